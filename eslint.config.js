@@ -1,0 +1,15 @@
+import tseslint from "typescript-eslint";
+
+export default [
+  { ignores: ["dist/**", "node_modules/**", "data/**"] },
+  {
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+    languageOptions: { parser: tseslint.parser, parserOptions: { project: "./tsconfig.json" } },
+    plugins: { "@typescript-eslint": tseslint.plugin },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+    },
+  },
+];

@@ -1,0 +1,159 @@
+/** minx, miny, maxx, maxy in the units of a CRS, x always first. */
+export interface Extent {
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+}
+
+/** One level of a grid set. */
+export interface TileMatrix {
+  /** The identifier on the wire, such as `EPSG:4326:3` or `3`. */
+  readonly name: string;
+  /** CRS units per pixel. */
+  readonly resolution: number;
+  /** OGC scale denominator (0.28 mm pixels). */
+  readonly scaleDenominator: number;
+  /** Tiles from left to right, and from bottom to top. */
+  readonly matrixWidth: number;
+  readonly matrixHeight: number;
+}
+
+/** A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `facts/gwc-core.md` 1.5). */
+export interface GridSet {
+  readonly id: string;
+  readonly title?: string;
+  /** EPSG code. */
+  readonly srs: number;
+  readonly extent: Extent;
+  readonly tileWidth: number;
+  readonly tileHeight: number;
+  /** Tiles are anchored to the top left corner of the extent instead of the bottom left. */
+  readonly alignTopLeft: boolean;
+  /** The CRS's official axis order is y, x (WMTS TopLeftCorner, WMS 1.3.0 BBOX). */
+  readonly yCoordinateFirst: boolean;
+  readonly metersPerUnit: number;
+  readonly matrices: readonly TileMatrix[];
+}
+
+/** x from the left, y from the **bottom**, z the level: GWC's own order, everywhere inside. Protocols convert at the door. */
+export interface TileIndex {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+}
+
+/** A rectangle of tiles of one level; all four included; y from the bottom. */
+export interface TileRect {
+  readonly z: number;
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+}
+
+/** 900913, 3857, 102100 and 102113 name one CRS. */
+export const sameSrs = (a: number, b: number): boolean => canonicalSrs(a) === canonicalSrs(b);
+export const canonicalSrs = (code: number): number =>
+  code === 900913 || code === 102100 || code === 102113 ? 3857 : code;
+
+/** Exact at every level: the product can pass 2^53. */
+export const rectCount = (r: TileRect): bigint => BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1);
+
+export const rectHolds = (r: TileRect, x: number, y: number): boolean =>
+  x >= r.minX && x <= r.maxX && y >= r.minY && y <= r.maxY;
+
+export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
+  const r = {
+    z: a.z,
+    minX: Math.max(a.minX, b.minX),
+    minY: Math.max(a.minY, b.minY),
+    maxX: Math.min(a.maxX, b.maxX),
+    maxY: Math.min(a.maxY, b.maxY),
+  };
+  return r.minX <= r.maxX && r.minY <= r.maxY ? r : undefined;
+}
+
+/** The matrix of a level that the caller has already checked. */
+export function matrixOf(grid: GridSet, z: number): TileMatrix {
+  const matrix = grid.matrices[z];
+  if (matrix === undefined) throw new RangeError(`grid set ${grid.id} has no level ${z}`);
+  return matrix;
+}
+
+/** The y of the lower edge of tile row 0 of a level. A top-left grid's lowest row may begin below its extent. */
+function originY(grid: GridSet, m: TileMatrix): number {
+  return grid.alignTopLeft ? grid.extent.maxY - m.matrixHeight * grid.tileHeight * m.resolution : grid.extent.minY;
+}
+
+/** The area of a rectangle of tiles, in CRS units. */
+export function rectExtent(grid: GridSet, r: TileRect): Extent {
+  const m = matrixOf(grid, r.z);
+  const w = grid.tileWidth * m.resolution;
+  const h = grid.tileHeight * m.resolution;
+  const oy = originY(grid, m);
+  const ox = grid.extent.minX;
+  return { minX: ox + r.minX * w, minY: oy + r.minY * h, maxX: ox + (r.maxX + 1) * w, maxY: oy + (r.maxY + 1) * h };
+}
+
+export const tileExtent = (grid: GridSet, t: TileIndex): Extent =>
+  rectExtent(grid, { z: t.z, minX: t.x, minY: t.y, maxX: t.x, maxY: t.y });
+
+/** All tiles of a level. */
+export function matrixRect(grid: GridSet, z: number): TileRect {
+  const m = matrixOf(grid, z);
+  return { z, minX: 0, minY: 0, maxX: m.matrixWidth - 1, maxY: m.matrixHeight - 1 };
+}
+
+/** A border this close to a tile's edge, in tiles, counts as on it: 0.28 mm-pixel arithmetic is never exact. */
+const EDGE = 1e-6;
+
+/**
+ * The tiles of a level that an area touches, clamped to the matrix; undefined where it touches none.
+ * Floor of the minima, ceiling of the maxima minus 1 (GWC's `closestRectangle`).
+ */
+export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undefined {
+  const m = matrixOf(grid, z);
+  const w = grid.tileWidth * m.resolution;
+  const h = grid.tileHeight * m.resolution;
+  const oy = originY(grid, m);
+  const ox = grid.extent.minX;
+  const minX = Math.floor((area.minX - ox) / w + EDGE);
+  const minY = Math.floor((area.minY - oy) / h + EDGE);
+  const found = {
+    z,
+    minX,
+    minY,
+    maxX: Math.max(minX, Math.ceil((area.maxX - ox) / w - EDGE) - 1),
+    maxY: Math.max(minY, Math.ceil((area.maxY - oy) / h - EDGE) - 1),
+  };
+  return intersectRects(found, matrixRect(grid, z));
+}
+
+/** The corner that WMTS calls TopLeftCorner, x first, with GWC's rounding to whole numbers within 0.5 %. */
+export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; readonly y: number } {
+  const m = matrixOf(grid, z);
+  const y = grid.alignTopLeft ? grid.extent.maxY : grid.extent.minY + grid.tileHeight * m.resolution * m.matrixHeight;
+  return { x: grid.extent.minX, y };
+}
+
+export const extentsOverlap = (a: Extent, b: Extent): boolean =>
+  a.minX < b.maxX && b.minX < a.maxX && a.minY < b.maxY && b.minY < a.maxY;
+
+/** Plain decimals, at least one and at most 16 fraction digits, as GWC prints bounds (`facts/gwc-core.md` 3.5). */
+export function plainNumber(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;
+  const text = String(value);
+  if (!/e/i.test(text)) {
+    const fraction = text.split(".")[1] ?? "";
+    return fraction.length <= 16 ? text : trimZeros(value.toFixed(16));
+  }
+  return trimZeros(value.toFixed(16));
+}
+
+function trimZeros(text: string): string {
+  const cut = text.replace(/0+$/, "");
+  return cut.endsWith(".") ? `${cut}0` : cut;
+}
+
+export const extentText = (e: Extent): string => [e.minX, e.minY, e.maxX, e.maxY].map(plainNumber).join(",");

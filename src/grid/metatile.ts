@@ -1,0 +1,67 @@
+import { intersectRects, rectCount, type TileRect } from "./grid-set.ts";
+
+/**
+ * Metatiles of a rectangle of tiles, numbered 0…N-1 by arithmetic alone: nothing is ever listed.
+ *
+ * A metatile begins at a multiple of its factors, counted from the grid's origin, so that users and jobs ask for the same
+ * ones. The numbers go through bands of `BAND` metatile rows, inside a band through groups of `BAND` columns, and inside
+ * a group row by row: neighbours stay together, so that a run of numbers touches few cells of the ledger.
+ */
+export interface MetatileWalk {
+  readonly rect: TileRect;
+  /** Tiles per metatile, across and up. */
+  readonly factorX: number;
+  readonly factorY: number;
+  /** Metatiles across and up. */
+  readonly columns: number;
+  readonly rows: number;
+  readonly count: bigint;
+}
+
+const BAND = 4;
+
+export function metatileWalk(rect: TileRect, factors: readonly [number, number]): MetatileWalk {
+  const [factorX, factorY] = factors;
+  const columns = Math.floor(rect.maxX / factorX) - Math.floor(rect.minX / factorX) + 1;
+  const rows = Math.floor(rect.maxY / factorY) - Math.floor(rect.minY / factorY) + 1;
+  return { rect, factorX, factorY, columns, rows, count: BigInt(columns) * BigInt(rows) };
+}
+
+/** The whole metatile number `n` (0 ≤ n < count), not cut to the walk's rectangle. */
+export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
+  const bandSize = BigInt(walk.columns) * BigInt(BAND);
+  const band = Number(n / bandSize);
+  const height = Math.min(BAND, walk.rows - band * BAND);
+  const inBand = Number(n - BigInt(band) * bandSize);
+  const group = Math.floor(inBand / (height * BAND));
+  const width = Math.min(BAND, walk.columns - group * BAND);
+  const inGroup = inBand - group * height * BAND;
+  const column = group * BAND + (inGroup % width);
+  const row = band * BAND + Math.floor(inGroup / width);
+  const minX = (Math.floor(walk.rect.minX / walk.factorX) + column) * walk.factorX;
+  const minY = (Math.floor(walk.rect.minY / walk.factorY) + row) * walk.factorY;
+  return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
+}
+
+/** The metatile that holds a tile, cut to what may be drawn. */
+export function metatileOf(
+  x: number,
+  y: number,
+  factors: readonly [number, number],
+  coverage: TileRect,
+): TileRect | undefined {
+  const minX = Math.floor(x / factors[0]) * factors[0];
+  const minY = Math.floor(y / factors[1]) * factors[1];
+  return intersectRects(
+    { z: coverage.z, minX, minY, maxX: minX + factors[0] - 1, maxY: minY + factors[1] - 1 },
+    coverage,
+  );
+}
+
+/** The tiles of metatile `n` that are inside the walk's rectangle: what a job counts for it. */
+export function countedTiles(walk: MetatileWalk, n: bigint): TileRect {
+  const inside = intersectRects(metatileAt(walk, n), walk.rect);
+  if (inside === undefined)
+    throw new RangeError(`metatile ${n} lies outside its walk of ${rectCount(walk.rect)} tiles`);
+  return inside;
+}

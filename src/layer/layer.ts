@@ -1,0 +1,90 @@
+import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
+import { matrixRect, rectOf } from "../grid/grid-set.ts";
+import type { TileFormat } from "./format.ts";
+import type { ParameterFilter } from "./parameter-filter.ts";
+
+/** The part of a grid set that a layer offers. */
+export interface GridSubset {
+  readonly gridSet: GridSet;
+  /** In the grid set's units; undefined: the whole grid set. */
+  readonly extent?: Extent;
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  /** Index z; the tiles of each level from zoomStart to zoomStop. */
+  readonly coverage: readonly TileRect[];
+}
+
+/** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
+export type SourceOptions = WmsSourceOptions | DemoSourceOptions;
+
+export interface WmsSourceOptions {
+  readonly type: "wms";
+  readonly url: string;
+  readonly version: "1.1.1" | "1.3.0";
+  readonly layers: readonly string[];
+  readonly styles: readonly string[];
+  readonly transparent: boolean;
+  readonly timeoutMs: number;
+  /** Requests in flight to the upstream at most, of users and jobs together. */
+  readonly connections: number;
+  /** Sent with every request, as given. */
+  readonly vendorParameters: Readonly<Record<string, string>>;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+export interface DemoSourceOptions {
+  readonly type: "demo";
+  /** Which built-in picture. */
+  readonly dataset: "states" | "world";
+  readonly connections: number;
+}
+
+export interface Layer {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: SourceOptions;
+  readonly gridSubsets: readonly GridSubset[];
+  /** The first is the default. */
+  readonly formats: readonly TileFormat[];
+  /** Tiles per metatile, across and up. */
+  readonly metatile: readonly [number, number];
+  /** Pixels drawn around a metatile and cut away. */
+  readonly gutter: number;
+  readonly parameterFilters: readonly ParameterFilter[];
+  /** 0: tiles never expire. */
+  readonly expireCacheSeconds: number;
+  /** max-age for clients; 0: no header. */
+  readonly expireClientSeconds: number;
+  /** Tiles of this layer need credentials too. */
+  readonly secured: boolean;
+}
+
+/** The tiles that a level of a subset offers; undefined outside its levels. */
+export const coverageAt = (subset: GridSubset, z: number): TileRect | undefined => subset.coverage[z];
+
+/** A subset with its coverage worked out. Levels outside zoomStart…zoomStop, and those the extent misses, hold nothing. */
+export function gridSubset(
+  gridSet: GridSet,
+  options: { readonly extent?: Extent; readonly zoomStart?: number; readonly zoomStop?: number },
+): GridSubset {
+  const last = gridSet.matrices.length - 1;
+  const zoomStart = options.zoomStart ?? 0;
+  const zoomStop = Math.min(options.zoomStop ?? last, last);
+  const coverage: TileRect[] = [];
+  for (let z = zoomStart; z <= zoomStop; z++) {
+    const rect = options.extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, options.extent);
+    if (rect !== undefined) coverage[z] = rect;
+  }
+  return {
+    gridSet,
+    zoomStart,
+    zoomStop,
+    coverage,
+    ...(options.extent === undefined ? {} : { extent: options.extent }),
+  };
+}
+
+export const findSubset = (layer: Layer, gridSetId: string): GridSubset | undefined =>
+  layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);

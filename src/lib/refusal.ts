@@ -1,0 +1,36 @@
+/**
+ * Why a request is refused. Closed: `http/errors.ts` maps every code to a status, and does not compile when one is missing.
+ */
+export type RefusalCode =
+  | "bad_field" // a field's value is not what it may be
+  | "malformed" // the body or the address cannot be read
+  | "unknown_layer"
+  | "unknown_job"
+  | "too_large" // the body passes the limit
+  | "not_found"
+  | "method_not_allowed"
+  | "outside_coverage" // a well-formed tile address that the layer does not offer
+  | "unauthorized"
+  | "forbidden"
+  | "too_many_attempts"
+  | "bad_configuration";
+
+/** An expected "no": one sentence first, then lines of detail. The message names the field, what would do, and the value. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly details?: readonly string[];
+}
+
+/** A value quoted for a message: as JSON, cut at 200 characters, so that a hostile value cannot flood an answer or a log. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** The refusal of one field. */
+export const badField = (field: string, expected: string, value: unknown, details?: readonly string[]): Refusal => ({
+  code: "bad_field",
+  message: `${field}: expected ${expected}, got ${shown(value)}`,
+  ...(details === undefined ? {} : { details }),
+});

@@ -1,0 +1,68 @@
+import type { Extent, GridSet } from "../grid/grid-set.ts";
+import type { Raster } from "../image/raster.ts";
+import type { TileFormat } from "../layer/format.ts";
+
+/** One picture to draw: a metatile with its gutter, or one tile. */
+export interface DrawRequest {
+  readonly gridSet: GridSet;
+  /** The area of the whole picture, gutter included. */
+  readonly extent: Extent;
+  readonly width: number;
+  readonly height: number;
+  readonly format: TileFormat;
+  /** Values of the layer's parameter filters (all of them, defaults filled in). */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What came: pixels drawn here, or an encoded picture that still has to be proved whole by decoding it. */
+export type Drawing =
+  | { readonly kind: "raster"; readonly raster: Raster }
+  | { readonly kind: "encoded"; readonly bytes: Uint8Array };
+
+/**
+ * Where missing tiles come from. Lives in a painter.
+ * @throws SourceError, and nothing else
+ */
+export interface Source extends AsyncDisposable {
+  draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing>;
+}
+
+/** Classes of failure, as counted in `errors` of a job. */
+export type FailureClass =
+  | "refused" // no connection
+  | "timeout"
+  | "reset" // the connection broke in the middle
+  | "http_status" // 4xx
+  | "server_error" // 5xx
+  | "busy" // 429, or 503 with Retry-After
+  | "exception" // 200 with an XML or HTML document: the upstream's own words are in the message
+  | "empty"
+  | "truncated"
+  | "wrong_size"
+  | "wrong_type"
+  | "too_large"
+  | "store" // the tile was drawn but could not be kept
+  | "cancelled";
+
+export class SourceError extends Error {
+  readonly failure: FailureClass;
+  readonly retryAfterMs: number | undefined;
+  constructor(
+    failure: FailureClass,
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "SourceError";
+    this.failure = failure;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Nothing at all came from the upstream, or only "I am broken": what an outage looks like. */
+export const isOutage = (failure: FailureClass): boolean =>
+  failure === "refused" ||
+  failure === "timeout" ||
+  failure === "reset" ||
+  failure === "server_error" ||
+  failure === "busy";

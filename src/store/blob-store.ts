@@ -1,0 +1,110 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+
+export interface StoredTile {
+  readonly bytes: Uint8Array;
+  /** When it was written, ms since 1970. */
+  readonly modifiedMs: number;
+}
+
+export type PutOutcome =
+  /** `replaced`: bytes of the tile that was there, undefined when there was none (an empty file counts as none). */
+  | { readonly stored: true; readonly replaced: number | undefined }
+  /** The guard said no right before the tile would have become readable, or its scope was dropped meanwhile. */
+  | { readonly stored: false };
+
+/** What one rename (or a few) can make unreadable. */
+export type DropScope =
+  | { readonly kind: "layer"; readonly layer: string }
+  /** All formats of a grid set and parameters id, at the levels given (absent: all that exist). */
+  | {
+      readonly kind: "pyramid";
+      readonly layer: string;
+      readonly gridSet: string;
+      readonly parametersId: string;
+      readonly zooms?: { readonly first: number; readonly last: number };
+    };
+
+/** What a `deleteRange` removed of one level of one tile set, reported bucket by bucket, so that the ledger can subtract. */
+export interface Deleted {
+  readonly format: string;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly bytes: number;
+}
+
+/** Tiles found by counting the store itself. */
+export interface FoundTile {
+  readonly x: number;
+  readonly y: number;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+/** A pyramid that the store holds: formats share its directories. */
+export interface StoredPyramid {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly parametersId: string;
+}
+
+/**
+ * Keeps drawn tiles. Every implementation passes `blob-store.conformance.ts`.
+ * A reader sees the old tile or the new one, never half of one. A file of length 0 is absent.
+ * @throws StoreError with code `full`, `read_only`, `unavailable` or `corrupt`
+ */
+export interface BlobStore extends AsyncDisposable {
+  /** One read, no database; synchronous, because the page cache answers faster than a hop to a thread (`facts/perf.md`). */
+  get(at: TileAddress): StoredTile | undefined;
+  /** Bytes and time without reading; undefined: not kept. */
+  stat(at: TileAddress): { readonly bytes: number; readonly modifiedMs: number } | undefined;
+  /**
+   * Replaces a tile atomically. `guard` is asked synchronously right before the tile becomes readable; when it says no,
+   * or when the scope was dropped in between, nothing is stored.
+   */
+  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
+  /** Writes down what a parameters id means (GWC's `parameters-<id>.properties`), once. */
+  describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
+  /** The values behind a parameters id that the store holds; undefined when it does not say. */
+  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined;
+  /**
+   * The names that the scope has now, and would be moved away by `drop`. Pure look; empty when nothing is there.
+   * They are recorded before the drop, so that an interrupted one can be completed.
+   */
+  planDrop(scope: DropScope): readonly string[];
+  /**
+   * Makes the planned names unreadable under a trash name made of `dropId`. Idempotent: names that are gone already are
+   * fine. Once it returns, nothing put before is readable again, not even after a crash.
+   */
+  drop(dropId: string, names: readonly string[]): void;
+  /** Removes one rectangle of one format (undefined: every format) of a pyramid, listing the store, never the ledger. */
+  deleteRange(
+    scope: {
+      readonly layer: string;
+      readonly gridSet: string;
+      readonly parametersId: string;
+      readonly format?: string;
+    },
+    rect: TileRect,
+    onDeleted: (deleted: Deleted) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Pyramids kept for a layer, whether configured or not. `known` grid set ids help to take directory names apart. */
+  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
+  /** Levels of a pyramid for which the store holds a place, ascending; empty: it never held a tile there. */
+  levels(pyramid: StoredPyramid): readonly number[];
+  /** The tiles of one tile set in a rectangle, found by looking. Removes empty files and leftovers of interrupted puts there. */
+  recount(tileSet: TileSet, rect: TileRect): FoundTile[];
+  /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
+  sweep(signal: AbortSignal): Promise<{ readonly removed: number }>;
+}
+
+export class StoreError extends Error {
+  readonly code: "full" | "read_only" | "unavailable" | "corrupt";
+  constructor(code: StoreError["code"], message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "StoreError";
+    this.code = code;
+  }
+}
