@@ -1,0 +1,39 @@
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { TileFormat } from "../layer/format.ts";
+import type { GridSubset, Layer } from "../layer/layer.ts";
+import type { Parameters } from "../layer/parameter-filter.ts";
+
+/** A tile that a door has found to be well-formed and inside the layer's coverage. */
+export interface TileRequest {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
+  readonly parameters: Parameters;
+  readonly index: TileIndex;
+}
+
+/** A tile, with the headers that do not change while it is cached. */
+export interface ServedTile {
+  readonly bytes: Uint8Array;
+  /** Strong, quoted: made of the bytes. */
+  readonly etag: string;
+  /** ms since 1970, whole seconds. */
+  readonly modifiedMs: number;
+  readonly cacheResult: "HIT" | "MISS";
+}
+
+/** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */
+export interface TileFailure {
+  readonly status: 502 | 503 | 504;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export type TileOutcome =
+  | { readonly kind: "tile"; readonly tile: ServedTile }
+  | { readonly kind: "failure"; readonly failure: TileFailure };
+
+/** The read-through tile path as the doors see it. A hit is answered without a promise. */
+export interface TileReader {
+  read(request: TileRequest, signal: AbortSignal): TileOutcome | Promise<TileOutcome>;
+}

@@ -1,0 +1,31 @@
+import type { Extent } from "../grid/grid-set.ts";
+
+export type JobType = "seed" | "reseed" | "truncate";
+
+/** A seed request as decoded (contract 2.1): the fields are well-formed, but not yet held against a layer. */
+export interface SeedRequest {
+  readonly type: JobType;
+  readonly gridSetId?: string;
+  /** EPSG code; never 0 (0 means not given). */
+  readonly srs?: number;
+  /** minx, miny, maxx, maxy; four finite numbers, their order not yet checked. */
+  readonly bounds?: Extent;
+  /** Whole numbers of any sign. */
+  readonly zoomStart?: number;
+  readonly zoomStop?: number;
+  readonly format?: string;
+  readonly threadCount?: number;
+  /** Keys as given, any case; empty when absent. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** -1 in the request means the default, and is absent here. */
+  readonly tileFailureRetryCount?: number;
+  readonly tileFailureRetryWaitMs?: number;
+  readonly totalFailuresBeforeAborting?: number;
+}
+
+/** A mass truncate request as decoded (contract 2.4, decisions 6). */
+export type MassTruncateRequest =
+  | { readonly type: "truncateLayer"; readonly layer: string }
+  | { readonly type: "truncateOrphans"; readonly layer: string }
+  | { readonly type: "truncateParameters"; readonly layer: string; readonly parameters: ReadonlyMap<string, string> }
+  | { readonly type: "truncateExtent"; readonly layer: string; readonly gridSetId?: string; readonly bounds?: Extent };

@@ -1,0 +1,48 @@
+/** The units of a quota, base 1024 (contract 2.5). */
+export type StorageUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
+export type CleanUpUnit = "SECONDS" | "MINUTES" | "HOURS" | "DAYS";
+export type ExpirationPolicy = "LRU" | "LFU";
+
+/** `value` is a decimal as given (an exponent written out), so that declarative tools get back what they put. */
+export interface Quota {
+  readonly value: string;
+  readonly units: StorageUnit;
+}
+
+export interface LayerQuota {
+  readonly layer: string;
+  readonly expirationPolicyName: ExpirationPolicy;
+  readonly quota: Quota;
+}
+
+/** The global disk quota configuration, fields in the order of the contract (2.5). */
+export interface QuotaConfiguration {
+  readonly enabled: boolean;
+  readonly cacheCleanUpFrequency: number;
+  readonly cacheCleanUpUnits: CleanUpUnit;
+  readonly maxConcurrentCleanUps: number;
+  readonly globalExpirationPolicyName: ExpirationPolicy;
+  readonly globalQuota: Quota;
+  readonly layerQuotas: readonly LayerQuota[];
+}
+
+/** The fields of a PUT that were given; within globalQuota one of the two alone keeps the other. */
+export type QuotaChange = {
+  readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];
+} & { readonly globalQuota?: Partial<Quota> };
+
+/** GWC's defaults (decisions 7). */
+export const DEFAULT_QUOTA: QuotaConfiguration = {
+  enabled: false,
+  cacheCleanUpFrequency: 10,
+  cacheCleanUpUnits: "SECONDS",
+  maxConcurrentCleanUps: 2,
+  globalExpirationPolicyName: "LFU",
+  globalQuota: { value: "500", units: "MiB" },
+  layerQuotas: [],
+};
+
+/** The current configuration with a change laid over it. Pure. */
+export function applyQuotaChange(current: QuotaConfiguration, change: QuotaChange): QuotaConfiguration {
+  return { ...current, ...change, globalQuota: { ...current.globalQuota, ...change.globalQuota } };
+}
