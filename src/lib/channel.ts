@@ -1,0 +1,95 @@
+import type { MessagePort, Worker } from "node:worker_threads";
+
+/** The methods that one side of a channel offers; arguments and answers must be structured-cloneable. */
+export type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
+
+type Call = { readonly kind: "call"; readonly id: number; readonly method: string; readonly args: readonly unknown[] };
+type Note = { readonly kind: "note"; readonly method: string; readonly args: readonly unknown[] };
+type Answer =
+  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "error"; readonly id: number; readonly message: string; readonly stack: string | undefined };
+type Message = Call | Note | Answer;
+
+type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
+type Answered<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
+type Port = Pick<MessagePort | Worker, "postMessage"> & {
+  on(event: "message", listener: (message: Message) => void): unknown;
+};
+
+/**
+ * Typed calls over a MessagePort, in order, both ways. Errors travel as their message and stack.
+ * The same messages can go over process IPC: nothing but clones is sent.
+ */
+export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote>> {
+  readonly #port: Port;
+  readonly #local: Local;
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  #next = 1;
+  #closed: Error | undefined;
+
+  constructor(port: Port, local: Local) {
+    this.#port = port;
+    this.#local = local;
+    port.on("message", (message) => this.#receive(message));
+  }
+
+  /** Calls the other side. @throws what the other side threw, or the reason of `close` */
+  call<K extends keyof Remote & string>(method: K, ...args: Parameters_<Remote[K]>): Promise<Answered<Remote[K]>> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#port.postMessage({ kind: "call", id, method, args } satisfies Call);
+    });
+  }
+
+  /** Tells the other side without waiting; transfers move buffers instead of copying them. */
+  note<K extends keyof Remote & string>(method: K, args: Parameters_<Remote[K]>, transfer: readonly ArrayBuffer[] = []): void {
+    if (this.#closed !== undefined) return;
+    this.#port.postMessage({ kind: "note", method, args } satisfies Note, [...transfer]);
+  }
+
+  /** Every call that still waits, and every later one, fails with this reason. */
+  close(reason: Error): void {
+    this.#closed = reason;
+    for (const { reject } of this.#waiting.values()) reject(reason);
+    this.#waiting.clear();
+  }
+
+  #receive(message: Message): void {
+    switch (message.kind) {
+      case "note":
+        this.#invoke(message);
+        return;
+      case "call":
+        void this.#answer(message);
+        return;
+      case "answer":
+      case "error": {
+        const waiter = this.#waiting.get(message.id);
+        this.#waiting.delete(message.id);
+        if (waiter === undefined) return;
+        if (message.kind === "answer") waiter.resolve(message.value as never);
+        else waiter.reject(Object.assign(new Error(message.message), { stack: message.stack }));
+      }
+    }
+  }
+
+  #invoke(message: Call | Note): unknown {
+    // The map type cannot be indexed by a name that came as data; the sender's `call` has checked it.
+    const methods: Readonly<Record<string, unknown>> = { ...this.#local };
+    const method = methods[message.method];
+    if (typeof method !== "function") throw new Error(`no method ${message.method} on this side of the channel`);
+    return Reflect.apply(method, this.#local, [...message.args]);
+  }
+
+  async #answer(message: Call): Promise<void> {
+    try {
+      const value = await this.#invoke(message);
+      this.#port.postMessage({ kind: "answer", id: message.id, value } satisfies Answer);
+    } catch (error) {
+      const e = error instanceof Error ? error : new Error(String(error));
+      this.#port.postMessage({ kind: "error", id: message.id, message: e.message, stack: e.stack } satisfies Answer);
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Sqlite from "libsql";
+
+/** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
+export type SqlValue = number | bigint | string | Uint8Array | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface Statement {
+  run(...values: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
+}
+
+/** The steps that make a floor's tables, in order; a step is never changed once released. */
+export interface Migrations {
+  readonly floor: string;
+  readonly steps: readonly string[];
+}
+
+/** The one connection to the state database; lives in the keeper, which alone may use it. */
+export interface Database {
+  prepare(sql: string, options?: { readonly bigints: boolean }): Statement;
+  exec(sql: string): void;
+  /** Runs `body` in one transaction, synced to the disk when it returns; rolled back when it throws. Not nested. */
+  transaction<T>(body: () => T): T;
+  migrate(migrations: readonly Migrations[]): void;
+  close(): void;
+}
+
+export class DataDirectoryInUse extends Error {
+  constructor(directory: string, cause: unknown) {
+    super(`the data directory ${directory} is in use by another Nuthatch`, { cause });
+    this.name = "DataDirectoryInUse";
+  }
+}
+
+/**
+ * Holds the data directory for this process: an open exclusive transaction on a lock database, so that the lock dies
+ * with its holder and no stale pid file can remain.
+ * @throws DataDirectoryInUse
+ */
+export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {
+  const lock = new Sqlite(lockFile);
+  try {
+    lock.exec("PRAGMA journal_mode = DELETE");
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    throw new DataDirectoryInUse(directory, error);
+  }
+  return {
+    release() {
+      lock.exec("ROLLBACK");
+      lock.close();
+    },
+  };
+}
+
+/** Opens the state database with full synchronisation (decisions 11): what is committed survives a power loss. */
+export function openDatabase(file: string): Database {
+  const db = new Sqlite(file);
+  db.exec("PRAGMA journal_mode = WAL");
+  db.exec("PRAGMA synchronous = FULL");
+  db.exec("PRAGMA cache_size = -8192");
+  const prepare = (sql: string, options?: { readonly bigints: boolean }): Statement => {
+    const statement = db.prepare(sql);
+    if (options?.bigints === true) statement.safeIntegers(true);
+    return {
+      run(...values) {
+        const { changes, lastInsertRowid } = statement.run(values);
+        return { changes, lastInsertRowid: Number(lastInsertRowid) };
+      },
+      // libsql takes bigints only inside an array of parameters.
+      get: (...values) => rowOf(statement.get(values)),
+      all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
+    };
+  };
+  return {
+    prepare,
+    exec: (sql) => void db.exec(sql),
+    transaction(body) {
+      db.exec("BEGIN IMMEDIATE");
+      try {
+        const value = body();
+        db.exec("COMMIT");
+        return value;
+      } catch (error) {
+        if (db.inTransaction) db.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    migrate(migrations) {
+      db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
+      for (const { floor, steps } of migrations) {
+        for (const [step, sql] of steps.entries()) {
+          if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined) continue;
+          this.transaction(() => {
+            db.exec(sql);
+            prepare("INSERT INTO migration VALUES (?, ?)").run(floor, step);
+          });
+        }
+      }
+    },
+    close: () => void db.close(),
+  };
+}
+
+function rowOf(row: unknown): Row | undefined {
+  if (typeof row !== "object" || row === null) return undefined;
+  const out: Record<string, SqlValue> = {};
+  for (const [key, value] of Object.entries(row)) {
+    if (key === "_metadata") continue;
+    if (typeof value === "number" || typeof value === "bigint" || typeof value === "string" || value === null) out[key] = value;
+    else if (value instanceof Uint8Array) out[key] = value;
+    else if (value instanceof ArrayBuffer) out[key] = new Uint8Array(value);
+  }
+  return out;
+}
+
+/** A column that the schema makes an integer below 2^53. */
+export function int(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  throw new TypeError(`column ${column} is not an integer`);
+}
+
+export function bigInt(row: Row, column: string): bigint {
+  const value = row[column];
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number") return BigInt(value);
+  throw new TypeError(`column ${column} is not an integer`);
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value === "string") return value;
+  throw new TypeError(`column ${column} is not text`);
+}
+
+export function bytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`column ${column} is not a blob`);
+}
