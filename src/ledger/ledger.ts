@@ -27,6 +27,13 @@ export interface Sum {
   bytes: bigint;
 }
 
+/** Cells that a writer has opened, until it closes them. Their block stays in memory meanwhile. */
+export interface OpenCells {
+  /** A mark is new: nothing may be written before `writeMarks` has been committed. */
+  readonly mustCommit: boolean;
+  readonly cells: readonly { readonly block: Block; readonly cell: number }[];
+}
+
 interface TileSetRecord {
   readonly id: number;
   readonly tileSet: TileSet;
@@ -207,13 +214,11 @@ export class Ledger {
     this.#dirty.add(block);
   }
 
-  /**
-   * Opens the cells of a metatile for a writer. True: a mark is new, and nothing may be written before the next `flush`
-   * has committed it.
-   */
-  open(tileSet: TileSet, rect: TileRect): boolean {
+  /** Opens the cells of a metatile for a writer. */
+  open(tileSet: TileSet, rect: TileRect): OpenCells {
     let mustCommit = false;
-    for (const { block, cell } of this.#cellsOf(this.#record(tileSet), rect)) {
+    const cells = [...this.#cellsOf(this.#record(tileSet), rect)];
+    for (const { block, cell } of cells) {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (block.marked[cell] !== 1) {
         block.marked[cell] = 1;
@@ -223,18 +228,19 @@ export class Ledger {
       if (this.#newMarks.has(block)) mustCommit = true;
       this.#notice(tileSet.layer, block, cell);
     }
-    return mustCommit;
+    return { mustCommit, cells };
   }
 
-  close(tileSet: TileSet, rect: TileRect): void {
-    const record = this.#tileSets.get(tileSetKey(tileSet));
-    if (record === undefined) return;
-    for (const { block, cell } of this.#cellsOf(record, rect)) {
-      // A drop between open and close has made a new record, which counts no writer of the old one.
-      if ((block.writers[cell] ?? 0) > 0) block.writers[cell] = (block.writers[cell] ?? 0) - 1;
+  close(open: OpenCells): void {
+    for (const { block, cell } of open.cells) {
+      block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#now();
-      this.#touch(block);
     }
+  }
+
+  /** A writer died between writing and telling: its cells are counted again. */
+  lost(open: OpenCells): void {
+    for (const { block, cell } of open.cells) if (this.#byId.has(block.tileSetId)) this.#doubt(block, cell);
   }
 
   /** A tile has been written. `replaced`: bytes of the tile that was there. */

@@ -1,0 +1,143 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import type { DrawGate, DrawOrder, DrawOutcome } from "../cache/draw.ts";
+import type { LedgerGate } from "../cache/draws.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { Keeper } from "../jobs/keeper.ts";
+import type { Operations } from "../jobs/operations.ts";
+import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import { Channel } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import { lockDataDirectory, openDatabase } from "../state/database.ts";
+import { createFileBlobStore } from "../store/file-blob-store.ts";
+
+export interface KeeperData {
+  readonly configuration: Configuration;
+  readonly storeRoot: string;
+  readonly instance: string;
+}
+
+/** What the keeper can be asked: everything the doors may, the front's side of a draw, and its life. */
+export interface KeeperMethods extends Operations, LedgerGate {
+  /** Opens the database. Undefined: ready; else why it cannot start. */
+  begin(): Promise<string | undefined>;
+  /** The doors are open: jobs go on. */
+  start(): void;
+  health(): string | undefined;
+  configure(configuration: Configuration): Promise<void>;
+  close(graceMs: number): Promise<void>;
+}
+
+/** What the keeper asks of the front. */
+export interface FrontMethods {
+  draw(id: number, order: DrawOrder): Promise<DrawOutcome>;
+  cancelDraw(id: number): void;
+  pause(layer: string): Promise<void>;
+  resume(layer: string): void;
+  forget(layer: string): Promise<void>;
+  log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** Linux gives each boot an id; without one every start is taken for a reboot. */
+function bootId(): string | undefined {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): void {
+  let { configuration } = data;
+  let catalogue: Catalogue = catalogueOf(configuration.layers);
+  let nextDraw = 1;
+  let release = () => {};
+  let opened: Keeper | undefined;
+
+  const keeper = (): Keeper => {
+    if (opened === undefined) throw new Error("the keeper has not begun");
+    return opened;
+  };
+  const log: Logger = {
+    info: (sentence, fields) => channel.note("log", ["info", sentence, fields ?? {}]),
+    warn: (sentence, fields) => channel.note("log", ["warn", sentence, fields ?? {}]),
+    error: (sentence, fields) => channel.note("log", ["error", sentence, fields ?? {}]),
+  };
+  const gate: DrawGate = {
+    async draw(order, signal) {
+      const id = nextDraw++;
+      const cancel = () => channel.note("cancelDraw", [id]);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        return await channel.call("draw", id, order);
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    },
+    pause: (layer) => channel.call("pause", layer),
+    resume: (layer) => channel.note("resume", [layer]),
+    forget: (layer) => channel.call("forget", layer),
+  };
+
+  const methods: KeeperMethods = {
+    async begin() {
+      const { dataDir, store } = configuration;
+      mkdirSync(dataDir, { recursive: true });
+      try {
+        const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+        const db = openDatabase(join(dataDir, "state.db"));
+        const blobs = createFileBlobStore({ root: data.storeRoot, fsync: store.fsync, instance: data.instance });
+        opened = new Keeper({
+          db,
+          store: blobs,
+          gate,
+          catalogue: () => catalogue,
+          jobOptions: () => configuration.jobs,
+          initialQuota: () => configuration.diskQuota,
+          boot: bootId(),
+          now: Date.now,
+          random: Math.random,
+          log,
+        });
+        release = () => {
+          db.close();
+          lock.release();
+        };
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+    start: () => keeper().start(),
+    health: () => opened?.health(),
+    async configure(next) {
+      configuration = next;
+      catalogue = catalogueOf(next.layers);
+      await keeper().layersChanged();
+    },
+    async close(graceMs) {
+      await opened?.close(graceMs);
+      release();
+    },
+    rows: (layer) => keeper().rows(layer),
+    submit: (request) => keeper().submit(request),
+    kill: (scope, layer) => keeper().kill(scope, layer),
+    killTask: (layer, taskId) => keeper().killTask(layer, taskId),
+    truncateLayer: (layer) => keeper().truncateLayer(layer),
+    truncateParameters: (layer, values) => keeper().truncateParameters(layer, values),
+    truncateOrphans: (layer) => keeper().truncateOrphans(layer),
+    jobs: (filter) => keeper().jobs(filter),
+    job: (id) => keeper().job(id),
+    usage: () => keeper().usage(),
+    quota: () => keeper().quota(),
+    changeQuota: (change) => keeper().changeQuota(change),
+    open: (tileSet, rect, missed) => keeper().open(tileSet, rect, missed),
+    closeCells: (id) => keeper().closeCells(id),
+    wrote: (tileSet, tiles) => keeper().wrote(tileSet, tiles),
+    lost: (tileSet, rect) => keeper().lost(tileSet, rect),
+  };
+  const channel = new Channel<KeeperMethods, FrontMethods>(port, methods);
+}
+
+if (parentPort !== null) startKeeper(parentPort, workerData);

@@ -1,0 +1,129 @@
+import { Worker } from "node:worker_threads";
+import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
+import type { PaintResult, Painters } from "../cache/draws.ts";
+import type { GenerationStamp } from "../cache/generations.ts";
+import type { Layer } from "../layer/layer.ts";
+import { Channel } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import type { PainterData, PainterEvents, PainterMethods } from "./painter-thread.ts";
+
+/** A painter without work for this long ends: sharp's memory goes with it. */
+const IDLE_MS = 60_000;
+
+interface Painter {
+  readonly worker: Worker;
+  readonly channel: Channel<PainterEvents, PainterMethods>;
+  /** Draws it works on; each is answered "lost" should it die. */
+  readonly lost: Set<() => void>;
+  idleTimer: NodeJS.Timeout | undefined;
+  closing: boolean;
+}
+
+/** Painter threads: started by the first draw, one per core at most, ended after an idle minute. */
+export class PainterPool implements Painters {
+  readonly #data: Omit<PainterData, "layers">;
+  readonly #onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
+  readonly #log: Logger;
+  readonly #max: number;
+  readonly #painters = new Set<Painter>();
+  #layers: readonly Layer[];
+  #next = 1;
+
+  constructor(parts: {
+    readonly data: PainterData;
+    readonly max: number;
+    readonly onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
+    readonly log: Logger;
+  }) {
+    const { layers, ...data } = parts.data;
+    this.#data = data;
+    this.#layers = layers;
+    this.#max = parts.max;
+    this.#onWritten = parts.onWritten;
+    this.#log = parts.log;
+  }
+
+  #start(): Painter {
+    const workerData: PainterData = { ...this.#data, layers: this.#layers };
+    const worker = new Worker(new URL("./painter-thread.js", import.meta.url), { workerData });
+    const channel = new Channel<PainterEvents, PainterMethods>(worker, {
+      written: (tileSet, tiles) => this.#onWritten(tileSet, tiles),
+    });
+    const painter: Painter = { worker, channel, lost: new Set(), idleTimer: undefined, closing: false };
+    worker.on("error", (error) => this.#log.error("a painter failed", { error: String(error), stack: error.stack }));
+    worker.on("exit", (code) => {
+      this.#painters.delete(painter);
+      clearTimeout(painter.idleTimer);
+      channel.close(new Error("the painter has ended"));
+      if (!painter.closing) this.#log.error("a painter ended unexpectedly", { code });
+      for (const tell of painter.lost) tell();
+    });
+    this.#painters.add(painter);
+    return painter;
+  }
+
+  /** The one with the least to do; a new one while all have something to do. */
+  #choose(): Painter {
+    let best: Painter | undefined;
+    for (const painter of this.#painters) {
+      if (painter.closing) continue;
+      if (best === undefined || painter.lost.size < best.lost.size) best = painter;
+    }
+    if (best === undefined || (best.lost.size > 0 && this.#painters.size < this.#max)) return this.#start();
+    return best;
+  }
+
+  async paint(order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult> {
+    if (signal.aborted) return { kind: "cancelled" };
+    const painter = this.#choose();
+    const id = this.#next++;
+    clearTimeout(painter.idleTimer);
+    let tell = () => {};
+    const died = new Promise<PaintResult>((resolve) => {
+      tell = () => resolve({ kind: "lost" });
+    });
+    painter.lost.add(tell);
+    const cancel = () => painter.channel.note("cancel", [id]);
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
+      const answer = painter.channel.call("paint", id, order, stamp, bytesWanted).catch((error: unknown) => {
+        this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
+        return { kind: "lost" } as const;
+      });
+      return await Promise.race([died, answer]);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      painter.lost.delete(tell);
+      if (painter.lost.size === 0) {
+        painter.idleTimer = setTimeout(() => void this.#end(painter), IDLE_MS);
+        painter.idleTimer.unref();
+      }
+    }
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all([...this.#painters].map((p) => p.channel.call("settle").catch(() => undefined)));
+  }
+
+  configure(layers: readonly Layer[]): void {
+    this.#layers = layers;
+    for (const painter of this.#painters) painter.channel.note("configure", [layers]);
+  }
+
+  async #end(painter: Painter): Promise<void> {
+    if (painter.closing) return;
+    painter.closing = true;
+    clearTimeout(painter.idleTimer);
+    const exited = new Promise((resolve) => painter.worker.once("exit", resolve));
+    painter.channel.note("close", []);
+    const timer = setTimeout(() => void painter.worker.terminate(), 5_000);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#painters].map((painter) => this.#end(painter)));
+  }
+}

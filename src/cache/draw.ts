@@ -1,0 +1,54 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { FailureClass } from "../source/source.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+
+/** One metatile to draw and keep: what front, painters and keeper send one another. */
+export interface DrawOrder {
+  readonly tileSet: TileSet;
+  /** All values of the layer's filters; empty for the defaults. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The tiles to draw, inside the layer's coverage. */
+  readonly rect: TileRect;
+  /** 1 for each tile of the rectangle to keep, row by row from the lower left; null: all. */
+  readonly wanted: Uint8Array | null;
+}
+
+/** A tile that was written. `replaced`: bytes of the one before, undefined when there was none. */
+export interface WrittenTile {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly bytes: number;
+  readonly replaced: number | undefined;
+}
+
+export interface DrawFailure {
+  readonly kind: "failed";
+  readonly failure: FailureClass;
+  /** The upstream's own words, without its address or credentials. */
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
+  /** Draws that succeeded on this upstream since the start: tells a bad tile from a dead upstream. */
+  readonly upstreamSuccesses: number;
+}
+
+export type DrawOutcome =
+  | { readonly kind: "stored" }
+  /** The layer was truncated while this was drawn: drawn, but not kept. */
+  | { readonly kind: "stale" }
+  | DrawFailure
+  | { readonly kind: "cancelled" };
+
+/** What jobs ask of the front. */
+export interface DrawGate {
+  /** Draws for a job, after the users; the tiles written reach the ledger before this resolves. */
+  draw(order: DrawOrder, signal: AbortSignal): Promise<DrawOutcome>;
+  /**
+   * Starts a new generation of a layer: once resolved, no draw begun before can be kept any more, all that were written
+   * are in the ledger, the memory tier holds nothing of the layer, and no draw of it begins until `resume`.
+   */
+  pause(layer: string): Promise<void>;
+  resume(layer: string): void;
+  /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
+  forget(layer: string): Promise<void>;
+}

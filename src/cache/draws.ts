@@ -1,0 +1,284 @@
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { FailureClass } from "../source/source.ts";
+import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
+import type { GenerationStamp, Generations } from "./generations.ts";
+import { Governor } from "./governor.ts";
+import type { MemoryTier } from "./memory-tier.ts";
+import type { PaintedTile } from "./paint.ts";
+
+/** What a painter answers. `written` has already been told through `onWritten`. */
+export type PaintResult =
+  | {
+      readonly kind: "painted";
+      readonly tiles: readonly PaintedTile[];
+      readonly stale: boolean;
+      readonly storeFailure: string | undefined;
+    }
+  | { readonly kind: "failed"; readonly failure: FailureClass; readonly message: string; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "cancelled" }
+  /** The painter died: what it wrote last is not known. */
+  | { readonly kind: "lost" };
+
+/** The painters, as the front sees them. */
+export interface Painters {
+  paint(order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
+  /** Resolves once no painter is inside a store phase that began before, and all of those have been told. */
+  settle(): Promise<void>;
+}
+
+/** What the front asks of the keeper for a draw. */
+export interface LedgerGate {
+  open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number>;
+  closeCells(id: number): void;
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
+  lost(tileSet: TileSet, rect: TileRect): void;
+}
+
+export type UserDraw =
+  | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
+  /** Somebody else's draw has just stored it. */
+  | { readonly kind: "stored" }
+  | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
+  | DrawFailure
+  | { readonly kind: "cancelled" };
+
+interface Flight {
+  readonly order: DrawOrder;
+  readonly done: Promise<PaintResult>;
+  readonly abort: AbortController;
+  waiters: number;
+}
+
+/**
+ * Gives out leases: for one metatile at a time a connection to its upstream, the only draw of it, and the generation under
+ * which it may be kept. Users and jobs share the draws; users come first.
+ */
+export class Draws implements DrawGate {
+  readonly #painters: Painters;
+  readonly #ledger: LedgerGate;
+  readonly #memory: MemoryTier;
+  readonly #generations: Generations;
+  readonly #layer: (name: string) => Layer | undefined;
+  readonly #now: () => number;
+  readonly #flights = new Map<string, Flight>();
+  readonly #governors = new Map<string, Governor>();
+  readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
+
+  constructor(parts: {
+    readonly painters: Painters;
+    readonly ledger: LedgerGate;
+    readonly memory: MemoryTier;
+    readonly generations: Generations;
+    readonly layer: (name: string) => Layer | undefined;
+    readonly now: () => number;
+  }) {
+    this.#painters = parts.painters;
+    this.#ledger = parts.ledger;
+    this.#memory = parts.memory;
+    this.#generations = parts.generations;
+    this.#layer = parts.layer;
+    this.#now = parts.now;
+  }
+
+  /** Layers in front of one upstream share its connections; where they disagree the smallest bound holds. */
+  configure(layers: Iterable<Layer>): void {
+    const bounds = new Map<string, number>();
+    for (const { source } of layers) {
+      const key = upstreamOf(source);
+      bounds.set(key, Math.min(bounds.get(key) ?? Number.POSITIVE_INFINITY, source.connections));
+    }
+    for (const [key, connections] of bounds) {
+      const governor = this.#governors.get(key);
+      if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
+      else governor.setConnections(connections);
+    }
+  }
+
+  #governor(order: DrawOrder): Governor {
+    const layer = this.#layer(order.tileSet.layer);
+    const governor = layer === undefined ? undefined : this.#governors.get(upstreamOf(layer.source));
+    if (governor === undefined) throw new Error(`no upstream for layer ${order.tileSet.layer}`);
+    return governor;
+  }
+
+  /** Draws for a user who missed one tile of the metatile. */
+  async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
+    const key = flightKey(order);
+    const flying = this.#flights.get(key);
+    if (flying !== undefined) {
+      const result = await flying.done;
+      if (result.kind === "painted" && result.tiles.length > 0) return result;
+      if (result.kind === "painted" && holds(flying.order, missed)) return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
+      if (result.kind === "failed") return this.#failure(order, result);
+      // The job that drew it was killed, or did not want this tile.
+      return this.drawForUser(order, missed);
+    }
+    const refused = this.#governor(order).refuseUser();
+    if (refused !== undefined) return { kind: "refused", ...refused };
+    const flight = this.#fly(key, order, "user", missed);
+    const result = await flight.done;
+    switch (result.kind) {
+      case "painted":
+        return result;
+      case "failed":
+        return this.#failure(order, result);
+      case "cancelled":
+        return result;
+      case "lost":
+        return this.#failure(order, { failure: "store", message: "the painter died", retryAfterMs: undefined });
+    }
+  }
+
+  async draw(order: DrawOrder, signal: AbortSignal): Promise<DrawOutcome> {
+    if (this.#layer(order.tileSet.layer) === undefined) return { kind: "cancelled" };
+    const key = flightKey(order);
+    let flight = this.#flights.get(key);
+    if (flight !== undefined && flight.order.wanted !== null && !sameMask(flight.order.wanted, order.wanted)) {
+      await flight.done;
+      return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
+    }
+    flight ??= this.#fly(key, order, "job", undefined);
+    flight.waiters++;
+    const mine = flight;
+    const leave = () => {
+      if (--mine.waiters === 0) mine.abort.abort(new Error("cancelled"));
+    };
+    // A draw that a user waits for goes on; the job is let go at once.
+    const left = new Promise<PaintResult>((resolve) => {
+      signal.addEventListener("abort", () => {
+        leave();
+        if (mine.waiters > 0) resolve({ kind: "cancelled" });
+      });
+    });
+    if (signal.aborted) {
+      leave();
+      return { kind: "cancelled" };
+    }
+    const result = await Promise.race([flight.done, left]);
+    switch (result.kind) {
+      case "painted":
+        if (result.stale) return { kind: "stale" };
+        if (result.storeFailure !== undefined) {
+          return this.#failure(order, { failure: "store", message: result.storeFailure, retryAfterMs: undefined });
+        }
+        return { kind: "stored" };
+      case "failed":
+        return this.#failure(order, result);
+      case "cancelled":
+        // Killed by somebody else while this one had just joined: draw again.
+        return signal.aborted ? result : this.draw(order, signal);
+      case "lost":
+        return this.#failure(order, { failure: "store", message: "the painter died", retryAfterMs: undefined });
+    }
+  }
+
+  #failure(
+    order: DrawOrder,
+    { failure, message, retryAfterMs }: { failure: FailureClass; message: string; retryAfterMs: number | undefined },
+  ): DrawFailure {
+    return { kind: "failed", failure, message, retryAfterMs, upstreamSuccesses: this.#governor(order).successes };
+  }
+
+  #fly(key: string, order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined): Flight {
+    const abort = new AbortController();
+    const done = this.#lease(order, who, missed, abort.signal).finally(() => this.#flights.delete(key));
+    // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
+    const flight: Flight = { order, done, abort, waiters: who === "user" ? 1 : 0 };
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  async #lease(order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined, signal: AbortSignal): Promise<PaintResult> {
+    const governor = this.#governor(order);
+    const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
+    try {
+      await governor.acquire(who, signal);
+    } catch (error) {
+      if (opened !== undefined) this.#ledger.closeCells(opened);
+      if (signal.aborted) return { kind: "cancelled" };
+      throw error;
+    }
+    try {
+      for (let pause = this.#paused.get(order.tileSet.layer); pause !== undefined; pause = this.#paused.get(order.tileSet.layer)) {
+        await pause.resumed;
+      }
+      const stamp = this.#generations.stamp(order.tileSet.layer);
+      const result = await this.#painters.paint(order, stamp, who === "user", signal);
+      if (result.kind === "painted") governor.succeeded();
+      else if (result.kind === "failed") governor.failed(result.failure);
+      else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
+      return result;
+    } finally {
+      governor.release();
+      if (opened !== undefined) this.#ledger.closeCells(opened);
+    }
+  }
+
+  /** Called by the painters for every tile written, before their answer is handed on. */
+  written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
+    for (const { x, y, z } of tiles) this.#memory.delete(tileKey(tileSet, x, y, z));
+    this.#ledger.wrote(tileSet, tiles);
+  }
+
+  async pause(layer: string): Promise<void> {
+    const paused = this.#paused.get(layer);
+    if (paused !== undefined) paused.depth++;
+    else {
+      let resume = () => {};
+      const resumed = new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+      this.#paused.set(layer, { depth: 1, resumed, resume });
+    }
+    this.#generations.raise(layer);
+    this.#memory.clear(layer);
+    await this.#painters.settle();
+  }
+
+  resume(layer: string): void {
+    const paused = this.#paused.get(layer);
+    // What was read while the tiles were going away must not outlive them.
+    this.#memory.clear(layer);
+    if (paused === undefined || --paused.depth > 0) return;
+    this.#paused.delete(layer);
+    paused.resume();
+  }
+
+  async forget(layer: string): Promise<void> {
+    this.#memory.clear(layer);
+  }
+
+  /** Waits until nothing is drawn any more. */
+  async idle(): Promise<void> {
+    while (this.#flights.size > 0) await Promise.allSettled([...this.#flights.values()].map((f) => f.done));
+  }
+
+  cancelAll(): void {
+    for (const flight of this.#flights.values()) flight.abort.abort(new Error("shutting down"));
+  }
+}
+
+export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+
+const flightKey = ({ tileSet, rect }: DrawOrder): string => `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+
+/** Whether a draw keeps a tile. */
+function holds({ rect, wanted }: DrawOrder, tile: TileIndex): boolean {
+  return wanted === null || wanted[(tile.y - rect.minY) * (rect.maxX - rect.minX + 1) + (tile.x - rect.minX)] === 1;
+}
+
+function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
+  return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);
+}
+
+/** The upstream behind a source: scheme, host and port of a server, whatever the path. */
+export function upstreamOf(source: SourceOptions): string {
+  switch (source.type) {
+    case "wms":
+      return new URL(source.url).origin;
+    case "demo":
+      return "demo";
+  }
+}

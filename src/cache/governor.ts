@@ -1,0 +1,116 @@
+import { type FailureClass, isOutage } from "../source/source.ts";
+
+/** Users that wait for a connection at most; one more is told to come back. */
+const USERS_WAITING = 1_000;
+/** An upstream counts as down after so many failures in a row, over at least this time. */
+const DOWN_AFTER_FAILURES = 5;
+const DOWN_AFTER_MS = 1_000;
+/** Users' requests that are let through while it is down: one per pause, which grows. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 15_000;
+
+interface Waiter {
+  readonly grant: () => void;
+}
+
+export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
+
+/** All traffic to one upstream: bounded connections, users before jobs, and whether it is known to be down. */
+export class Governor {
+  #free: number;
+  #limit: number;
+  readonly #users: Waiter[] = [];
+  readonly #jobs: Waiter[] = [];
+  readonly #now: () => number;
+  #failuresInARow = 0;
+  #firstFailureMs = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+  #nextProbeMs = 0;
+  successes = 0;
+
+  constructor(connections: number, now: () => number) {
+    this.#free = connections;
+    this.#limit = connections;
+    this.#now = now;
+  }
+
+  /** A reload may change the bound; what is in flight stays. */
+  setConnections(connections: number): void {
+    this.#free += connections - this.#limit;
+    this.#limit = connections;
+    this.#serve();
+  }
+
+  /** Whether a user's request must be refused at once. A probe that is due is let through, and the next one put off. */
+  refuseUser(): Refused | undefined {
+    if (this.#users.length >= USERS_WAITING) return { retryAfterSeconds: 1, why: "queue_full" };
+    if (!this.#down) return undefined;
+    const now = this.#now();
+    if (now >= this.#nextProbeMs) {
+      this.#nextProbeMs = now + this.#pauseMs;
+      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+      return undefined;
+    }
+    return { retryAfterSeconds: Math.max(1, Math.ceil((this.#nextProbeMs - now) / 1000)), why: "down" };
+  }
+
+  get #down(): boolean {
+    return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#now() - this.#firstFailureMs >= DOWN_AFTER_MS;
+  }
+
+  /** @throws the signal's reason when it fires while waiting */
+  acquire(who: "user" | "job", signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve();
+    }
+    const queue = who === "user" ? this.#users : this.#jobs;
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        grant: () => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        },
+      };
+      const leave = () => {
+        const at = queue.indexOf(waiter);
+        if (at >= 0) queue.splice(at, 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      queue.push(waiter);
+    });
+  }
+
+  release(): void {
+    this.#free++;
+    this.#serve();
+  }
+
+  #serve(): void {
+    while (this.#free > 0) {
+      const next = this.#users.shift() ?? this.#jobs.shift();
+      if (next === undefined) return;
+      this.#free--;
+      next.grant();
+    }
+  }
+
+  succeeded(): void {
+    this.successes++;
+    this.#failuresInARow = 0;
+    this.#pauseMs = FIRST_PAUSE_MS;
+  }
+
+  failed(failure: FailureClass): void {
+    if (failure === "cancelled" || failure === "store") return;
+    if (!isOutage(failure)) {
+      // It answers: whatever is wrong, it is not down.
+      this.#failuresInARow = 0;
+      return;
+    }
+    if (this.#failuresInARow === 0) this.#firstFailureMs = this.#now();
+    this.#failuresInARow++;
+  }
+}

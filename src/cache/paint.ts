@@ -1,0 +1,187 @@
+import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
+import { decodePicture } from "../image/decode.ts";
+import { encodeTiles } from "../image/encode.ts";
+import type { Raster } from "../image/raster.ts";
+import type { TileFormat } from "../layer/format.ts";
+import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
+import { type FailureClass, type Source, SourceError } from "../source/source.ts";
+import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import type { DrawOrder, WrittenTile } from "./draw.ts";
+
+export interface PaintedTile {
+  readonly x: number;
+  readonly y: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface Painting {
+  readonly written: readonly WrittenTile[];
+  /** All tiles of the metatile, when they were asked for. */
+  readonly tiles: readonly PaintedTile[];
+  /** A newer generation has begun: not kept. */
+  readonly stale: boolean;
+  /** Drawn, but the store could not keep it. */
+  readonly storeFailure: string | undefined;
+}
+
+/** A metatile's picture with its gutter. */
+interface Frame {
+  readonly extent: Extent;
+  readonly width: number;
+  readonly height: number;
+  /** Pixels cut away at the left and at the top. */
+  readonly left: number;
+  readonly top: number;
+}
+
+/** Gutters only where the layer goes on beyond the metatile, as GWC does: a WMS cannot draw outside its world. */
+function frameOf(subset: GridSubset, rect: TileRect, gutter: number): Frame {
+  const { gridSet } = subset;
+  const coverage = coverageAt(subset, rect.z) ?? rect;
+  const inner = rectExtent(gridSet, rect);
+  const left = rect.minX > coverage.minX ? gutter : 0;
+  const right = rect.maxX < coverage.maxX ? gutter : 0;
+  const bottom = rect.minY > coverage.minY ? gutter : 0;
+  const top = rect.maxY < coverage.maxY ? gutter : 0;
+  const resolution = gridSet.matrices[rect.z]?.resolution ?? 1;
+  return {
+    extent: {
+      minX: inner.minX - left * resolution,
+      minY: inner.minY - bottom * resolution,
+      maxX: inner.maxX + right * resolution,
+      maxY: inner.maxY + top * resolution,
+    },
+    width: (rect.maxX - rect.minX + 1) * gridSet.tileWidth + left + right,
+    height: (rect.maxY - rect.minY + 1) * gridSet.tileHeight + bottom + top,
+    left,
+    top,
+  };
+}
+
+/**
+ * Draws a metatile, cuts it apart, encodes and keeps its tiles. What is written is written in one go, after everything is
+ * encoded: between the first and the last put of a file store no message is handled, so that a truncation finds all of
+ * them or none.
+ * @throws SourceError
+ */
+export async function paint(
+  order: DrawOrder,
+  parts: {
+    readonly layer: Layer;
+    readonly subset: GridSubset;
+    readonly format: TileFormat;
+    readonly source: Source;
+    readonly store: BlobStore;
+    readonly isCurrent: () => boolean;
+    /** Told before the first put and after the last. */
+    readonly storing: (busy: boolean) => void;
+    readonly bytesWanted: boolean;
+  },
+  signal: AbortSignal,
+): Promise<Painting> {
+  const { layer, subset, format, source, store } = parts;
+  const { rect, wanted } = order;
+  const frame = frameOf(subset, rect, layer.gutter);
+  const drawing = await source.draw(
+    { gridSet: subset.gridSet, extent: frame.extent, width: frame.width, height: frame.height, format, parameters: order.parameters },
+    signal,
+  );
+  const positions: { x: number; y: number; keep: boolean }[] = [];
+  const width = rect.maxX - rect.minX + 1;
+  for (let y = rect.minY; y <= rect.maxY; y++) {
+    for (let x = rect.minX; x <= rect.maxX; x++) {
+      const keep = wanted === null || wanted[(y - rect.minY) * width + (x - rect.minX)] === 1;
+      if (keep || parts.bytesWanted) positions.push({ x, y, keep });
+    }
+  }
+  const raster = drawing.kind === "raster" ? drawing.raster : await decode(drawing.bytes, frame);
+  signal.throwIfAborted();
+  const pictures =
+    drawing.kind === "encoded" && isPassThrough(layer, rect, frame, format, drawing.bytes)
+      ? positions.map(() => drawing.bytes)
+      : await encodeTiles(raster, positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)), format);
+  signal.throwIfAborted();
+  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: pictures[i] ?? new Uint8Array(0) }));
+  parts.storing(true);
+  try {
+    return await keepTiles(order, tiles, store, parts.isCurrent);
+  } finally {
+    parts.storing(false);
+  }
+}
+
+async function keepTiles(
+  order: DrawOrder,
+  tiles: readonly (PaintedTile & { readonly keep: boolean })[],
+  store: BlobStore,
+  isCurrent: () => boolean,
+): Promise<Painting> {
+  const { tileSet, rect } = order;
+  const written: WrittenTile[] = [];
+  let stale = false;
+  let storeFailure: string | undefined;
+  try {
+    for (const { x, y, bytes, keep } of tiles) {
+      if (!keep) continue;
+      const put = await store.put({ tileSet, x, y, z: rect.z }, bytes, isCurrent);
+      if (!put.stored) {
+        stale = true;
+        break;
+      }
+      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced });
+    }
+    if (written.length > 0 && tileSet.parametersId !== "") {
+      await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    storeFailure = `${error.code}: ${error.message}`;
+  }
+  return { written, tiles, stale, storeFailure };
+}
+
+async function decode(bytes: Uint8Array, frame: Frame): Promise<Raster> {
+  try {
+    return await decodePicture(bytes, { width: frame.width, height: frame.height });
+  } catch (error) {
+    const failure = failureOfPicture(error);
+    if (failure === undefined) throw error;
+    throw new SourceError(failure, error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** The reasons of `PictureError`, in the words of the source floor. */
+function failureOfPicture(error: unknown): FailureClass | undefined {
+  if (!(error instanceof Error) || !("reason" in error)) return undefined;
+  switch (error.reason) {
+    case "truncated":
+      return "truncated";
+    case "wrong_size":
+      return "wrong_size";
+    case "too_large":
+      return "too_large";
+    case "not_a_picture":
+      return "wrong_type";
+    default:
+      return undefined;
+  }
+}
+
+function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: number) {
+  const { tileWidth, tileHeight } = subset.gridSet;
+  return {
+    left: frame.left + (x - rect.minX) * tileWidth,
+    top: frame.top + (rect.maxY - y) * tileHeight,
+    width: tileWidth,
+    height: tileHeight,
+  };
+}
+
+/** One tile in the format that is kept: the upstream's own bytes, proved whole by the decoding, are the tile. */
+function isPassThrough(layer: Layer, rect: TileRect, frame: Frame, format: TileFormat, bytes: Uint8Array): boolean {
+  if (layer.metatile[0] !== 1 || layer.metatile[1] !== 1 || frame.left !== 0 || frame.top !== 0) return false;
+  if (rect.minX !== rect.maxX || rect.minY !== rect.maxY || layer.gutter !== 0) return false;
+  if (format.encoding === "png") return bytes[0] === 0x89 && bytes[1] === 0x50;
+  if (format.encoding === "jpeg") return bytes[0] === 0xff && bytes[1] === 0xd8;
+  return false;
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import type { TileIndex } from "../grid/grid-set.ts";
+import { metatileOf } from "../grid/metatile.ts";
+import { coverageAt } from "../layer/layer.ts";
+import type { BlobStore, StoredTile } from "../store/blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import type { DrawFailure } from "./draw.ts";
+import { type Draws, tileKey, type UserDraw } from "./draws.ts";
+import type { MemoryTier } from "./memory-tier.ts";
+import type { ServedTile, TileFailure, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+
+/** Counters by outcome. */
+export interface TileCounts {
+  memoryHits: number;
+  storeHits: number;
+  misses: number;
+  failures: number;
+  staleServed: number;
+}
+
+/** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
+export class TileCache implements TileReader {
+  readonly #store: BlobStore;
+  readonly #memory: MemoryTier;
+  readonly #draws: Draws;
+  readonly #now: () => number;
+  readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
+
+  constructor(parts: { readonly store: BlobStore; readonly memory: MemoryTier; readonly draws: Draws; readonly now: () => number }) {
+    this.#store = parts.store;
+    this.#memory = parts.memory;
+    this.#draws = parts.draws;
+    this.#now = parts.now;
+  }
+
+  read(request: TileRequest): TileOutcome | Promise<TileOutcome> {
+    const { layer, index } = request;
+    const tileSet = tileSetOf(request);
+    const key = tileKey(tileSet, index.x, index.y, index.z);
+    const oldest = layer.expireCacheSeconds > 0 ? this.#now() - layer.expireCacheSeconds * 1000 : 0;
+    const hot = this.#memory.get(layer.name, key);
+    if (hot !== undefined && hot.modifiedMs >= oldest) {
+      this.counts.memoryHits++;
+      return { kind: "tile", tile: hot };
+    }
+    const kept = this.#readStore(tileSet, index, key);
+    if (kept !== undefined && kept.modifiedMs >= oldest) {
+      this.counts.storeHits++;
+      return { kind: "tile", tile: kept };
+    }
+    return this.#miss(request, tileSet, key, kept);
+  }
+
+  #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
+    const epoch = this.#memory.epoch(tileSet.layer);
+    const stored = this.#store.get({ tileSet, ...index });
+    if (stored === undefined) return undefined;
+    const tile = served(stored, "HIT");
+    this.#memory.set(key, tile, epoch);
+    return tile;
+  }
+
+  async #miss(request: TileRequest, tileSet: TileSet, key: string, expired: ServedTile | undefined): Promise<TileOutcome> {
+    this.counts.misses++;
+    const { layer, subset, index, parameters } = request;
+    const coverage = coverageAt(subset, index.z);
+    const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
+    if (rect === undefined) throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
+    const epoch = this.#memory.epoch(layer.name);
+    const drawn = await this.#draws.drawForUser({ tileSet, parameters: parameters.values, rect, wanted: null }, index);
+    if (drawn.kind === "painted") {
+      const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
+      if (mine !== undefined) {
+        const tile = served({ bytes: mine.bytes, modifiedMs: this.#now() }, "MISS");
+        this.#memory.set(key, { ...tile, cacheResult: "HIT" }, epoch);
+        return { kind: "tile", tile };
+      }
+    }
+    if (drawn.kind === "painted" || drawn.kind === "stored") {
+      const stored = this.#readStore(tileSet, index, key);
+      if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS" } };
+      // Stored and dropped again meanwhile.
+      return this.#miss(request, tileSet, key, expired);
+    }
+    if (expired !== undefined) {
+      this.counts.staleServed++;
+      return { kind: "tile", tile: expired };
+    }
+    this.counts.failures++;
+    return { kind: "failure", failure: failureOf(drawn) };
+  }
+}
+
+const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
+  layer: layer.name,
+  gridSet: subset.gridSet.id,
+  format: format.mimeType,
+  parametersId: parameters.id,
+});
+
+/** Whole seconds, as HTTP dates have no others; the ETag is made of the bytes, so that equal tiles have equal ones. */
+function served(stored: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile {
+  const digest = createHash("sha1").update(stored.bytes).digest("base64url");
+  return { bytes: stored.bytes, etag: `"${digest}"`, modifiedMs: Math.floor(stored.modifiedMs / 1000) * 1000, cacheResult };
+}
+
+function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelled" }> | DrawFailure): TileFailure {
+  switch (drawn.kind) {
+    case "refused":
+      return {
+        status: 503,
+        message: drawn.why === "down" ? "The map server is down." : "Too many requests wait for the map server.",
+        retryAfterSeconds: drawn.retryAfterSeconds,
+      };
+    case "cancelled":
+      return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
+    case "failed":
+      return upstreamFailure(drawn);
+  }
+}
+
+function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
+  if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
+  if (failure === "busy") {
+    return {
+      status: 503,
+      message: `The map server is busy: ${message}`,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)),
+    };
+  }
+  return { status: 502, message: `The map server did not draw the tile: ${message}` };
+}

@@ -1,0 +1,259 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import { rectCount } from "../grid/grid-set.ts";
+import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
+import { IntervalSet } from "../lib/interval-set.ts";
+import type { JobRequest, JobView, TaskRow } from "./job.ts";
+import { type JobError, type JobProgress, type StoredJob } from "./job-store.ts";
+
+/** One of a job's parallel workers: a row of the classic list. */
+export interface Task {
+  readonly id: number;
+  status: 0 | 1;
+  processed: bigint;
+  /** Metatile numbers it has taken and not finished. */
+  claim: bigint[];
+  abort: AbortController | undefined;
+  /** Resolves when the task's loop has left; undefined while it does not run. */
+  running: Promise<void> | undefined;
+}
+
+/** Where a metatile number leads. */
+export interface Located {
+  readonly gridSet: string;
+  readonly walk: MetatileWalk;
+  readonly local: bigint;
+}
+
+/** Kinds of failure that are kept with their first message. */
+const ERROR_CLASSES_KEPT = 20;
+
+/**
+ * A job that has not ended, in memory.
+ *
+ * States: pending → running when its first task starts; running → pending at a restart; → done when its last task finds no
+ * work; → aborted by kill of its last task, by the failure limit, by its layer's removal, or by an outage that lasts.
+ * `JobRunner.#end` alone makes the last move.
+ */
+export class ActiveJob {
+  readonly id: number;
+  readonly request: JobRequest;
+  readonly createdMs: number;
+  readonly taskIds: readonly number[];
+  /** It ran before a restart: what is unfinished may have been done in part. */
+  readonly resumed: boolean;
+  readonly walks: readonly { readonly gridSet: string; readonly walk: MetatileWalk; readonly offset: bigint }[];
+  readonly metatiles: bigint;
+  readonly finished: IntervalSet;
+  readonly tasks: Task[];
+  startedMs: number | null;
+  endedMs: number | null = null;
+  outcome: JobProgress["outcome"] = null;
+  reason: string | null = null;
+  total: bigint;
+  stored: bigint;
+  skipped: bigint;
+  failed: bigint;
+  deleted: bigint;
+  retries: number;
+  readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
+  dirty = false;
+  /** A metatile that has been drawn: what a probe of the upstream asks for. */
+  lastGood: bigint | undefined;
+  outage: Promise<"alive" | "was_down"> | undefined;
+  #cursor = 0n;
+  readonly #returned: bigint[] = [];
+  /** Since when, and from how many tiles on, the rate is measured. */
+  #rateFrom: { ms: number; processed: bigint } | undefined;
+
+  constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
+    const { progress, request } = stored;
+    this.id = stored.id;
+    this.request = request;
+    this.createdMs = stored.createdMs;
+    this.startedMs = stored.startedMs;
+    this.resumed = resumed && stored.startedMs !== null;
+    this.taskIds = stored.tasks.map((t) => t.id);
+    this.tasks = stored.tasks
+      .filter((t) => t.state === "live")
+      .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
+    let offset = 0n;
+    this.walks =
+      request.type === "truncate"
+        ? []
+        : request.ranges.flatMap(({ gridSet, rects }) =>
+            rects.map((rect) => {
+              const at = { gridSet, walk: metatileWalk(rect, metatileFactors), offset };
+              offset += at.walk.count;
+              return at;
+            }),
+          );
+    this.metatiles = offset;
+    this.finished = IntervalSet.from(progress.finished);
+    this.total = BigInt(progress.total);
+    this.stored = BigInt(progress.stored);
+    this.skipped = BigInt(progress.skipped);
+    this.failed = BigInt(progress.failed);
+    this.deleted = BigInt(progress.deleted);
+    this.retries = progress.retries;
+    this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
+    this.reason = progress.reason;
+  }
+
+  get processed(): bigint {
+    return this.request.type === "truncate" ? this.deleted : this.stored + this.skipped + this.failed;
+  }
+
+  get state(): "pending" | "running" | "done" | "aborted" {
+    if (this.outcome !== null) return this.outcome === "aborted" ? "aborted" : "done";
+    return this.tasks.some((t) => t.status === 1) ? "running" : "pending";
+  }
+
+  locate(n: bigint): Located {
+    let found = this.walks[0];
+    for (const at of this.walks) {
+      if (at.offset > n) break;
+      found = at;
+    }
+    if (found === undefined) throw new RangeError(`job ${this.id} has no metatile ${n}`);
+    return { gridSet: found.gridSet, walk: found.walk, local: n - found.offset };
+  }
+
+  /** The next metatile that nobody has taken, taken. */
+  take(): bigint | undefined {
+    const again = this.#returned.shift();
+    if (again !== undefined) return again;
+    const next = this.finished.nextMissing(this.#cursor);
+    if (next >= this.metatiles) {
+      this.#cursor = this.metatiles;
+      return undefined;
+    }
+    this.#cursor = next + 1n;
+    return next;
+  }
+
+  giveBack(numbers: readonly bigint[]): void {
+    this.#returned.push(...numbers);
+  }
+
+  /** How many metatiles a task takes at once: few when little is left, so that all tasks have work to the end. */
+  get claimSize(): number {
+    const left = this.metatiles - this.#cursor + BigInt(this.#returned.length);
+    const share = left / BigInt(Math.max(1, this.tasks.length) * 4);
+    return share > 16n ? 16 : share < 1n ? 1 : Number(share);
+  }
+
+  noteError(failure: string, message: string, tiles: number, tile: readonly [number, number, number] | null): void {
+    const known = this.errors.get(failure);
+    if (known !== undefined) known.count += tiles;
+    else if (this.errors.size < ERROR_CLASSES_KEPT) this.errors.set(failure, { count: tiles, message, tile });
+  }
+
+  startClock(nowMs: number): void {
+    this.#rateFrom ??= { ms: nowMs, processed: this.processed };
+  }
+
+  /** Seconds that are left at the rate so far; -1 while unknown. */
+  #remainingSeconds(nowMs: number): number {
+    if (this.#rateFrom === undefined) return -1;
+    const done = this.processed - this.#rateFrom.processed;
+    const elapsed = nowMs - this.#rateFrom.ms;
+    if (done <= 0n || elapsed <= 0) return -1;
+    const left = this.total > this.processed ? this.total - this.processed : 0n;
+    const seconds = (left * BigInt(Math.ceil(elapsed))) / done / 1000n;
+    return seconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(seconds);
+  }
+
+  /** The rows of the live tasks: while all are listed, their totals add up to the job's (decisions 5). */
+  rows(nowMs: number): TaskRow[] {
+    const left = this.total > this.processed ? this.total - this.processed : 0n;
+    const live = BigInt(this.tasks.length);
+    const remainingSeconds = this.#remainingSeconds(nowMs);
+    return this.tasks.map((task, i) => ({
+      processed: task.processed,
+      total: task.processed + left / live + (BigInt(i) < left % live ? 1n : 0n),
+      remainingSeconds,
+      id: task.id,
+      status: task.status,
+      layer: this.request.layer,
+      type: this.request.type,
+    }));
+  }
+
+  progress(): JobProgress {
+    return {
+      total: String(this.total),
+      stored: String(this.stored),
+      skipped: String(this.skipped),
+      failed: String(this.failed),
+      deleted: String(this.deleted),
+      retries: this.retries,
+      finished: this.finished.toJSON(),
+      errors: this.errorList(),
+      reason: this.reason,
+      outcome: this.outcome,
+    };
+  }
+
+  errorList(): JobError[] {
+    return [...this.errors].map(([name, e]) => ({ class: name, ...e }));
+  }
+
+  view(): JobView {
+    return viewOf(this.id, this.state, this.request, this.progress(), this.taskIds, this.createdMs, this.startedMs, this.endedMs);
+  }
+}
+
+export function viewOf(
+  id: number,
+  state: JobView["state"],
+  request: JobRequest,
+  progress: JobProgress,
+  tasks: readonly number[],
+  createdMs: number,
+  startedMs: number | null,
+  endedMs: number | null,
+): JobView {
+  const { bounds } = request;
+  return {
+    id,
+    layer: request.layer,
+    type: request.type,
+    gridSet: request.gridSet,
+    format: request.format,
+    parameters: request.parameters,
+    bounds: bounds === null ? null : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY],
+    zoomStart: request.zoomStart,
+    zoomStop: request.zoomStop,
+    state,
+    outcome: progress.outcome,
+    reason: progress.reason,
+    tasks,
+    tiles: {
+      total: BigInt(progress.total),
+      stored: BigInt(progress.stored),
+      skipped: BigInt(progress.skipped),
+      failed: BigInt(progress.failed),
+      ...(request.type === "truncate" ? { deleted: BigInt(progress.deleted) } : {}),
+    },
+    createdAt: new Date(createdMs).toISOString(),
+    startedAt: startedMs === null ? null : new Date(startedMs).toISOString(),
+    endedAt: endedMs === null ? null : new Date(endedMs).toISOString(),
+    errors: progress.errors,
+    retries: progress.retries,
+  };
+}
+
+export const emptyProgress = (request: JobRequest): JobProgress => ({
+  total: request.type === "truncate" ? "0" : String(request.ranges.reduce((sum, r) => sum + rangeCount(r.rects), 0n)),
+  stored: "0",
+  skipped: "0",
+  failed: "0",
+  deleted: "0",
+  retries: 0,
+  finished: [],
+  errors: [],
+  reason: null,
+  outcome: null,
+});
+
+const rangeCount = (rects: readonly TileRect[]): bigint => rects.reduce((sum, rect) => sum + rectCount(rect), 0n);

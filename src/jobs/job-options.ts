@@ -1,0 +1,10 @@
+export interface JobOptions {
+  /** Tasks that run at once, of all jobs. */
+  readonly maxRunningTasks: number;
+  /** threadCount of one request at most. */
+  readonly maxThreadCount: number;
+  /** How long the jobs of a dead upstream wait for it before they are aborted. */
+  readonly outageLimitSeconds: number;
+  /** How long ended jobs are kept. */
+  readonly historyDays: number;
+}

@@ -1,0 +1,298 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../lib/logger.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
+import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+import type { JobOptions } from "./job-options.ts";
+import { type JobStore } from "./job-store.ts";
+
+/** What one kind of job does: one chunk of work at a time. */
+export interface Work {
+  /** Works on for a while. False: nothing is left for this task. */
+  step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface JobRunnerParts {
+  readonly jobs: JobStore;
+  readonly seeding: Work;
+  readonly truncation: Work;
+  readonly catalogue: () => Catalogue;
+  readonly options: () => JobOptions;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also?: () => void) => void;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** A job that must end: thrown by its work, told as its reason. */
+export class JobAborted extends Error {
+  override readonly name = "JobAborted";
+}
+
+/**
+ * Deals the running places round robin over the jobs, so that a big job never holds up a small one.
+ * A task works in steps; after each it gives its place to a job that waits for one.
+ */
+export class JobRunner {
+  readonly #parts: JobRunnerParts;
+  readonly #active = new Map<number, ActiveJob>();
+  /** Jobs in the order in which they get the next place. */
+  readonly #turns: ActiveJob[] = [];
+  #runningTasks = 0;
+  #closing = false;
+
+  constructor(parts: JobRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes up what a restart interrupted. */
+  start(): void {
+    for (const stored of this.#parts.jobs.unfinished()) {
+      const layer = this.#parts.catalogue().layers.get(stored.request.layer);
+      const job = new ActiveJob(stored, layer?.metatile ?? [1, 1], true);
+      this.#active.set(job.id, job);
+      this.#turns.push(job);
+      job.reason = null;
+      job.dirty = true;
+      if (layer === undefined) void this.#abort(job, "the layer has been removed");
+      else if (job.tasks.length === 0) this.#end(job);
+    }
+    this.#deal();
+  }
+
+  submit(request: JobRequest): { jobId: number; taskIds: readonly number[] } {
+    const { jobs, catalogue, now, persist } = this.#parts;
+    let made = { jobId: 0, taskIds: [] as readonly number[] };
+    const nowMs = now();
+    const progress = emptyProgress(request);
+    persist(() => {
+      made = jobs.insert(request, progress, nowMs);
+    });
+    const job = new ActiveJob(
+      {
+        id: made.jobId,
+        state: "pending",
+        request,
+        progress,
+        createdMs: nowMs,
+        startedMs: null,
+        endedMs: null,
+        tasks: made.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+      },
+      catalogue().layers.get(request.layer)?.metatile ?? [1, 1],
+      false,
+    );
+    this.#active.set(job.id, job);
+    this.#turns.push(job);
+    // After the answer: the first look at the list shows every task as it was accepted.
+    setImmediate(() => this.#deal());
+    return made;
+  }
+
+  rows(layer: string | undefined): TaskRow[] {
+    const nowMs = this.#parts.now();
+    return [...this.#active.values()]
+      .filter((job) => layer === undefined || job.request.layer === layer)
+      .flatMap((job) => job.rows(nowMs))
+      .sort((a, b) => a.id - b.id);
+  }
+
+  job(id: number): JobView | undefined {
+    const active = this.#active.get(id);
+    if (active !== undefined) return active.view();
+    const stored = this.#parts.jobs.find(id);
+    if (stored === undefined) return undefined;
+    const { state, request, progress, createdMs, startedMs, endedMs, tasks } = stored;
+    return viewOf(id, state, request, progress, tasks.map((t) => t.id), createdMs, startedMs, endedMs);
+  }
+
+  list(filter: JobFilter): JobView[] {
+    // What is running is newer in memory than in the database.
+    this.#parts.persist(() => this.saveDirty());
+    return this.#parts.jobs.list(filter).flatMap(({ id }) => this.job(id) ?? []);
+  }
+
+  /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
+  async kill(choose: (job: ActiveJob, task: Task) => boolean): Promise<KilledTask[]> {
+    const killed: KilledTask[] = [];
+    const stopping: Promise<void>[] = [];
+    const jobs = new Set<ActiveJob>();
+    for (const job of this.#active.values()) {
+      for (const task of [...job.tasks]) {
+        if (!choose(job, task)) continue;
+        killed.push({ id: task.id, layer: job.request.layer, type: job.request.type, status: task.status });
+        jobs.add(job);
+        stopping.push(this.#stop(job, task));
+      }
+    }
+    await Promise.all(stopping);
+    for (const job of jobs) {
+      if (job.tasks.length > 0 || job.outcome !== null) continue;
+      job.reason = "killed";
+      this.#end(job, "aborted");
+    }
+    this.#parts.persist(() => this.saveDirty());
+    this.#deal();
+    return killed.sort((a, b) => a.id - b.id);
+  }
+
+  killScope(scope: KillScope, layer: string | undefined): Promise<KilledTask[]> {
+    return this.kill(
+      (job, task) =>
+        (layer === undefined || job.request.layer === layer) &&
+        (scope === "all" || (scope === "running") === (task.status === 1)),
+    );
+  }
+
+  /** Jobs of layers that the configuration no longer has end. */
+  async layersChanged(): Promise<void> {
+    const { layers } = this.#parts.catalogue();
+    for (const job of [...this.#active.values()]) {
+      if (!layers.has(job.request.layer)) await this.#abort(job, "the layer has been removed");
+    }
+  }
+
+  /** Takes a task out of its job and waits until its loop has left. */
+  async #stop(job: ActiveJob, task: Task): Promise<void> {
+    this.#leave(job, task, "aborted");
+    task.abort?.abort(new JobAborted("killed"));
+    await task.running;
+  }
+
+  #leave(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
+    const at = job.tasks.indexOf(task);
+    if (at < 0) return;
+    job.tasks.splice(at, 1);
+    job.giveBack(task.claim);
+    task.claim = [];
+    job.dirty = true;
+    this.#parts.persist(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+  }
+
+  async #abort(job: ActiveJob, reason: string): Promise<void> {
+    if (job.outcome !== null) return;
+    await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));
+    if (job.outcome !== null) return;
+    job.reason = reason;
+    this.#end(job, "aborted");
+  }
+
+  #end(job: ActiveJob, outcome?: "aborted"): void {
+    const { persist, now, log } = this.#parts;
+    job.outcome = outcome ?? (job.failed > 0n ? "done_with_failures" : "done");
+    if (job.outcome !== "aborted") job.reason = null;
+    job.startedMs ??= now();
+    job.endedMs = now();
+    job.dirty = true;
+    persist(() => this.saveDirty());
+    this.#active.delete(job.id);
+    const turn = this.#turns.indexOf(job);
+    if (turn >= 0) this.#turns.splice(turn, 1);
+    log.info("a job has ended", { jobId: job.id, layer: job.request.layer, outcome: job.outcome, reason: job.reason });
+  }
+
+  /** Jobs of one layer count in the order of their ids: nothing passes a truncate that came before it. */
+  #mayRun(job: ActiveJob): boolean {
+    for (const other of this.#active.values()) {
+      if (other.id < job.id && other.request.type === "truncate" && other.request.layer === job.request.layer) return false;
+    }
+    return true;
+  }
+
+  #nextWaiting(): { job: ActiveJob; task: Task } | undefined {
+    for (const job of this.#turns) {
+      if (job.outcome !== null) continue;
+      const task = job.tasks.find((t) => t.running === undefined);
+      if (task !== undefined && this.#mayRun(job)) return { job, task };
+    }
+    return undefined;
+  }
+
+  #deal(): void {
+    while (!this.#closing && this.#runningTasks < this.#parts.options().maxRunningTasks) {
+      const next = this.#nextWaiting();
+      if (next === undefined) return;
+      const { job, task } = next;
+      this.#turns.splice(this.#turns.indexOf(job), 1);
+      this.#turns.push(job);
+      this.#runningTasks++;
+      const abort = new AbortController();
+      task.abort = abort;
+      task.status = 1;
+      job.startedMs ??= this.#parts.now();
+      job.startClock(this.#parts.now());
+      job.dirty = true;
+      task.running = this.#run(job, task, abort.signal).finally(() => {
+        this.#runningTasks--;
+        task.running = undefined;
+        task.abort = undefined;
+        task.status = 0;
+        this.#deal();
+      });
+    }
+  }
+
+  async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
+    const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
+    try {
+      // The submitter's answer goes first.
+      await sleep(0, undefined, { signal });
+      while (!signal.aborted) {
+        const more = await work.step(job, task, signal);
+        if (signal.aborted) return;
+        if (!more) {
+          this.#leave(job, task, "done");
+          if (job.tasks.length === 0 && job.outcome === null) this.#end(job);
+          return;
+        }
+        if (this.#closing) return;
+        if (this.#runningTasks >= this.#parts.options().maxRunningTasks && this.#nextWaiting() !== undefined) {
+          job.giveBack(task.claim);
+          task.claim = [];
+          return;
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof JobAborted ? error.message : `internal error: ${String(error)}`;
+      if (!(error instanceof JobAborted)) this.#parts.log.error("a job failed by a fault", { jobId: job.id, error: String(error), stack: error instanceof Error ? error.stack : undefined });
+      // Not awaited: this loop is one of those that the abort waits for.
+      setImmediate(() => void this.#abort(job, reason));
+    } finally {
+      job.giveBack(task.claim);
+      task.claim = [];
+    }
+  }
+
+  /** Saves what changed; inside the caller's transaction. */
+  saveDirty(): void {
+    for (const job of this.#active.values()) {
+      if (!job.dirty) continue;
+      job.dirty = false;
+      this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs);
+      for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
+    }
+  }
+
+  get needsSave(): boolean {
+    for (const job of this.#active.values()) if (job.dirty) return true;
+    return false;
+  }
+
+  /** Stops dealing and lets steps in flight finish; those still at work after the grace are cancelled. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const running = [...this.#active.values()].flatMap((job) => job.tasks);
+    const timer = setTimeout(() => {
+      for (const task of running) task.abort?.abort(new JobAborted("shutting down"));
+    }, graceMs);
+    await Promise.all(running.map((task) => task.running));
+    clearTimeout(timer);
+    for (const job of this.#active.values()) job.dirty = true;
+    this.#parts.persist(() => this.saveDirty());
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+}

@@ -1,0 +1,184 @@
+import { canonicalSrs, type Extent, extentsOverlap, extentText, intersectRects, rectCount, rectOf, sameSrs, type TileRect } from "../grid/grid-set.ts";
+import { formatOf } from "../layer/format.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
+import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, refuse, type Result } from "../lib/result.ts";
+import type { JobRequest } from "./job.ts";
+import type { JobOptions } from "./job-options.ts";
+import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
+
+/** Totals are 64-bit on the wire (decisions 8). */
+const MAX_TOTAL = 2n ** 63n - 1n;
+/** Defaults of the failure policy (decisions 4). */
+const RETRIES = 3;
+const RETRY_WAIT_MS = 100;
+const FAILURE_LIMIT = 1000;
+
+/** A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure. */
+export function planSeed(request: SeedRequest, layer: Layer, options: JobOptions): Result<JobRequest, Refusal> {
+  const subsets = chooseSubsets(request, layer);
+  if (!subsets.ok) return subsets;
+  const format = chooseFormat(request, layer);
+  if (!format.ok) return format;
+  const parameters = chooseParameters(request, layer);
+  if (!parameters.ok) return parameters;
+  const ranges = chooseRanges(request, subsets.value);
+  if (!ranges.ok) return ranges;
+  const { zoomStart, zoomStop, byGridSet } = ranges.value;
+  const total = byGridSet.reduce((sum, r) => r.rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
+  if (request.type !== "truncate" && total > MAX_TOTAL) {
+    return refuse(badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${total} tiles`));
+  }
+  const [only] = subsets.value;
+  const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
+  return ok({
+    type: request.type,
+    layer: layer.name,
+    gridSet: isGridSetGiven(request) || request.type !== "truncate" ? (only?.gridSet.id ?? null) : null,
+    format: format.value,
+    parameters: parameters.value.values,
+    parametersId: parameters.value.id,
+    bounds: request.bounds ?? null,
+    zoomStart,
+    zoomStop,
+    ranges: byGridSet,
+    threadCount: request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
+    retryCount: request.tileFailureRetryCount ?? RETRIES,
+    retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
+    failureLimit: request.totalFailuresBeforeAborting ?? FAILURE_LIMIT,
+    ownFailurePolicy: own.some((field) => field !== undefined),
+  });
+}
+
+/** A `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
+export function planExtentTruncate(
+  request: Extract<MassTruncateRequest, { type: "truncateExtent" }>,
+  layer: Layer,
+  options: JobOptions,
+): Result<JobRequest, Refusal> {
+  if (request.gridSetId === undefined) return refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, null));
+  const planned = planSeed(
+    {
+      type: "truncate",
+      gridSetId: request.gridSetId,
+      parameters: new Map(),
+      ...(request.bounds === undefined ? {} : { bounds: request.bounds }),
+    },
+    layer,
+    options,
+  );
+  return planned.ok ? ok({ ...planned.value, parameters: null, parametersId: null }) : planned;
+}
+
+const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
+const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
+
+function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly GridSubset[], Refusal> {
+  if (request.gridSetId !== undefined) {
+    const subset = findSubset(layer, request.gridSetId);
+    return subset === undefined ? refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, request.gridSetId)) : ok([subset]);
+  }
+  if (request.srs !== undefined) {
+    const srs = request.srs;
+    const matching = layer.gridSubsets.filter((s) => sameSrs(s.gridSet.srs, srs));
+    if (matching.length === 1) return ok(matching);
+    if (matching.length === 0) {
+      const offered = layer.gridSubsets.map((s) => `${s.gridSet.id} (srs ${canonicalSrs(s.gridSet.srs)})`).join(", ");
+      return refuse(badField("srs", `the code of one of the layer's grid sets: ${offered}`, srs));
+    }
+    const names = matching.map((s) => s.gridSet.id).join(", ");
+    return refuse(badField("srs", `one matching grid set; give gridSetId, one of ${names}`, srs));
+  }
+  if (request.type === "truncate") {
+    if (request.bounds !== undefined) {
+      return refuse(badField("gridSetId", `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`, null));
+    }
+    return ok(layer.gridSubsets);
+  }
+  return ok(layer.gridSubsets.slice(0, 1));
+}
+
+function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null, Refusal> {
+  if (request.format === undefined) return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
+  const format = formatOf(request.format);
+  const offered = layer.formats.find((f) => f.mimeType === format?.mimeType);
+  if (offered !== undefined) return ok(offered.mimeType);
+  return refuse(badField("format", `one of ${layer.formats.map((f) => f.mimeType).join(", ")}`, request.format));
+}
+
+function chooseParameters(
+  request: SeedRequest,
+  layer: Layer,
+): Result<{ readonly id: string; readonly values: Readonly<Record<string, string>> }, Refusal> {
+  const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
+  if (parsed.ok || request.type !== "truncate") return parsed;
+  // What the filters no longer allow is taken as it is: that is how leftovers go.
+  return ok(verbatimParameters(request.parameters));
+}
+
+/** A combination as it stands, without the layer's filters: the identity that a client gave it. */
+export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
+  const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
+  return { id: parametersId(values), values };
+}
+
+interface Ranges {
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  readonly byGridSet: JobRequest["ranges"];
+}
+
+function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Result<Ranges, Refusal> {
+  const { zoomStart, zoomStop, bounds } = request;
+  if (zoomStart !== undefined && zoomStart < 0) return refuse(badField("zoomStart", "a level of 0 or more", zoomStart));
+  if (zoomStop !== undefined && zoomStop < 0) return refuse(badField("zoomStop", "a level of 0 or more", zoomStop));
+  if (zoomStart !== undefined && zoomStop !== undefined && zoomStart > zoomStop) {
+    return refuse(badField("zoomStart", `at most zoomStop (${zoomStop})`, zoomStart));
+  }
+  if (bounds !== undefined && (bounds.minX >= bounds.maxX || bounds.minY >= bounds.maxY)) {
+    return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
+  }
+  const byGridSet: { gridSet: string; rects: TileRect[] }[] = [];
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const subset of subsets) {
+    const start = Math.max(zoomStart ?? subset.zoomStart, subset.zoomStart);
+    const stop = Math.min(zoomStop ?? subset.zoomStop, subset.zoomStop);
+    if (start > stop) continue;
+    const rects = rectsOf(subset, start, stop, bounds);
+    if (rects.length === 0) continue;
+    first = Math.min(first, start);
+    last = Math.max(last, stop);
+    byGridSet.push({ gridSet: subset.gridSet.id, rects });
+  }
+  if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
+  const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
+  const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, extentOf(s)));
+  if (!overlapping && bounds !== undefined) return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
+  return refuse(
+    zoomStart !== undefined
+      ? badField("zoomStart", `a level of the layer: ${levels}`, zoomStart)
+      : badField("zoomStop", `a level of the layer: ${levels}`, zoomStop ?? null),
+  );
+}
+
+const extentOf = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
+
+const boundsExpected = (subsets: readonly GridSubset[]): string =>
+  `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap the layer's coverage, ${subsets
+    .map((s) => `${extentText(extentOf(s))} in ${s.gridSet.id}`)
+    .join("; ")}`;
+
+function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent | undefined): TileRect[] {
+  if (bounds !== undefined && !extentsOverlap(bounds, extentOf(subset))) return [];
+  const rects: TileRect[] = [];
+  for (let z = start; z <= stop; z++) {
+    const coverage = coverageAt(subset, z);
+    if (coverage === undefined) continue;
+    const asked = bounds === undefined ? coverage : rectOf(subset.gridSet, z, bounds);
+    const rect = asked === undefined ? undefined : intersectRects(asked, coverage);
+    if (rect !== undefined) rects.push(rect);
+  }
+  return rects;
+}

@@ -1,0 +1,277 @@
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import type { DrawFailure, DrawGate, DrawOutcome } from "../cache/draw.ts";
+import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
+import { countedTiles, metatileAt } from "../grid/metatile.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { isOutage } from "../source/source.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import type { ActiveJob, Task } from "./active-job.ts";
+import type { JobOptions } from "./job-options.ts";
+import { FAILED_TILES_KEPT, type JobStore } from "./job-store.ts";
+import { JobAborted, type Work } from "./job-runner.ts";
+
+export interface SeedingParts {
+  readonly ledger: Ledger;
+  readonly store: BlobStore;
+  readonly gate: DrawGate;
+  readonly jobs: JobStore;
+  readonly catalogue: () => Catalogue;
+  readonly options: () => JobOptions;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also: () => void) => void;
+  /** Resolves once the marks of opened cells are on the disk. */
+  readonly marksCommitted: () => Promise<void>;
+  readonly now: () => number;
+  /** 0 ≤ n < 1. */
+  readonly random: () => number;
+  readonly closing: () => boolean;
+}
+
+/** One metatile of a job, with what is to be done there. */
+interface Metatile {
+  readonly n: bigint;
+  readonly tileSet: TileSet;
+  /** To draw: inside the coverage. */
+  readonly rect: TileRect;
+  /** To count: inside the request's range too. */
+  readonly counted: TileRect;
+}
+
+/** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
+const LOOKS_PER_TURN = 512;
+/** Pauses between probes of a dead upstream, ms: the first and the longest. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** A Retry-After longer than this is asked again sooner. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/** Seed and reseed: takes metatiles, looks which tiles are missing, has them drawn, and counts. */
+export class Seeding implements Work {
+  readonly #parts: SeedingParts;
+
+  constructor(parts: SeedingParts) {
+    this.#parts = parts;
+  }
+
+  async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
+    const layer = this.#layer(job);
+    let drawn = 0;
+    let looked = 0;
+    for (let left = job.claimSize; left > 0; ) {
+      const n = job.take();
+      if (n === undefined) return drawn > 0 || looked > 0;
+      task.claim.push(n);
+      const metatile = this.#metatile(job, layer, n);
+      const wanted = this.#wanted(job, layer, metatile);
+      if (wanted === "none") {
+        this.#finish(job, task, metatile, undefined);
+        if (++looked >= LOOKS_PER_TURN) {
+          await turn();
+          return true;
+        }
+        continue;
+      }
+      await this.#draw(job, task, layer, metatile, signal);
+      drawn++;
+      left--;
+      if (signal.aborted || this.#parts.closing()) return true;
+    }
+    return true;
+  }
+
+  #layer(job: ActiveJob): Layer {
+    const layer = this.#parts.catalogue().layers.get(job.request.layer);
+    if (layer === undefined) throw new JobAborted("the layer has been removed");
+    return layer;
+  }
+
+  #metatile(job: ActiveJob, layer: Layer, n: bigint): Metatile {
+    const { gridSet, walk, local } = job.locate(n);
+    const { format, parametersId } = job.request;
+    const subset = findSubset(layer, gridSet);
+    const coverage = subset === undefined ? undefined : coverageAt(subset, walk.rect.z);
+    const counted = countedTiles(walk, local);
+    const whole = coverage === undefined ? undefined : intersectRects(metatileAt(walk, local), coverage);
+    if (whole === undefined || format === null || parametersId === null) {
+      throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
+    }
+    return { n, tileSet: { layer: layer.name, gridSet, format, parametersId }, rect: whole, counted };
+  }
+
+  /** Which tiles to keep: null all, a mask some, "none" when every counted one is there. */
+  #wanted(job: ActiveJob, layer: Layer, { tileSet, rect, counted }: Metatile): Uint8Array | null | "none" {
+    const { ledger, store, now } = this.#parts;
+    const reseed = job.request.type === "reseed";
+    if (reseed && !job.resumed) return null;
+    const presence = ledger.presence(tileSet, rect);
+    // A resumed reseed has renewed what is younger than itself; a seed renews what has expired.
+    const youngerThan = reseed
+      ? (job.startedMs ?? job.createdMs)
+      : layer.expireCacheSeconds > 0
+        ? now() - layer.expireCacheSeconds * 1000
+        : 0;
+    const width = rect.maxX - rect.minX + 1;
+    const wanted = new Uint8Array(width * (rect.maxY - rect.minY + 1));
+    let any = false;
+    for (let y = rect.minY; y <= rect.maxY; y++) {
+      for (let x = rect.minX; x <= rect.maxX; x++) {
+        const kept =
+          presence.has(x, y) &&
+          (presence.oldestMs >= youngerThan || (store.stat({ tileSet, x, y, z: rect.z })?.modifiedMs ?? 0) >= youngerThan);
+        if (kept) continue;
+        wanted[(y - rect.minY) * width + (x - rect.minX)] = 1;
+        if (rectHolds(counted, x, y)) any = true;
+      }
+    }
+    return any ? wanted : "none";
+  }
+
+  /** Books a metatile: what was wanted is stored or failed, the rest was there. */
+  #finish(job: ActiveJob, task: Task, { n, rect, counted }: Metatile, done: { wanted: Uint8Array | null; failed: boolean } | undefined): void {
+    const width = rect.maxX - rect.minX + 1;
+    let worked = 0n;
+    let all = 0n;
+    for (let y = counted.minY; y <= counted.maxY; y++) {
+      for (let x = counted.minX; x <= counted.maxX; x++) {
+        all++;
+        if (done !== undefined && (done.wanted === null || done.wanted[(y - rect.minY) * width + (x - rect.minX)] === 1)) worked++;
+      }
+    }
+    if (done?.failed === true) job.failed += worked;
+    else job.stored += worked;
+    job.skipped += all - worked;
+    task.processed += all;
+    task.claim = task.claim.filter((other) => other !== n);
+    job.finished.add(n);
+    job.dirty = true;
+  }
+
+  async #ask(job: ActiveJob, metatile: Metatile, wanted: Uint8Array | null, signal: AbortSignal): Promise<DrawOutcome> {
+    const { ledger, gate, marksCommitted } = this.#parts;
+    const open = ledger.open(metatile.tileSet, metatile.rect);
+    try {
+      if (open.mustCommit) await marksCommitted();
+      if (signal.aborted) return { kind: "cancelled" };
+      return await gate.draw(
+        { tileSet: metatile.tileSet, parameters: job.request.parameters ?? {}, rect: metatile.rect, wanted },
+        signal,
+      );
+    } finally {
+      ledger.close(open);
+    }
+  }
+
+  async #draw(job: ActiveJob, task: Task, layer: Layer, metatile: Metatile, signal: AbortSignal): Promise<void> {
+    const { request } = job;
+    let attempts = 0;
+    let lastChance = false;
+    let successesBefore: number | undefined;
+    while (!signal.aborted) {
+      const wanted = this.#wanted(job, layer, metatile);
+      if (wanted === "none") return this.#finish(job, task, metatile, undefined);
+      const outcome = await this.#ask(job, metatile, wanted, signal);
+      // A killed task books nothing: what it had taken already belongs to the others.
+      if (signal.aborted) return;
+      switch (outcome.kind) {
+        case "stored":
+          job.lastGood = metatile.n;
+          return this.#finish(job, task, metatile, { wanted, failed: false });
+        case "cancelled":
+          return;
+        case "stale":
+          continue;
+        case "failed":
+          break;
+      }
+      attempts++;
+      successesBefore ??= outcome.upstreamSuccesses;
+      if (attempts <= request.retryCount && !lastChance) {
+        job.retries++;
+        job.dirty = true;
+        await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
+        continue;
+      }
+      const alone = outcome.upstreamSuccesses === successesBefore;
+      if (isOutage(outcome.failure) && alone && !request.ownFailurePolicy && !lastChance) {
+        // Nobody got anything from this upstream meanwhile: is it this tile, or is the upstream down?
+        job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
+          job.outage = undefined;
+        });
+        const state = await job.outage;
+        if (signal.aborted) return;
+        attempts = 0;
+        successesBefore = undefined;
+        lastChance = state === "alive";
+        continue;
+      }
+      this.#fail(job, task, metatile, wanted, outcome);
+      return;
+    }
+  }
+
+  #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
+    const { rect, counted } = metatile;
+    const before = job.failed;
+    this.#finish(job, task, metatile, { wanted, failed: true });
+    const failed = Number(job.failed - before);
+    job.noteError(outcome.failure, outcome.message, failed, [counted.minX, counted.minY, counted.z]);
+    if (before < BigInt(FAILED_TILES_KEPT)) {
+      const width = rect.maxX - rect.minX + 1;
+      const tiles: Parameters<JobStore["addFailedTiles"]>[1][number][] = [];
+      for (let y = counted.minY; y <= counted.maxY; y++) {
+        for (let x = counted.minX; x <= counted.maxX; x++) {
+          if (wanted !== null && wanted[(y - rect.minY) * width + (x - rect.minX)] !== 1) continue;
+          tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
+        }
+      }
+      this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
+    }
+    if (job.failed >= BigInt(Math.max(1, job.request.failureLimit))) {
+      throw new JobAborted(`${job.failed} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`);
+    }
+  }
+
+  /** Doubling pauses with jitter, so that the tasks of a job do not come back in step. */
+  async #pause(ms: number, outcome: DrawFailure, signal: AbortSignal): Promise<void> {
+    const jittered = ms * (0.5 + this.#parts.random());
+    const asked = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+    await sleep(Math.max(jittered, asked), undefined, { signal }).catch(() => undefined);
+  }
+
+  /**
+   * Probes an upstream with something else than the metatile in doubt, until it answers.
+   * "alive": it did at once, so the metatile is to blame. "was_down": it came back.
+   */
+  async #waitOut(job: ActiveJob, layer: Layer, doubted: Metatile, words: string, signal: AbortSignal): Promise<"alive" | "was_down"> {
+    const { now, options } = this.#parts;
+    const since = now();
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let probes = 0; !signal.aborted; probes++) {
+      const probe = this.#metatile(job, layer, this.#probeNumber(job, doubted.n, probes));
+      const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), signal);
+      const answered = outcome.kind === "stored" || outcome.kind === "stale" || (outcome.kind === "failed" && !isOutage(outcome.failure));
+      if (answered) {
+        job.reason = null;
+        job.dirty = true;
+        return probes === 0 ? "alive" : "was_down";
+      }
+      if (now() - since > options().outageLimitSeconds * 1000) {
+        throw new JobAborted(`the upstream has been down for ${options().outageLimitSeconds} seconds: ${words}`);
+      }
+      job.reason = `waiting for the upstream: ${words}`;
+      job.dirty = true;
+      await sleep(pauseMs * (0.75 + this.#parts.random() / 2), undefined, { signal }).catch(() => undefined);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+    return "was_down";
+  }
+
+  /** A metatile that has been drawn before; else another one each time. */
+  #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
+    if (job.lastGood !== undefined) return job.lastGood;
+    return (doubted + 1n + BigInt(probes)) % job.metatiles;
+  }
+}

@@ -1,0 +1,131 @@
+import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import { findSubset } from "../layer/layer.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import type { ActiveJob, Task } from "./active-job.ts";
+import type { Drops } from "./drops.ts";
+import type { Work } from "./job-runner.ts";
+
+export interface TruncationParts {
+  readonly ledger: Ledger;
+  readonly store: BlobStore;
+  readonly drops: Drops;
+  readonly catalogue: () => Catalogue;
+  /** Empties the memory tier of a layer. */
+  readonly forget: (layer: string) => Promise<void>;
+  /** Space can be reclaimed. */
+  readonly sweep: () => void;
+}
+
+/** A level of a pyramid that a truncate works on. */
+interface Level {
+  readonly pyramid: StoredPyramid;
+  readonly rect: TileRect;
+  /** The rectangle is all that the layer offers of the level. */
+  readonly whole: boolean;
+}
+
+/**
+ * Truncate: whole levels go by renames, the rest by listing the store. The first step starts a new generation, so that
+ * nothing drawn before it can be kept after it. What it costs follows the tiles that exist.
+ */
+export class Truncation implements Work {
+  readonly #parts: TruncationParts;
+
+  constructor(parts: TruncationParts) {
+    this.#parts = parts;
+  }
+
+  async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
+    const { ledger, drops, sweep } = this.#parts;
+    const { layer, format } = job.request;
+    const levels = this.#levels(job);
+    if (!job.resumed && job.deleted === 0n) job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
+    job.dirty = true;
+    const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
+    // Even with nothing to rename: no draw begun before may be kept after.
+    await drops.drop(layer, () => {
+      const gone = byRename.reduce((sum, level) => sum + this.#kept(level, null), 0n);
+      job.deleted += gone;
+      task.processed += gone;
+      return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
+    });
+    sweep();
+    const byListing = levels.filter((level) => !byRename.includes(level));
+    const watch = ledger.watch(layer);
+    try {
+      for (const { pyramid, rect } of byListing) {
+        signal.throwIfAborted();
+        await this.#parts.store.deleteRange(
+          { ...pyramid, ...(format === null ? {} : { format }) },
+          rect,
+          (tile) => {
+            ledger.removed({ ...pyramid, format: tile.format }, tile);
+            job.deleted++;
+            task.processed++;
+            job.dirty = true;
+          },
+          signal,
+        );
+      }
+    } finally {
+      watch.end();
+      if (byListing.length > 0) await this.#parts.forget(layer);
+    }
+    if (job.total < job.deleted) job.total = job.deleted;
+    return false;
+  }
+
+  #levels(job: ActiveJob): Level[] {
+    const { store, catalogue, ledger } = this.#parts;
+    const { layer: name, ranges, parametersId, bounds } = job.request;
+    const layer = catalogue().layers.get(name);
+    const known = ranges.map((r) => r.gridSet);
+    const ids =
+      parametersId !== null
+        ? [parametersId]
+        : [
+            ...new Set([
+              ...store.pyramids(name, known).map((p) => p.parametersId),
+              ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
+            ]),
+          ];
+    return ranges.flatMap(({ gridSet, rects }) =>
+      ids.flatMap((id) => {
+        const pyramid = { layer: name, gridSet, parametersId: id };
+        const existing = new Set(store.levels(pyramid));
+        return rects
+          .filter((rect) => existing.has(rect.z))
+          .map((rect) => ({ pyramid, rect, whole: bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect) }));
+      }),
+    );
+  }
+
+  #kept({ pyramid, rect, whole }: Level, format: string | null): bigint {
+    let sum = 0n;
+    for (const { tileSet } of this.#parts.ledger.tileSets()) {
+      if (!isOf(tileSet, pyramid) || (format !== null && tileSet.format !== format)) continue;
+      sum += this.#parts.ledger.countIn(tileSet, rect, whole);
+    }
+    return sum;
+  }
+
+  /** Formats share their directories: one format may take the directory away only when no other has a tile there. */
+  #aloneInPlace({ pyramid, rect }: Level, format: string | null): boolean {
+    if (format === null) return true;
+    for (const { tileSet, complete, sums } of this.#parts.ledger.tileSets()) {
+      if (!isOf(tileSet, pyramid)) continue;
+      if (!complete || (tileSet.format !== format && (sums.get(rect.z)?.tiles ?? 0n) > 0n)) return false;
+    }
+    // A pyramid that the ledger has never seen may hold anything.
+    return [...this.#parts.ledger.tileSets()].some(({ tileSet }) => isOf(tileSet, pyramid));
+  }
+}
+
+const isOf = (t: StoredPyramid, p: StoredPyramid): boolean =>
+  t.layer === p.layer && t.gridSet === p.gridSet && t.parametersId === p.parametersId;
+
+function coversMatrix(subset: ReturnType<typeof findSubset>, rect: TileRect): boolean {
+  return subset !== undefined && rectCount(matrixRect(subset.gridSet, rect.z)) === rectCount(rect);
+}

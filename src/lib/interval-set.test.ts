@@ -1,0 +1,28 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { IntervalSet } from "./interval-set.ts";
+
+test("an interval set holds what a plain set holds, in disjoint intervals, and survives JSON", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 60 })), (numbers) => {
+      const set = new IntervalSet();
+      const plain = new Set<number>();
+      for (const n of numbers) {
+        set.add(BigInt(n));
+        plain.add(n);
+      }
+      const again = IntervalSet.from(set.toJSON());
+      for (let n = 0; n < 64; n++) {
+        let next = n;
+        while (plain.has(next)) next++;
+        expect(set.nextMissing(BigInt(n))).toBe(BigInt(next));
+        expect(again.nextMissing(BigInt(n))).toBe(BigInt(next));
+      }
+      expect(set.count).toBe(BigInt(plain.size));
+      const pairs = set.toJSON();
+      for (const [i, [first]] of pairs.entries()) {
+        if (i > 0) expect(BigInt(first)).toBeGreaterThan(BigInt(pairs[i - 1]?.[1] ?? "0"));
+      }
+    }),
+  );
+});

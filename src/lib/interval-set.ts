@@ -1,0 +1,54 @@
+/** Whole numbers as disjoint intervals, [first, end): what a job has finished, in a few pairs however long it is. */
+export class IntervalSet {
+  /** Sorted, neither touching nor overlapping. */
+  readonly #intervals: [bigint, bigint][] = [];
+
+  /** From `toJSON`. */
+  static from(pairs: readonly (readonly [string, string])[]): IntervalSet {
+    const set = new IntervalSet();
+    for (const [first, end] of pairs) set.#intervals.push([BigInt(first), BigInt(end)]);
+    return set;
+  }
+
+  /** The index of the first interval that ends at or after n. */
+  #find(n: bigint): number {
+    let low = 0;
+    let high = this.#intervals.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const interval = this.#intervals[middle];
+      if (interval !== undefined && interval[1] < n) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  add(n: bigint): void {
+    const at = this.#find(n);
+    const here = this.#intervals[at];
+    if (here !== undefined && here[0] <= n) {
+      if (n < here[1]) return;
+      here[1] = n + 1n;
+      const next = this.#intervals[at + 1];
+      if (next !== undefined && next[0] === here[1]) {
+        here[1] = next[1];
+        this.#intervals.splice(at + 1, 1);
+      }
+    } else if (here !== undefined && here[0] === n + 1n) here[0] = n;
+    else this.#intervals.splice(at, 0, [n, n + 1n]);
+  }
+
+  /** The smallest number from n on that is not in the set. */
+  nextMissing(n: bigint): bigint {
+    const here = this.#intervals[this.#find(n + 1n)];
+    return here !== undefined && here[0] <= n ? here[1] : n;
+  }
+
+  get count(): bigint {
+    return this.#intervals.reduce((sum, [first, end]) => sum + end - first, 0n);
+  }
+
+  toJSON(): [string, string][] {
+    return this.#intervals.map(([first, end]) => [String(first), String(end)]);
+  }
+}

@@ -1,0 +1,30 @@
+import { type Database, type Migrations, text } from "../state/database.ts";
+import type { QuotaConfiguration } from "./quota-configuration.ts";
+
+export const quotaMigrations: Migrations = {
+  floor: "quota",
+  steps: ["CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);"],
+};
+
+/** The quota configuration as it was last put; the configuration file's while none was. */
+export class QuotaStore {
+  readonly #db: Database;
+  #current: QuotaConfiguration;
+
+  constructor(db: Database, initial: QuotaConfiguration) {
+    this.#db = db;
+    const row = db.prepare("SELECT document FROM quota_configuration").get();
+    this.#current = row === undefined ? initial : JSON.parse(text(row, "document"));
+  }
+
+  get current(): QuotaConfiguration {
+    return this.#current;
+  }
+
+  /** Persisted when it returns. */
+  save(configuration: QuotaConfiguration): QuotaConfiguration {
+    this.#db.prepare("INSERT OR REPLACE INTO quota_configuration VALUES (1, ?)").run(JSON.stringify(configuration));
+    this.#current = configuration;
+    return configuration;
+  }
+}
