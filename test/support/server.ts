@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface TestServer {
+  /** `http://127.0.0.1:PORT`, no slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** The log so far: what a failing test shows. */
+  log(): string;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Starts again on the same data and configuration, on another port. */
+  restart(signal?: NodeJS.Signals): Promise<TestServer>;
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** YAML text of a configuration file; absent: the demo layers. */
+  readonly configuration?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly dataDir?: string;
+}
+
+const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
+
+/** Starts the built program as its user would, with a directory of its own and a free port. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+  const env: Record<string, string> = {};
+  for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("NUTHATCH_")) env[key] = value;
+  Object.assign(env, { NUTHATCH_HOST: "127.0.0.1", NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir }, options.env);
+  if (options.configuration !== undefined) {
+    const file = join(dataDir, "nuthatch.yaml");
+    writeFileSync(file, options.configuration);
+    env["NUTHATCH_CONFIG"] = file;
+  }
+  const child = spawn(process.execPath, [entry, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let log = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      log += chunk.toString();
+      const found = /Nuthatch is listening on (http:\/\/\S+?)\/?\s/.exec(log);
+      if (found?.[1] !== undefined) resolve(found[1]);
+    };
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${log}`)));
+  });
+  return running(child, url, dataDir, () => log, options);
+}
+
+function running(child: ChildProcess, url: string, dataDir: string, log: () => string, options: ServerOptions): TestServer {
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
+  const kill = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (!ended()) {
+      const exit = once(child, "exit");
+      child.kill(signal);
+      await exit;
+    }
+    return child.exitCode;
+  };
+  return {
+    url,
+    port: Number(new URL(url).port),
+    dataDir,
+    pid: child.pid ?? 0,
+    log,
+    kill,
+    async restart(signal = "SIGKILL") {
+      await kill(signal);
+      return startServer({ ...options, dataDir });
+    },
+    async close() {
+      await kill("SIGKILL");
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Row = readonly [processed: number, total: number, remaining: number, id: number, status: number];
+
+export async function rows(server: TestServer, layer?: string): Promise<Row[]> {
+  const path = layer === undefined ? "/rest/seed.json" : `/rest/seed/${encodeURIComponent(layer)}.json`;
+  const answer: { "long-array-array": Row[] } = JSON.parse(await (await fetch(server.url + path)).text());
+  return answer["long-array-array"];
+}
+
+export interface JobJson {
+  readonly id: number;
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly tasks: number[];
+  readonly tiles: { total: number; stored: number; skipped: number; failed: number; deleted?: number };
+  readonly errors: { class: string; count: number; message: string }[];
+  readonly retries: number;
+}
+
+export async function job(server: TestServer, id: number): Promise<JobJson> {
+  return JSON.parse(await (await fetch(`${server.url}/api/v1/jobs/${id}`)).text());
+}
+
+/** Posts a seed request and answers the id of its job. */
+export async function seed(server: TestServer, layer: string, request: Readonly<Record<string, unknown>>): Promise<number> {
+  const response = await fetch(`${server.url}/rest/seed/${encodeURIComponent(layer)}.json`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ seedRequest: { name: layer, ...request } }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`POST seed: ${response.status} ${text}`);
+  return Number(response.headers.get("x-job-id"));
+}
+
+/** Polls until something holds; the deadline only ends a hopeless wait. */
+export async function until<T>(what: string, look: () => Promise<T | undefined>, deadlineMs = 60_000, server?: TestServer): Promise<T> {
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const ended = (server: TestServer, id: number, deadlineMs?: number): Promise<JobJson> =>
+  until(
+    `job ${id} has ended`,
+    async () => {
+      const now = await job(server, id);
+      return now.state === "done" || now.state === "aborted" ? now : undefined;
+    },
+    deadlineMs,
+    server,
+  );
+
+export async function usage(server: TestServer): Promise<{ total: { tiles: number; bytes: number }; layers: { layer: string; tiles: number; bytes: number }[] }> {
+  return JSON.parse(await (await fetch(`${server.url}/api/v1/usage`)).text());
+}

@@ -1,0 +1,102 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { deflateSync } from "node:zlib";
+import { crc32 } from "./crc32.ts";
+
+/** A WMS that injects faults; truth is MapServer (test/clients). */
+export interface Upstream {
+  readonly url: string;
+  /** BBOXes asked for, in order. */
+  readonly asked: string[];
+  inFlight(): number;
+  maxInFlight(): number;
+  /** What to answer next: "draw", or a function that answers itself. */
+  behaviour: Behaviour;
+  close(): Promise<void>;
+}
+
+export type Behaviour = (request: { bbox: string; n: number; width: number; height: number }, response: ServerResponse) => "draw" | "handled" | Promise<"draw" | "handled">;
+
+export async function startUpstream(): Promise<Upstream> {
+  const asked: string[] = [];
+  let flying = 0;
+  let most = 0;
+  const upstream: { behaviour: Behaviour } = { behaviour: () => "draw" };
+  const server = createServer((request, response) => {
+    void answer(request, response);
+  });
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const query = new Map<string, string>();
+    for (const [key, value] of new URL(request.url ?? "/", "http://any").searchParams) query.set(key.toUpperCase(), value);
+    const width = Number(query.get("WIDTH") ?? 256);
+    const height = Number(query.get("HEIGHT") ?? 256);
+    const bbox = query.get("BBOX") ?? "";
+    asked.push(bbox);
+    flying++;
+    most = Math.max(most, flying);
+    response.on("close", () => flying--);
+    if ((await upstream.behaviour({ bbox, n: asked.length, width, height }, response)) === "handled") return;
+    response.writeHead(200, { "Content-Type": "image/png" });
+    response.end(picture(width, height, asked.length));
+  }
+  server.keepAliveTimeout = 500;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/wms`,
+    asked,
+    inFlight: () => flying,
+    maxInFlight: () => most,
+    get behaviour() {
+      return upstream.behaviour;
+    },
+    set behaviour(next) {
+      upstream.behaviour = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const rowsOf = new Map<string, Buffer>();
+
+/** An RGB picture with a gradient, so that its tiles differ and none has 256 colours only. */
+export function picture(width: number, height: number, seed: number): Buffer {
+  const key = `${width}x${height}`;
+  let raw = rowsOf.get(key);
+  if (raw === undefined) {
+    raw = Buffer.alloc((width * 3 + 1) * height);
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const at = y * (width * 3 + 1) + 1 + x * 3;
+        raw[at] = x & 255;
+        raw[at + 1] = y & 255;
+        raw[at + 2] = (x >> 4) ^ (y >> 4);
+      }
+    }
+    rowsOf.set(key, raw);
+  }
+  raw[3] = seed & 255;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(raw, { level: 1 })),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const out = Buffer.alloc(12 + data.length);
+  out.writeUInt32BE(data.length, 0);
+  out.write(type, 4, "latin1");
+  data.copy(out, 8);
+  out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length);
+  return out;
+}
