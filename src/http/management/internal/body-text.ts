@@ -1,0 +1,73 @@
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+
+/** Where a document stopped being one; line and column count from 1. */
+export interface Fault {
+  readonly reason: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export const placeOf = (at: { readonly line: number; readonly column: number }): string =>
+  `(line ${at.line}, column ${at.column})`;
+
+/** Line and column, from 1, of an index into a text. */
+export function positionIn(text: string, index: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, index).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** A body as text: UTF-16 by byte order mark or by its zero bytes, what an XML declaration says, UTF-8 else; strict. */
+export function decodeText(body: Uint8Array): Result<string, Fault> {
+  const label = encodingOf(body);
+  if (label === undefined) {
+    return refuse({ reason: `an encoding other than UTF-8, UTF-16 or ISO-8859-1`, line: 1, column: 1 });
+  }
+  if (label === "latin1") return ok(Buffer.from(body).toString("latin1"));
+  try {
+    return ok(new TextDecoder(label, { fatal: true }).decode(body));
+  } catch {
+    const loose = new TextDecoder(label).decode(body);
+    return refuse({
+      reason: `bytes that are not ${label.toUpperCase()}`,
+      ...positionIn(loose, loose.indexOf("\ufffd")),
+    });
+  }
+}
+
+function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {
+  const [a, b] = body;
+  if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return "utf-16le";
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== undefined && b !== 0)) return "utf-16be";
+  if (a === 0xef && b === 0xbb) return "utf-8";
+  const head = Buffer.from(body.subarray(0, 200)).toString("latin1");
+  const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]*)["']/.exec(head)?.[1]?.toLowerCase();
+  switch (declared) {
+    case undefined:
+    case "utf-8":
+    case "utf8":
+    case "us-ascii":
+    case "ascii":
+    // .NET's StringWriter declares utf-16 and sends UTF-8; here the bytes have shown themselves to be single ones.
+    case "utf-16":
+    case "utf-16le":
+    case "utf-16be":
+      return "utf-8";
+    case "iso-8859-1":
+    case "iso8859-1":
+    case "latin1":
+    case "latin-1":
+      return "latin1";
+    default:
+      return undefined;
+  }
+}
+
+/** The first character after white space and byte order mark, as far as the first bytes tell; "" for an empty body. */
+export function firstCharacter(body: Uint8Array): string {
+  for (const byte of body) {
+    const isBlank = byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+    const isMark = byte === 0xef || byte === 0xbb || byte === 0xbf || byte === 0xfe || byte === 0xff || byte === 0;
+    if (!isBlank && !isMark) return String.fromCharCode(byte);
+  }
+  return "";
+}

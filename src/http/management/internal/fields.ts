@@ -1,0 +1,95 @@
+import { type Refusal, shown } from "../../../lib/refusal.ts";
+import { placeOf } from "./body-text.ts";
+import { childrenOf, type Field, scalarOf } from "./field.ts";
+
+/** Where a decoder writes down the first thing that is wrong, and goes on: its answer then counts for nothing. */
+export interface Problems {
+  first: Refusal | undefined;
+}
+
+export const startProblems = (): Problems => ({ first: undefined });
+
+export function note(problems: Problems, refusal: Refusal): undefined {
+  problems.first ??= refusal;
+  return undefined;
+}
+
+/** The refusal of a field, with its place. */
+export function badFieldAt(path: string, expected: string, field: Field): Refusal {
+  const got = scalarOf(field);
+  const value =
+    got !== undefined ? shown(got) : field.kind === "list" ? "a list" : field.kind === "null" ? "null" : "fields";
+  return { code: "bad_field", message: `${path}: expected ${expected}, got ${value} ${placeOf(field)}` };
+}
+
+/** The named fields of an object. Unknown ones are ignored, but one that differs only by case is noted as a problem. */
+export interface Fields {
+  readonly field: Field;
+  path(name: string): string;
+  /** A field that may be given once. */
+  one(name: string): Field | undefined;
+  /** Trimmed; an empty field is as one that is absent. */
+  text(name: string): string | undefined;
+  /** A whole number that a double holds exactly. */
+  integer(name: string): number | undefined;
+}
+
+/** @param prefix what the names of these fields begin with in messages: empty, or `bounds.` */
+export function fieldsOf(field: Field, prefix: string, known: readonly string[], problems: Problems): Fields {
+  const path = (name: string): string => `${prefix}${name}`;
+  const own = prefix === "" ? field.name : prefix.slice(0, -1);
+  if (field.kind !== "element" || field.text.trim() !== "") {
+    note(problems, badFieldAt(own, `fields (${known.join(", ")})`, { ...field, children: [] }));
+  }
+  checkCase(field, prefix, known, problems);
+
+  function one(name: string): Field | undefined {
+    const given = childrenOf(field, name);
+    const second = given[1];
+    if (second !== undefined) {
+      note(problems, { code: "bad_field", message: `${path(name)}: given more than once ${placeOf(second)}` });
+    }
+    return given[0];
+  }
+
+  function text(name: string): string | undefined {
+    const given = one(name);
+    if (given === undefined) return undefined;
+    const value = scalarOf(given);
+    if (value === undefined) return note(problems, badFieldAt(path(name), "text", given));
+    return value.trim() === "" ? undefined : value.trim();
+  }
+
+  function integer(name: string): number | undefined {
+    const given = one(name);
+    if (given === undefined) return undefined;
+    const value = parseInteger(scalarOf(given) ?? "");
+    if (value !== undefined && Number.isSafeInteger(value)) return value;
+    return note(problems, badFieldAt(path(name), "a whole number", given));
+  }
+
+  return { field, path, one, text, integer };
+}
+
+/** Ignoring `zoomstop` would seed every level. */
+export function checkCase(field: Field, prefix: string, known: readonly string[], problems: Problems): void {
+  for (const child of field.children) {
+    if (known.includes(child.name)) continue;
+    const meant = known.find((name) => name.toLowerCase() === child.name.toLowerCase());
+    if (meant === undefined) continue;
+    const message = `${prefix}${child.name}: unknown field, expected ${meant} ${placeOf(child)}`;
+    note(problems, { code: "bad_field", message });
+  }
+}
+
+/** Decimal digits with an optional sign, blanks around them; undefined else. Can be beyond the safe integers. */
+export const parseInteger = (text: string): number | undefined =>
+  /^[+-]?\d+$/.test(text.trim()) ? Number(text) + 0 : undefined;
+
+/** A finite decimal number, exponent allowed; no hex, no words. */
+export function parseDecimal(text: string): number | undefined {
+  // A double needs 17 digits; without a limit the pattern would take quadratic time over a megabyte of them.
+  if (text.length > 400 || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value + 0 : undefined;
+}

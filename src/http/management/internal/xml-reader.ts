@@ -1,0 +1,68 @@
+import { SaxesParser } from "saxes";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { type Fault, positionIn } from "./body-text.ts";
+import { type Field, MAX_DEPTH, MAX_FIELDS } from "./field.ts";
+
+interface Open {
+  readonly name: string;
+  readonly kind: "element";
+  readonly children: Open[];
+  text: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * XML 1.0 to fields. Prefixes are dropped, bound or not (any namespace is fine); attributes, comments and processing
+ * instructions are ignored; a DOCTYPE is refused, so there is nothing to expand; white space before the declaration is
+ * let pass.
+ */
+export function readXml(text: string): Result<Field, Fault> {
+  const blank = /^[\ufeff\s]*/.exec(text)?.[0] ?? "";
+  const start = positionIn(blank, blank.length);
+  const parser = new SaxesParser({ xmlns: false, position: true });
+  let fault: Fault | undefined;
+  let root: Open | undefined;
+  let count = 0;
+  const stack: Open[] = [];
+
+  /** Where the parser stands, less the characters that it has already read of what is to be shown. */
+  const here = (back: number): { readonly line: number; readonly column: number } => ({
+    line: start.line + parser.line - 1,
+    column: Math.max(1, (parser.line === 1 ? start.column - 1 : 0) + parser.column - back + 1),
+  });
+  const fail = (reason: string, back: number): void => {
+    fault ??= { reason, ...here(back) };
+  };
+  const addText = (piece: string): void => {
+    const top = stack.at(-1);
+    if (top !== undefined) top.text += piece;
+  };
+
+  parser.on("error", (error) => fail(error.message.replace(/^\d+:\d+: /, "").replace(/\.$/, ""), 1));
+  parser.on("doctype", () => fail("a DOCTYPE, which is not allowed", 1));
+  parser.on("opentagstart", (tag) => {
+    if (fault !== undefined) return;
+    const name = tag.name.slice(tag.name.lastIndexOf(":") + 1);
+    const open: Open = { name, kind: "element", children: [], text: "", ...here(tag.name.length + 2) };
+    count += 1;
+    if (count > MAX_FIELDS) fail(`more than ${MAX_FIELDS} elements`, 1);
+    else if (stack.length >= MAX_DEPTH) fail(`elements nested deeper than ${MAX_DEPTH}`, 1);
+    stack.at(-1)?.children.push(open);
+    root ??= open;
+    stack.push(open);
+  });
+  parser.on("closetag", () => {
+    stack.pop();
+  });
+  parser.on("text", addText);
+  parser.on("cdata", addText);
+
+  const rest = text.slice(blank.length);
+  // In pieces, so that a hostile document is left at its first fault.
+  for (let from = 0; from < rest.length && fault === undefined; from += 8192)
+    parser.write(rest.slice(from, from + 8192));
+  if (fault === undefined) parser.close();
+  if (fault !== undefined) return refuse(fault);
+  return root === undefined ? refuse({ reason: "no element", line: 1, column: 1 }) : ok(root);
+}

@@ -1,0 +1,37 @@
+import type { KilledTask } from "../../jobs/job.ts";
+import { escapeHtml } from "../../lib/escape.ts";
+
+/** A complete page; `body` is markup. */
+const page = (title: string, body: string): string =>
+  `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>` +
+  `<body><h1>${escapeHtml(title)}</h1>${body}</body></html>\n`;
+
+const STATES = ["PENDING", "RUNNING"] as const;
+
+/**
+ * The answer to a kill (contract 4.3): every task ended, as GWC prints one.
+ * @param words what was asked, as a sentence: `Asked to end all tasks.`
+ */
+export function killedPage(killed: readonly KilledTask[], words: string): string {
+  const items = killed.map((task) => {
+    const text = `[${task.id}: ${task.layer}, ${task.type.toUpperCase()}, ${STATES[task.status]}]`;
+    return `<li>${escapeHtml(text)}</li>`;
+  });
+  const list = items.length === 0 ? "<p>There were none.</p>" : `<ul>${items.join("")}</ul>`;
+  return page("Tasks ended", `<p>${escapeHtml(words)}</p>${list}`);
+}
+
+/** The answer to a seed request from an HTML form (decisions 5). */
+export function seedSubmittedPage(layer: string, taskIds: readonly number[]): string {
+  const items = taskIds.map((id) => `<li>${id}</li>`).join("");
+  return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>`);
+}
+
+/** The 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form. */
+export function methodPage(allowed: readonly string[]): string {
+  const methods = escapeHtml(allowed.join(", "));
+  return page(
+    "Method not allowed",
+    `<p>Allowed here: ${methods}.</p><p><a href="/">To the page of this server</a></p>`,
+  );
+}

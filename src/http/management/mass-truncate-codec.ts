@@ -1,0 +1,83 @@
+import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
+import { escapeXml } from "../../lib/escape.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { placeOf } from "./internal/body-text.ts";
+import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
+import { readDocument, sniffFormat } from "./internal/document.ts";
+import { badFieldAt, fieldsOf, note, startProblems } from "./internal/fields.ts";
+
+/** The types in the order they are listed, each with its fields. */
+const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> = {
+  truncateLayer: ["layerName"],
+  truncateParameters: ["layerName", "parameters"],
+  truncateOrphans: ["layerName"],
+  truncateExtent: ["layerName", "gridSetId", "bounds"],
+};
+
+const isType = (name: string): name is MassTruncateRequest["type"] => Object.hasOwn(FIELDS, name);
+
+/**
+ * The body of a POST to `masstruncate` (contract 2.4, decisions 6): XML, or JSON where it begins with `{`. A body that
+ * begins with neither is XML or JSON percent-encoded as a form, perhaps with the `=` that follows a key without value.
+ */
+export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest, Refusal> {
+  const bytes = sniffFormat(body) === undefined ? formDecoded(body) : body;
+  const roots = Object.keys(FIELDS);
+  const root = readDocument(bytes, sniffFormat(bytes) ?? "xml", "a mass truncate request", roots);
+  if (!root.ok) return root;
+  const type = root.value.name;
+  if (!isType(type)) return refuse({ code: "malformed", message: `Expected a mass truncate request` });
+
+  const problems = startProblems();
+  const fields = fieldsOf(root.value, "", FIELDS[type], problems);
+  const layer = fields.text("layerName");
+  if (layer === undefined) {
+    // Never all layers by accident.
+    note(problems, {
+      code: "bad_field",
+      message: `layerName: expected the name of a layer, got nothing ${placeOf(root.value)}`,
+    });
+    return refuse(problems.first ?? badFieldAt("layerName", "the name of a layer", root.value));
+  }
+  const request = ((): MassTruncateRequest => {
+    switch (type) {
+      case "truncateLayer":
+      case "truncateOrphans":
+        return { type, layer };
+      case "truncateParameters": {
+        const parameters = readParameters(fields, problems);
+        if (parameters.size === 0) {
+          const message = `parameters: expected at least one entry of a key and a value, got none ${placeOf(root.value)}`;
+          note(problems, { code: "bad_field", message });
+        }
+        return { type, layer, parameters };
+      }
+      case "truncateExtent": {
+        const gridSetId = fields.text("gridSetId");
+        const bounds = readBounds(fields, problems);
+        return {
+          type,
+          layer,
+          ...(gridSetId === undefined ? {} : { gridSetId }),
+          ...(bounds === undefined ? {} : { bounds }),
+        };
+      }
+    }
+  })();
+  return problems.first === undefined ? ok(request) : refuse(problems.first);
+}
+
+/** `%3CtruncateLayer%3E…`: what `curl --data-urlencode` and form libraries make of a document. Strict or not at all. */
+function formDecoded(body: Uint8Array): Uint8Array {
+  const text = Buffer.from(body).toString("latin1").trim().replace(/=$/, "").replaceAll("+", " ");
+  const decoded = text.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const bytes = Buffer.from(decoded, "latin1");
+  return sniffFormat(bytes) === undefined ? body : bytes;
+}
+
+/** The answer to GET (contract 2.3): ASCII, no declaration, no white space. */
+export function encodeMassTruncateList(href: string): string {
+  const types = Object.keys(FIELDS).map((type) => `<requestType>${type}</requestType>`);
+  return `<massTruncateRequests href="${escapeXml(href)}">${types.join("")}</massTruncateRequests>`;
+}

@@ -1,0 +1,548 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SeedRequest } from "../../jobs/seed-request.ts";
+import {
+  decodeSeedForm,
+  decodeSeedRequest,
+  encodeSeedRequest,
+  isSeedForm,
+  looksLikeSeedRequest,
+} from "./seed-request-codec.ts";
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const none: ReadonlyMap<string, string> = new Map();
+
+/** The request, or the message it was refused with. */
+const decoded = (body: string, extension: "xml" | "json" = body.trim().startsWith("<") ? "xml" : "json"): unknown => {
+  const result = decodeSeedRequest(bytes(body), extension);
+  return result.ok ? result.value : result.error.message;
+};
+const xml = (fields: string): unknown => decoded(`<seedRequest>${fields}</seedRequest>`);
+const json = (fields: string): unknown => decoded(`{"seedRequest":{${fields}}}`);
+
+describe("what real clients send", () => {
+  test("C01, the contract's XML", () => {
+    const body =
+      "<seedRequest><name>nurc:Arc_Sample</name><srs><number>4326</number></srs><zoomStart>1</zoomStart><zoomStop>12</zoomStop><format>image/png</format><type>truncate</type><threadCount>2</threadCount></seedRequest>";
+    const expected = {
+      type: "truncate",
+      srs: 4326,
+      zoomStart: 1,
+      zoomStop: 12,
+      format: "image/png",
+      threadCount: 2,
+      parameters: none,
+    };
+    expect(decoded(body)).toEqual(expected);
+    expect(decoded(body, "json")).toEqual(expected);
+  });
+
+  test("C02, the documentation's JSON with single quotes and one brace too many", () => {
+    const body =
+      "{'seedRequest':{'name':'topp:states','bounds':{'coords':{ 'double':['-124.0','22.0','66.0','72.0']}},'srs':{'number':4326},'zoomStart':1,'zoomStop':12,'format':'image\\/png','type':'truncate','threadCount':4}}}";
+    expect(decoded(body)).toEqual({
+      type: "truncate",
+      bounds: { minX: -124, minY: 22, maxX: 66, maxY: 72 },
+      srs: 4326,
+      zoomStart: 1,
+      zoomStop: 12,
+      format: "image/png",
+      threadCount: 4,
+      parameters: none,
+    });
+  });
+
+  test("C03, XML with declaration, comments, bounds and parameters", () => {
+    const body = `<?xml version="1.0" encoding="UTF-8"?>
+<seedRequest>
+  <name>topp:states</name>
+  <!-- the area -->
+  <bounds>
+    <coords>
+      <double>-2495667.977678598</double>
+      <double>-2223677.196231552</double>
+      <double>3291070.6104286816</double>
+      <double>959189.3312465074</double>
+    </coords>
+  </bounds>
+  <gridSetId>EPSG:2163</gridSetId>
+  <zoomStart>0</zoomStart>
+  <zoomStop>2</zoomStop>
+  <format>image/png</format>
+  <type>reseed</type>
+  <threadCount>1</threadCount>
+  <parameters>
+    <entry>
+      <string>STYLES</string>
+      <string>pophatch</string>
+    </entry>
+    <entry>
+      <string>CQL_FILTER</string>
+      <string>TOTPOP &gt; 10000</string>
+    </entry>
+  </parameters>
+</seedRequest>
+`;
+    expect(decoded(body)).toEqual({
+      type: "reseed",
+      bounds: { minX: -2495667.977678598, minY: -2223677.196231552, maxX: 3291070.6104286816, maxY: 959189.3312465074 },
+      gridSetId: "EPSG:2163",
+      zoomStart: 0,
+      zoomStop: 2,
+      format: "image/png",
+      threadCount: 1,
+      parameters: new Map([
+        ["STYLES", "pophatch"],
+        ["CQL_FILTER", "TOTPOP > 10000"],
+      ]),
+    });
+  });
+
+  test("C11, CDATA everywhere, another order, and an empty parameters", () => {
+    const body =
+      "<seedRequest><type><![CDATA[reseed]]></type><name><![CDATA[ws:layer]]></name><gridSetId><![CDATA[EPSG:900913]]></gridSetId><zoomStart><![CDATA[0]]></zoomStart><zoomStop><![CDATA[4]]></zoomStop><threadCount><![CDATA[32]]></threadCount><format><![CDATA[image/png]]></format><parameters><![CDATA[]]></parameters></seedRequest>";
+    expect(decoded(body)).toEqual({
+      type: "reseed",
+      gridSetId: "EPSG:900913",
+      zoomStart: 0,
+      zoomStop: 4,
+      threadCount: 32,
+      format: "image/png",
+      parameters: none,
+    });
+  });
+
+  test("C15, bounds in another order are not judged here", () => {
+    const doubles = [0, 100, 0, 100].map((n) => `<double>${n}</double>`).join("");
+    expect(xml(`<bounds><coords>${doubles}</coords></bounds>`)).toMatchObject({
+      bounds: { minX: 0, minY: 100, maxX: 0, maxY: 100 },
+    });
+  });
+
+  test("C29, a truncate of nothing but a name and a type", () => {
+    expect(decoded('{"seedRequest": {"name": "ws:layer", "type": "truncate"}}')).toEqual({
+      type: "truncate",
+      parameters: none,
+    });
+  });
+
+  test("C37, numbers as strings and a single entry", () => {
+    const body =
+      "{'seedRequest':{'name':'topp:states','srs':{'number':4326},'zoomStart':'0','zoomStop':'3','format':'image\\/png8','type':'seed','threadCount':'2','parameters':{'entry':{'string':['STYLES', 'pophatch']}}}}";
+    expect(decoded(body)).toEqual({
+      type: "seed",
+      srs: 4326,
+      zoomStart: 0,
+      zoomStop: 3,
+      format: "image/png8",
+      threadCount: 2,
+      parameters: new Map([["STYLES", "pophatch"]]),
+    });
+  });
+
+  test("C49, only an srs", () => {
+    expect(xml("<srs><number>900913</number></srs>")).toEqual({ type: "seed", srs: 900913, parameters: none });
+  });
+});
+
+describe("fields", () => {
+  test.each([
+    ["<srs>4326</srs>", 4326],
+    ["<srs>EPSG:4326</srs>", 4326],
+    ["<srs>\n epsg:4326 </srs>", 4326],
+    ["<srs><number> 4326 </number></srs>", 4326],
+    ["<srs><number>0</number></srs>", undefined],
+    ["<srs/>", undefined],
+    ["<srs></srs>", undefined],
+    ["<srs>0</srs>", undefined],
+  ])("%s is srs %s, in XML", (field, srs) => {
+    expect(xml(field)).toEqual({ type: "seed", parameters: none, ...(srs === undefined ? {} : { srs }) });
+  });
+
+  test.each([
+    ['"srs":4326', 4326],
+    ['"srs":"EPSG:4326"', 4326],
+    ["srs:EPSG:4326", 4326],
+    ['"srs":{"number":"4326"}', 4326],
+    ['"srs":{"number":0}', undefined],
+    ['"srs":null', undefined],
+    ['"srs":{}', undefined],
+  ])("%s is srs %s, in JSON", (field, srs) => {
+    expect(json(field)).toEqual({ type: "seed", parameters: none, ...(srs === undefined ? {} : { srs }) });
+  });
+
+  test.each([
+    ['"coords":{"double":["1","2","3","4.5"]}'],
+    ['"coords":{"double":[1,2,3,4.5]}'],
+    ['"coords":[1,"2",3.0,45e-1]'],
+    ['"coords":{"double":[" 1 ","+2","3.","4.5"]}'],
+  ])("bounds {%s}", (coords) => {
+    expect(json(`"bounds":{${coords}}`)).toMatchObject({ bounds: { minX: 1, minY: 2, maxX: 3, maxY: 4.5 } });
+  });
+
+  test.each([
+    ['"bounds":{}'],
+    ['"bounds":""'],
+    ['"bounds":{"coords":{}}'],
+    ['"bounds":{"coords":{"double":[1,2,3]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,4,5]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,null]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,"x"]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,"NaN"]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,1e999]}}'],
+    ['"bounds":{"coords":{"double":[1,2,3,"0x10"]}}'],
+    ['"bounds":{"coords":{"double":"1,2,3,4"}}'],
+    ['"bounds":{"coords":[1,2,3]}'],
+    ['"bounds":{"coords":"1,2,3,4"}'],
+    ['"bounds":"1,2,3,4"'],
+    ['"bounds":[1,2,3,4]'],
+    ['"bounds":{"Coords":[1,2,3,4]}'],
+    ['"bounds":{"coords":{"Double":[1,2,3,4]}}'],
+  ])("%s is refused, naming bounds", (field) => {
+    expect(json(field)).toMatch(/^bounds.*\(line 1, column \d+\)$/);
+  });
+
+  test.each([
+    ["12", 12],
+    [" 7\n", 7],
+    ["010", 10],
+    ["+3", 3],
+    ["-1", -1],
+    ["-0", 0],
+  ])("zoomStart %j is %d", (text, zoomStart) => {
+    expect(xml(`<zoomStart>${text}</zoomStart>`)).toEqual({ type: "seed", zoomStart, parameters: none });
+  });
+
+  test.each(["0x10", "1.5", "1.0", "1e1", "", "x", "1 2", "9007199254740993", "true", "<a/>", "١"])(
+    "zoomStart %j is refused with its place",
+    (text) => {
+      expect(xml(`<zoomStart>${text}</zoomStart>`)).toMatch(
+        /^zoomStart: expected a whole number, got .* \(line 1, column 14\)$/,
+      );
+    },
+  );
+
+  test("JSON refuses the same, and a boolean, an empty string and an object", () => {
+    expect(json('"zoomStop":1.0')).toBe('zoomStop: expected a whole number, got "1.0" (line 1, column 28)');
+    expect(json('"zoomStop":true')).toMatch(/^zoomStop: expected a whole number, got "true"/);
+    expect(json('"zoomStop":""')).toMatch(/^zoomStop: expected a whole number, got ""/);
+    expect(json('"zoomStop":{"a":1}')).toMatch(/^zoomStop: expected a whole number, got fields/);
+    expect(json('"zoomStop":[1,2]')).toMatch(/^zoomStop: given more than once/);
+    expect(json('"zoomStop":null')).toEqual({ type: "seed", parameters: none });
+  });
+
+  test("an empty text is as none", () => {
+    expect(xml("<gridSetId/><format></format><type> </type>")).toEqual({ type: "seed", parameters: none });
+  });
+
+  test("the type does not care for case, and an unknown one names the three", () => {
+    expect(xml("<type>TRUNCATE</type>")).toMatchObject({ type: "truncate" });
+    expect(xml("<type>purge</type>")).toBe('type: expected seed, reseed or truncate, got "purge" (line 1, column 14)');
+  });
+
+  test("threadCount is any whole number, however large", () => {
+    expect(xml("<threadCount>-5</threadCount>")).toMatchObject({ threadCount: -5 });
+    expect(xml(`<threadCount>${"9".repeat(400)}</threadCount>`)).toMatchObject({
+      threadCount: Number.MAX_SAFE_INTEGER,
+    });
+    expect(xml("<threadCount>two</threadCount>")).toMatch(/^threadCount: expected a whole number/);
+  });
+
+  test("-1 in a failure field means the default, less is refused", () => {
+    const fields =
+      "<tileFailureRetryCount>-1</tileFailureRetryCount><tileFailureRetryWaitTime>250</tileFailureRetryWaitTime><totalFailuresBeforeAborting>0</totalFailuresBeforeAborting>";
+    expect(xml(fields)).toEqual({
+      type: "seed",
+      tileFailureRetryWaitMs: 250,
+      totalFailuresBeforeAborting: 0,
+      parameters: none,
+    });
+    expect(xml("<tileFailureRetryCount>-2</tileFailureRetryCount>")).toMatch(/^tileFailureRetryCount: expected/);
+  });
+
+  test("unknown fields, name and filterUpdate are ignored, whatever they hold", () => {
+    const fields = "<name><a/><a/></name><name/><filterUpdate>maybe</filterUpdate><x><y>1</y></x>";
+    expect(xml(fields)).toEqual({ type: "seed", parameters: none });
+  });
+
+  test.each(["zoomstop", "GridSetID", "Type", "ThreadCount", "NAME"])("%s is refused, not ignored", (name) => {
+    expect(xml(`<${name}>1</${name}>`)).toMatch(new RegExp(`^${name}: unknown field, expected \\w+ \\(line 1`));
+    expect(json(`"${name}":1`)).toMatch(new RegExp(`^${name}: unknown field, expected \\w+ \\(line 1`));
+  });
+
+  test("a field given twice is refused", () => {
+    expect(xml("<zoomStop>1</zoomStop><zoomStop>1</zoomStop>")).toBe(
+      "zoomStop: given more than once (line 1, column 36)",
+    );
+  });
+
+  test("text among the fields is refused", () => {
+    expect(xml("zoomStart=1")).toMatch(/^seedRequest: expected fields \(name, srs/);
+  });
+});
+
+describe("parameters", () => {
+  const one = new Map([["STYLES", "pop"]]);
+  const two = new Map([
+    ["STYLES", "pop"],
+    ["CQL_FILTER", " X > 1"],
+  ]);
+  test.each([
+    ['{"entry":[{"string":["STYLES","pop"]},{"string":["CQL_FILTER"," X > 1"]}]}', two],
+    ['{"entry":{"string":["STYLES","pop"]}}', one],
+    ['{"entry":[["STYLES","pop"]]}', one],
+    ['[["STYLES","pop"],["CQL_FILTER"," X > 1"]]', two],
+    ['[["STYLES","pop"]]', one],
+    ['{"STYLES":"pop","CQL_FILTER":" X > 1"}', two],
+    ['{"STYLES":"pop","TIME":null}', one],
+    ['{"entry":[{"string":["STYLES","pop"]},{"string":["styles","pop"]}]}', one],
+    ['{"STYLES":""}', new Map([["STYLES", ""]])],
+    ['{"ELEVATION":10.50}', new Map([["ELEVATION", "10.50"]])],
+    ["{}", none],
+    ["[]", none],
+    ['""', none],
+    ["null", none],
+    ['{"__proto__":"x"}', new Map([["__proto__", "x"]])],
+  ])("%s", (value, parameters) => {
+    expect(json(`"parameters":${value}`)).toEqual({ type: "seed", parameters });
+  });
+
+  test.each([
+    ['{"entry":[{"string":["STYLES"]}]}'],
+    ['{"entry":[{"string":["STYLES","a","b"]}]}'],
+    ['{"entry":[{"string":["","a"]}]}'],
+    ['{"entry":[{"string":["STYLES",null]}]}'],
+    ['{"entry":["STYLES","a"]}'],
+    ['{"entry":"STYLES"}'],
+    ['{"Entry":{"string":["STYLES","a"]}}'],
+    ['{"entry":{"String":["STYLES","a"]}}'],
+    ['{"entry":{"string":["STYLES","a"]},"TIME":"x"}'],
+    ['["STYLES","a"]'],
+    ['[["STYLES","a"],null]'],
+    ['"STYLES"'],
+    ['{"STYLES":{"a":1}}'],
+    ['{"STYLES":["a","b"]}'],
+    ['{"entry":[{"string":["STYLES","a"]},{"string":["styles","b"]}]}'],
+  ])("%s is refused", (value) => {
+    expect(json(`"parameters":${value}`)).toMatch(/^parameters.*\(line 1, column \d+\)$/);
+  });
+
+  test("in XML: entries, an empty element, a map of elements", () => {
+    expect(xml("<parameters/>")).toEqual({ type: "seed", parameters: none });
+    expect(xml("<parameters><STYLES>pop</STYLES></parameters>")).toEqual({ type: "seed", parameters: one });
+    expect(xml("<parameters>STYLES=pop</parameters>")).toMatch(/^parameters: expected/);
+    expect(xml("<parameters><entry><string>STYLES</string></entry></parameters>")).toBe(
+      "parameters.entry: expected two strings, a key and a value, got 1 (line 1, column 26)",
+    );
+    expect(xml("<parameters/><parameters/>")).toMatch(/^parameters: given more than once/);
+  });
+});
+
+describe("documents that are none", () => {
+  test.each([
+    ["", "xml", "Expected a seedRequest document as XML, got an empty body"],
+    [" \n", "json", "Expected a seedRequest document as JSON, got an empty body"],
+    ["<foo/>", "xml", 'Expected a seedRequest document as XML, got the root "foo" (line 1, column 1)'],
+    ["<seedrequest/>", "xml", 'Expected a seedRequest document as XML, got the root "seedrequest" (line 1, column 1)'],
+    [
+      "{}",
+      "json",
+      "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an object with 0 keys (line 1, column 1)",
+    ],
+    [
+      '{"seedRequest":{},"a":1}',
+      "json",
+      "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an object with 2 keys (line 1, column 1)",
+    ],
+    [
+      "[]",
+      "json",
+      "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an array (line 1, column 1)",
+    ],
+    [
+      '{"seedRequest":[]}',
+      "json",
+      "Expected a seedRequest document as JSON, got an array as seedRequest (line 1, column 16)",
+    ],
+    [
+      '{"seedRequest":"x"}',
+      "json",
+      'Expected a seedRequest document as JSON, got "x" as seedRequest (line 1, column 16)',
+    ],
+    [
+      "<seedRequest>",
+      "xml",
+      "Expected a seedRequest document as XML, got unclosed tag: seedRequest (line 1, column 13)",
+    ],
+  ] as const)("%j for %s: %s", (body, extension, message) => {
+    expect(decoded(body, extension)).toBe(message);
+  });
+
+  test("plain text is refused as what the address says", () => {
+    expect(decoded("kill_all=all", "xml")).toMatch(/^Expected a seedRequest document as XML, got something else: /);
+    expect(decoded("kill_all=all", "json")).toMatch(/^Expected a seedRequest document as JSON, an object with/);
+  });
+
+  test("a DOCTYPE is refused", () => {
+    expect(decoded('<!DOCTYPE seedRequest [<!ENTITY a "b">]><seedRequest/>')).toMatch(/got a DOCTYPE/);
+  });
+
+  test("a hostile value is cut in the message, which stays one line", () => {
+    const message = xml(`<type>${"x\n".repeat(5000)}</type>`);
+    expect(String(message).length).toBeLessThan(400);
+    expect(message).not.toMatch(/\n/);
+  });
+});
+
+describe("the form", () => {
+  const form = (text: string): unknown => {
+    const result = decodeSeedForm(new URLSearchParams(text));
+    return result.ok ? result.value : result.error.message;
+  };
+
+  test("GWC's fields, with empty bounds", () => {
+    const text =
+      "threadCount=02&type=reseed&gridSetId=EPSG%3A4326&tileFormat=image%2Fpng&zoomStart=00&zoomStop=12&parameter_STYLES=pop&parameter_CQL_FILTER=&minX=&minY=&maxX=&maxY=&tileFailureRetryCount=-1&tileFailureRetryWaitTime=100&totalFailuresBeforeAborting=1000";
+    expect(form(text)).toEqual({
+      type: "reseed",
+      gridSetId: "EPSG:4326",
+      zoomStart: 0,
+      zoomStop: 12,
+      format: "image/png",
+      threadCount: 2,
+      parameters: new Map([
+        ["STYLES", "pop"],
+        ["CQL_FILTER", ""],
+      ]),
+      tileFailureRetryWaitMs: 100,
+      totalFailuresBeforeAborting: 1000,
+    });
+  });
+
+  test("bounds are four or none, and the missing one is named", () => {
+    expect(form("type=seed&zoomStart=1&minX=1&minY=2&maxX=3&maxY=4.5")).toMatchObject({
+      bounds: { minX: 1, minY: 2, maxX: 3, maxY: 4.5 },
+    });
+    expect(form("type=seed&zoomStart=1&minX=1&maxX=3&maxY=4")).toMatch(/^minY: expected a number/);
+    expect(form("type=seed&zoomStart=1&minX=1&minY=a&maxX=3&maxY=4")).toBe(
+      'minY: expected a finite decimal number, got "a"',
+    );
+  });
+
+  test.each([
+    ["type=purge&zoomStart=1", /^type: expected seed, reseed or truncate, got "purge"/],
+    ["type=&zoomStart=1", /^type: expected/],
+    ["type=truncate&zoomStart=", /^zoomStart: expected a whole number, got ""/],
+    ["type=truncate&zoomStart=1&zoomStart=2", /^zoomStart: given more than once/],
+    ["type=truncate&zoomstop=1&zoomStart=1", /^zoomstop: unknown field, expected zoomStop/],
+    ["type=seed&zoomStart=1&tileFormat=image/png&format=image/jpeg", /^format: expected the same/],
+    ["type=seed&zoomStart=1&parameter_A=1&parameter_a=2", /^parameter_a: given more than once/],
+    ["type=seed&zoomStart=1&threadCount=x", /^threadCount: expected/],
+    ["type=seed&zoomStart=1&totalFailuresBeforeAborting=-3", /^totalFailuresBeforeAborting: expected/],
+  ])("%s is refused", (text, message) => {
+    expect(form(text)).toMatch(message);
+  });
+
+  test("is one with a type and a grid set or zoom", () => {
+    expect(isSeedForm(new URLSearchParams("type=seed&zoomStop=1"))).toBe(true);
+    expect(isSeedForm(new URLSearchParams("type=seed&gridSetId=x"))).toBe(true);
+    expect(isSeedForm(new URLSearchParams("type=seed&threadCount=1"))).toBe(false);
+    expect(isSeedForm(new URLSearchParams("zoomStart=1&zoomStop=1"))).toBe(false);
+  });
+});
+
+test.each([
+  ["text/xml", "<seedRequest/>", true],
+  ["application/xml; charset=UTF-8", " <foo/>", true],
+  ["Application/JSON", "{}", true],
+  ["application/vnd.x+json", "{}", true],
+  ["application/json", "", true],
+  ["text/xml", "kill_all=all", false],
+  ["text/plain", "<seedRequest/>", false],
+  [undefined, "<seedRequest/>", false],
+  ["application/x-www-form-urlencoded", "kill_all=all", false],
+])("a body labelled %s that is %j looks like a seed request: %s", (type, body, expected) => {
+  expect(looksLikeSeedRequest(type, bytes(body))).toBe(expected);
+});
+
+const word = fc.stringMatching(/^[!-~éλ😀]([ -~éλ😀]{0,10}[!-~éλ😀])?$/u);
+const coordinate = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0);
+const request: fc.Arbitrary<SeedRequest> = fc
+  .record(
+    {
+      gridSetId: word,
+      srs: fc.integer({ min: 1, max: 1e6 }),
+      bounds: fc.record({ minX: coordinate, minY: coordinate, maxX: coordinate, maxY: coordinate }),
+      zoomStart: fc.maxSafeInteger().map((n) => n + 0),
+      zoomStop: fc.maxSafeInteger().map((n) => n + 0),
+      format: word,
+      threadCount: fc.maxSafeInteger().map((n) => n + 0),
+      tileFailureRetryCount: fc.nat(),
+      tileFailureRetryWaitMs: fc.nat(),
+      totalFailuresBeforeAborting: fc.nat(),
+    },
+    { requiredKeys: [] },
+  )
+  .chain((fields) =>
+    fc.record({
+      fields: fc.constant(fields),
+      type: fc.constantFrom("seed" as const, "reseed" as const, "truncate" as const),
+      parameters: fc
+        .uniqueArray(fc.tuple(word, fc.stringMatching(/^[ -~\n\t\réλ😀]{0,12}$/u)), {
+          selector: ([k]) => k.toUpperCase(),
+        })
+        .map((entries) => new Map(entries)),
+    }),
+  )
+  .map(({ fields, type, parameters }) => ({ ...fields, type, parameters }));
+
+test.each(["xml", "json"] as const)("every request comes back from %s as it was, in ASCII", (format) => {
+  fc.assert(
+    fc.property(request, (asked) => {
+      const text = encodeSeedRequest(asked, format);
+      expect(text).toMatch(/^[\t\n\r -~]*$/);
+      expect(decodeSeedRequest(bytes(text), format)).toEqual({ ok: true, value: asked });
+    }),
+  );
+});
+
+test("no bytes make a decoder throw", () => {
+  const start = fc.constantFrom(
+    "",
+    "<seedRequest>",
+    '{"seedRequest":{',
+    "<seedRequest><bounds>",
+    "{'seedRequest':{'parameters':",
+  );
+  fc.assert(
+    fc.property(start, fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary" }), (head, tail, form) => {
+      const body = Buffer.concat([Buffer.from(head), tail]);
+      for (const format of ["xml", "json"] as const) {
+        expect(typeof decodeSeedRequest(body, format).ok).toBe("boolean");
+      }
+      expect(typeof decodeSeedForm(new URLSearchParams(form)).ok).toBe("boolean");
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a megabyte made to be slow is answered at once", { timeout: 5000 }, () => {
+  const million = (text: string): string => text.repeat(1_000_000 / text.length);
+  const bodies = [
+    million("<a>"),
+    million("{a:"),
+    million("["),
+    million("="),
+    million("&"),
+    `<seedRequest><bounds><coords><double>${million("1")}x</double></coords></bounds></seedRequest>`,
+    `<seedRequest><zoomStart>${million("1")}x</zoomStart></seedRequest>`,
+    `<seedRequest ${Array.from({ length: 90_000 }, (_, n) => `a${n}=""`).join(" ")}/>x`,
+    `{"seedRequest":{"type":"${million("\\\\")}"}}`,
+    `<seedRequest>${million("&amp;")}</seedRequest>`,
+    `{${Array.from({ length: 90_000 }, (_, n) => `a${n}:1`).join(",")}}`,
+    million("\n"),
+  ];
+  for (const body of bodies) {
+    for (const format of ["xml", "json"] as const) expect(decodeSeedRequest(bytes(body), format).ok).toBe(false);
+  }
+});

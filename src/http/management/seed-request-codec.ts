@@ -1,0 +1,304 @@
+import type { Extent } from "../../grid/grid-set.ts";
+import type { JobType, SeedRequest } from "../../jobs/seed-request.ts";
+import { asciiJson, escapeXml } from "../../lib/escape.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
+import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
+import { isEmpty, scalarOf } from "./internal/field.ts";
+import {
+  badFieldAt,
+  type Fields,
+  fieldsOf,
+  note,
+  type Problems,
+  parseDecimal,
+  parseInteger,
+  startProblems,
+} from "./internal/fields.ts";
+
+const TYPES: ReadonlyMap<string, JobType> = new Map([
+  ["seed", "seed"],
+  ["reseed", "reseed"],
+  ["truncate", "truncate"],
+]);
+const TYPE_NAMES = "seed, reseed or truncate";
+
+/** Fields that are read; `name` and `filterUpdate` are known but ignored (decisions 4). */
+const FIELDS = [
+  "name",
+  "srs",
+  "gridSetId",
+  "bounds",
+  "zoomStart",
+  "zoomStop",
+  "format",
+  "type",
+  "threadCount",
+  "parameters",
+  "filterUpdate",
+  "tileFailureRetryCount",
+  "tileFailureRetryWaitTime",
+  "totalFailuresBeforeAborting",
+];
+
+/** Every field of a seed request, given or not. */
+type Parts = { readonly [K in keyof SeedRequest]-?: SeedRequest[K] | undefined };
+
+/**
+ * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides
+ * between XML and JSON; only where that is neither `<` nor `{` does the extension.
+ */
+export function decodeSeedRequest(body: Uint8Array, extension: DocumentFormat): Result<SeedRequest, Refusal> {
+  const root = readDocument(body, sniffFormat(body) ?? extension, "a seedRequest document", ["seedRequest"]);
+  if (!root.ok) return root;
+  const problems = startProblems();
+  const fields = fieldsOf(root.value, "", FIELDS, problems);
+  const parts: Parts = {
+    type: readType(fields, problems),
+    gridSetId: fields.text("gridSetId"),
+    srs: readSrs(fields, problems),
+    bounds: readBounds(fields, problems),
+    zoomStart: fields.integer("zoomStart"),
+    zoomStop: fields.integer("zoomStop"),
+    format: fields.text("format"),
+    threadCount: readThreadCount(fields, problems),
+    parameters: readParameters(fields, problems),
+    tileFailureRetryCount: readCount(fields, "tileFailureRetryCount", problems),
+    tileFailureRetryWaitMs: readCount(fields, "tileFailureRetryWaitTime", problems),
+    totalFailuresBeforeAborting: readCount(fields, "totalFailuresBeforeAborting", problems),
+  };
+  return problems.first === undefined ? ok(assemble(parts)) : refuse(problems.first);
+}
+
+function assemble(p: Parts): SeedRequest {
+  return {
+    type: p.type ?? "seed",
+    ...(p.gridSetId === undefined ? {} : { gridSetId: p.gridSetId }),
+    ...(p.srs === undefined ? {} : { srs: p.srs }),
+    ...(p.bounds === undefined ? {} : { bounds: p.bounds }),
+    ...(p.zoomStart === undefined ? {} : { zoomStart: p.zoomStart }),
+    ...(p.zoomStop === undefined ? {} : { zoomStop: p.zoomStop }),
+    ...(p.format === undefined ? {} : { format: p.format }),
+    ...(p.threadCount === undefined ? {} : { threadCount: p.threadCount }),
+    parameters: p.parameters ?? new Map(),
+    ...(p.tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount: p.tileFailureRetryCount }),
+    ...(p.tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs: p.tileFailureRetryWaitMs }),
+    ...(p.totalFailuresBeforeAborting === undefined
+      ? {}
+      : { totalFailuresBeforeAborting: p.totalFailuresBeforeAborting }),
+  };
+}
+
+function readType(fields: Fields, problems: Problems): JobType | undefined {
+  const given = fields.one("type");
+  const text = given === undefined ? undefined : fields.text("type");
+  if (given === undefined || text === undefined) return undefined;
+  return TYPES.get(text.toLowerCase()) ?? note(problems, badFieldAt("type", TYPE_NAMES, given));
+}
+
+/** `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`; 0 and an empty srs are not given. */
+function readSrs(fields: Fields, problems: Problems): number | undefined {
+  const srs = fields.one("srs");
+  if (srs === undefined || (srs.kind === "element" && isEmpty(srs))) return undefined;
+  const isText = scalarOf(srs) !== undefined;
+  const given = isText ? srs : fieldsOf(srs, "srs.", ["number"], problems).one("number");
+  if (given === undefined) return undefined;
+  const digits = (scalarOf(given) ?? "").trim().replace(/^EPSG:\s*/i, "");
+  const code = parseInteger(digits);
+  if (code !== undefined && code >= 0 && Number.isSafeInteger(code)) return code === 0 ? undefined : code;
+  return note(problems, badFieldAt(isText ? "srs" : "srs.number", "an EPSG code, a whole number", given));
+}
+
+/** Any whole number: what is beyond the safe ones is capped later in any case, so it is brought to the nearest. */
+function readThreadCount(fields: Fields, problems: Problems): number | undefined {
+  const given = fields.one("threadCount");
+  if (given === undefined) return undefined;
+  const count = parseInteger(scalarOf(given) ?? "");
+  return count === undefined ? note(problems, badFieldAt("threadCount", "a whole number", given)) : saturated(count);
+}
+
+const saturated = (count: number): number =>
+  Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, count));
+
+const COUNT = "a whole number, 0 or more (-1: the default)";
+
+function readCount(fields: Fields, name: string, problems: Problems): number | undefined {
+  const given = fields.one(name);
+  const count = given === undefined ? undefined : fields.integer(name);
+  if (given === undefined || count === undefined || count === -1) return undefined;
+  return count >= 0 ? count : note(problems, badFieldAt(name, COUNT, given));
+}
+
+const FORM_FIELDS = [
+  "threadCount",
+  "type",
+  "gridSetId",
+  "tileFormat",
+  "format",
+  "zoomStart",
+  "zoomStop",
+  "minX",
+  "minY",
+  "maxX",
+  "maxY",
+  "tileFailureRetryCount",
+  "tileFailureRetryWaitTime",
+  "totalFailuresBeforeAborting",
+];
+
+/** A form is a seed request when it carries `type` and at least one of gridSetId, zoomStart, zoomStop (decisions 5). */
+export const isSeedForm = (form: URLSearchParams): boolean =>
+  form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
+
+/**
+ * The fields of GWC's HTML form, sent to `/rest/seed/<layer>` (decisions 5). An empty zoom or type is refused, as a
+ * program that forgot to fill it in means something; other empty fields are as absent, as a browser sends them.
+ */
+export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refusal> {
+  const problems = startProblems();
+  for (const name of form.keys()) {
+    const meant = FORM_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
+    if (meant !== undefined && meant !== name) {
+      note(problems, { code: "bad_field", message: `${name}: unknown field, expected ${meant}` });
+    }
+  }
+  const text = (name: string): string | undefined => formValue(form, name, problems)?.trim();
+  const filled = (name: string): string | undefined => text(name) || undefined;
+  const integer = (name: string, value: string | undefined): number | undefined => {
+    if (value === undefined) return undefined;
+    const number = parseInteger(value);
+    if (number !== undefined && Number.isSafeInteger(number)) return number;
+    return note(problems, badField(name, "a whole number", value));
+  };
+  const count = (name: string): number | undefined => {
+    const number = integer(name, filled(name));
+    if (number === undefined || number === -1) return undefined;
+    return number >= 0 ? number : note(problems, badField(name, COUNT, filled(name)));
+  };
+  const typeName = text("type");
+  const type = TYPES.get((typeName ?? "").toLowerCase());
+  if (type === undefined) note(problems, badField("type", TYPE_NAMES, typeName ?? ""));
+  const tileFormat = filled("tileFormat");
+  const format = filled("format");
+  if (tileFormat !== undefined && format !== undefined && tileFormat !== format) {
+    note(problems, badField("format", `the same as tileFormat (${tileFormat}), or one of the two alone`, format));
+  }
+  const threads = filled("threadCount");
+  const threadCount = threads === undefined ? undefined : parseInteger(threads);
+  if (threads !== undefined && threadCount === undefined)
+    note(problems, badField("threadCount", "a whole number", threads));
+  const parts: Parts = {
+    type,
+    gridSetId: filled("gridSetId"),
+    srs: undefined,
+    bounds: formBounds(filled, problems),
+    zoomStart: integer("zoomStart", text("zoomStart")),
+    zoomStop: integer("zoomStop", text("zoomStop")),
+    format: tileFormat ?? format,
+    threadCount: threadCount === undefined ? undefined : saturated(threadCount),
+    parameters: formParameters(form, problems),
+    tileFailureRetryCount: count("tileFailureRetryCount"),
+    tileFailureRetryWaitMs: count("tileFailureRetryWaitTime"),
+    totalFailuresBeforeAborting: count("totalFailuresBeforeAborting"),
+  };
+  return problems.first === undefined ? ok(assemble(parts)) : refuse(problems.first);
+}
+
+/** The one value of a form field; given twice with different values: noted. */
+function formValue(form: URLSearchParams, name: string, problems: Problems): string | undefined {
+  const values = new Set(form.getAll(name));
+  if (values.size > 1) {
+    note(problems, {
+      code: "bad_field",
+      message: `${name.slice(0, 200)}: given more than once, with different values`,
+    });
+  }
+  return form.get(name) ?? undefined;
+}
+
+function formBounds(filled: (name: string) => string | undefined, problems: Problems): Extent | undefined {
+  const names = ["minX", "minY", "maxX", "maxY"] as const;
+  const texts = names.map(filled);
+  if (texts.every((t) => t === undefined)) return undefined;
+  const [minX, minY, maxX, maxY] = names.map((name, n) => {
+    const given = texts[n];
+    if (given === undefined) {
+      return note(problems, badField(name, "a number, as other bounds are given (minX, minY, maxX, maxY)", ""));
+    }
+    return parseDecimal(given) ?? note(problems, badField(name, "a finite decimal number", given));
+  });
+  if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined) return undefined;
+  return { minX, minY, maxX, maxY };
+}
+
+function formParameters(form: URLSearchParams, problems: Problems): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  const seen = new Map<string, string>();
+  for (const [name, value] of form) {
+    const key = /^parameter_(.+)$/s.exec(name)?.[1]?.trim();
+    if (key === undefined || key === "") continue;
+    const before = seen.get(key.toUpperCase());
+    if (before === undefined) values.set(key, value);
+    else if (before !== value) {
+      const message = `parameter_${key.slice(0, 200)}: given more than once, with different values`;
+      note(problems, { code: "bad_field", message });
+    }
+    seen.set(key.toUpperCase(), value);
+  }
+  return values;
+}
+
+/**
+ * A POST to `/rest/seed/<layer>` without extension that is a seed request: labelled XML or JSON, and the body begins as
+ * one or is empty (then `decodeSeedRequest` says so). GWC's own tests send `kill_all=all` labelled text/xml, and others
+ * send `?kill_all=all` with no body: the caller looks for that in the query first.
+ */
+export function looksLikeSeedRequest(contentType: string | undefined, body: Uint8Array): boolean {
+  const type = contentType?.split(";")[0]?.trim() ?? "";
+  return (
+    /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && (sniffFormat(body) !== undefined || isBlank(body))
+  );
+}
+
+const isBlank = (body: Uint8Array): boolean => body.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+
+/** A request as clients send it (contract 2.1): what `decodeSeedRequest` reads back as it was. */
+export function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
+  const { bounds, parameters } = request;
+  const scalars: readonly (readonly [string, string | number | undefined])[] = [
+    ["gridSetId", request.gridSetId],
+    ["zoomStart", request.zoomStart],
+    ["zoomStop", request.zoomStop],
+    ["format", request.format],
+    ["type", request.type],
+    ["threadCount", request.threadCount],
+    ["tileFailureRetryCount", request.tileFailureRetryCount],
+    ["tileFailureRetryWaitTime", request.tileFailureRetryWaitMs],
+    ["totalFailuresBeforeAborting", request.totalFailuresBeforeAborting],
+  ];
+  const corners = bounds === undefined ? [] : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
+  if (format === "xml") {
+    const doubles = corners.map((n) => `<double>${n}</double>`).join("");
+    const entries = [...parameters]
+      .map(([k, v]) => `<entry><string>${escapeXml(k)}</string><string>${escapeXml(v)}</string></entry>`)
+      .join("");
+    const fields = [
+      request.srs === undefined ? "" : `<srs><number>${request.srs}</number></srs>`,
+      doubles === "" ? "" : `<bounds><coords>${doubles}</coords></bounds>`,
+      ...scalars.map(([name, v]) => (v === undefined ? "" : `<${name}>${escapeXml(String(v))}</${name}>`)),
+      entries === "" ? "" : `<parameters>${entries}</parameters>`,
+    ];
+    return `<seedRequest>${fields.join("")}</seedRequest>`;
+  }
+  const entries = [...parameters].map(([k, v]) => `{"string":[${asciiJson(k)},${asciiJson(v)}]}`);
+  const fields = [
+    request.srs === undefined ? "" : `"srs":{"number":${request.srs}}`,
+    corners.length === 0 ? "" : `"bounds":{"coords":{"double":[${corners.map((n) => `"${n}"`).join(",")}]}}`,
+    ...scalars.map(([name, v]) =>
+      v === undefined ? "" : `"${name}":${typeof v === "number" ? String(v) : asciiJson(v)}`,
+    ),
+    entries.length === 0 ? "" : `"parameters":{"entry":[${entries.join(",")}]}`,
+  ];
+  return `{"seedRequest":{${fields.filter((f) => f !== "").join(",")}}}`;
+}

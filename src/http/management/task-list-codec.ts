@@ -1,0 +1,24 @@
+import type { TaskRow } from "../../jobs/job.ts";
+
+/** The five integers of a row (contract 2.2), without loss and never with an exponent. */
+const numbersOf = (row: TaskRow): readonly bigint[] => [
+  row.processed,
+  row.total,
+  Number.isFinite(row.remainingSeconds) ? BigInt(Math.trunc(row.remainingSeconds)) : -1n,
+  BigInt(row.id),
+  BigInt(row.status),
+];
+
+/** The list of tasks (contract 4.2), compact; idle is exactly `{"long-array-array":[]}`. */
+export const encodeTaskListJson = (rows: readonly TaskRow[]): string =>
+  `{"long-array-array":[${rows.map((row) => `[${numbersOf(row).join(",")}]`).join(",")}]}`;
+
+/** Its twin in XML (decisions 5). */
+export function encodeTaskListXml(rows: readonly TaskRow[]): string {
+  if (rows.length === 0) return "<long-array-array/>";
+  const arrays = rows.map((row) => {
+    const longs = numbersOf(row).map((n) => `<long>${n}</long>`);
+    return `<long-array>${longs.join("")}</long-array>`;
+  });
+  return `<long-array-array>${arrays.join("")}</long-array-array>`;
+}

@@ -1,0 +1,30 @@
+const HTML: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"],
+]);
+
+/** Text for HTML, as content and in quoted attributes. Not ASCII by itself: HTML is always sent as UTF-8. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => HTML.get(c) ?? c);
+
+/**
+ * Text for XML 1.0, as content and in quoted attributes, in ASCII: XML answers are sent without a charset (decisions 3).
+ * White space other than the blank is a reference, as attributes would lose it; what XML cannot hold (most control
+ * characters, half a surrogate pair) becomes U+FFFD.
+ */
+export function escapeXml(text: string): string {
+  return text.replace(/[^ !#$%(-;=?-~]/gu, (c) => {
+    const named = HTML.get(c);
+    if (named !== undefined) return named;
+    const code = c.codePointAt(0) ?? 0xfffd;
+    const allowed =
+      code === 9 || code === 10 || code === 13 || (code >= 0x20 && code < 0xd800) || (code > 0xdfff && code < 0xfffe);
+    return `&#${allowed || code > 0xffff ? code : 0xfffd};`;
+  });
+}
+
+/** A JSON string in ASCII, quotes included: JSON answers are sent without a charset (decisions 3). */
+export const asciiJson = (text: string): string =>
+  JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,0 +1,18 @@
+import type { Quota, StorageUnit } from "./quota-configuration.ts";
+
+const BYTES: Readonly<Record<StorageUnit, bigint>> = {
+  B: 1n,
+  KiB: 1n << 10n,
+  MiB: 1n << 20n,
+  GiB: 1n << 30n,
+  TiB: 1n << 40n,
+};
+
+/** The most bytes that a quota may come to: 2^63 - 1 (decisions 8). */
+export const MAX_QUOTA_BYTES = (1n << 63n) - 1n;
+
+/** A quota in whole bytes, exactly, a fraction of a byte cut off. The value is a plain decimal (`parseQuotaValue`). */
+export function quotaBytes(quota: Quota): bigint {
+  const [whole = "", fraction = ""] = quota.value.split(".");
+  return (BigInt(`0${whole}${fraction}`) * BYTES[quota.units]) / 10n ** BigInt(fraction.length);
+}

@@ -1,0 +1,50 @@
+import type { Refusal } from "../lib/refusal.ts";
+import { MAX_QUOTA_BYTES, quotaBytes } from "./quota-bytes.ts";
+import type { CleanUpUnit, ExpirationPolicy, Quota, QuotaConfiguration, StorageUnit } from "./quota-configuration.ts";
+
+export const STORAGE_UNITS: readonly StorageUnit[] = ["B", "KiB", "MiB", "GiB", "TiB"];
+export const CLEAN_UP_UNITS: readonly CleanUpUnit[] = ["SECONDS", "MINUTES", "HOURS", "DAYS"];
+export const EXPIRATION_POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
+
+/** More digits than any quota below 2^63 needs; an exponent could otherwise ask for a gigabyte of zeros. */
+const MAX_DIGITS = 100;
+
+/**
+ * A quota's value: a decimal >= 0, kept as given but for an exponent, which is written out (`1e3` is `1000`, `1.50`
+ * stays), a plus sign, and a point without a digit on one side (`.5` is `0.5`). Undefined: none, or beyond 100 digits.
+ */
+export function parseQuotaValue(text: string): string | undefined {
+  if (text.length > 2 * MAX_DIGITS) return undefined;
+  const match = /^\+?(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const whole = match[1] ?? "0";
+  const fraction = match[2] ?? match[3] ?? "";
+  const exponent = Number(match[4] ?? "0");
+  if (whole.length + fraction.length + Math.abs(exponent) > MAX_DIGITS) return undefined;
+  if (exponent === 0) return fraction === "" ? whole : `${whole}.${fraction}`;
+  const shiftedWhole = exponent > 0 ? whole + fraction.slice(0, exponent).padEnd(exponent, "0") : whole;
+  if (exponent > 0) {
+    const rest = fraction.slice(exponent);
+    const plain = shiftedWhole.replace(/^0+(?=\d)/, "");
+    return rest === "" ? plain : `${plain}.${rest}`;
+  }
+  const padded = whole.padStart(1 - exponent, "0");
+  return `${padded.slice(0, exponent).replace(/^0+(?=\d)/, "")}.${padded.slice(exponent)}${fraction}`;
+}
+
+/** Why a quota is too large, undefined when it is not. */
+export function checkQuotaSize(field: string, quota: Quota): Refusal | undefined {
+  return quotaBytes(quota) <= MAX_QUOTA_BYTES
+    ? undefined
+    : {
+        code: "bad_field",
+        message: `${field}: expected at most ${MAX_QUOTA_BYTES} bytes (2^63 - 1), got ${quota.value} ${quota.units}`,
+      };
+}
+
+/**
+ * For a configuration that a change was laid over: a value and units that are fine one by one can pass the limit
+ * together, when only one of them was given.
+ */
+export const checkQuotaConfiguration = (quota: QuotaConfiguration): Refusal | undefined =>
+  checkQuotaSize("globalQuota", quota.globalQuota);
