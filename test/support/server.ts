@@ -32,7 +32,8 @@ const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   const env: Record<string, string> = {};
-  for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("NUTHATCH_")) env[key] = value;
+  for (const [key, value] of Object.entries(process.env))
+    if (value !== undefined && !key.startsWith("NUTHATCH_")) env[key] = value;
   Object.assign(env, { NUTHATCH_HOST: "127.0.0.1", NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir }, options.env);
   if (options.configuration !== undefined) {
     const file = join(dataDir, "nuthatch.yaml");
@@ -54,7 +55,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return running(child, url, dataDir, () => log, options);
 }
 
-function running(child: ChildProcess, url: string, dataDir: string, log: () => string, options: ServerOptions): TestServer {
+function running(
+  child: ChildProcess,
+  url: string,
+  dataDir: string,
+  log: () => string,
+  options: ServerOptions,
+): TestServer {
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   const kill = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (!ended()) {
@@ -106,7 +113,11 @@ export async function job(server: TestServer, id: number): Promise<JobJson> {
 }
 
 /** Posts a seed request and answers the id of its job. */
-export async function seed(server: TestServer, layer: string, request: Readonly<Record<string, unknown>>): Promise<number> {
+export async function seed(
+  server: TestServer,
+  layer: string,
+  request: Readonly<Record<string, unknown>>,
+): Promise<number> {
   const response = await fetch(`${server.url}/rest/seed/${encodeURIComponent(layer)}.json`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -118,12 +129,18 @@ export async function seed(server: TestServer, layer: string, request: Readonly<
 }
 
 /** Polls until something holds; the deadline only ends a hopeless wait. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>, deadlineMs = 60_000, server?: TestServer): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined>,
+  deadlineMs = 60_000,
+  server?: TestServer,
+): Promise<T> {
   const end = Date.now() + deadlineMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
+    if (Date.now() > end)
+      throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -139,6 +156,8 @@ export const ended = (server: TestServer, id: number, deadlineMs?: number): Prom
     server,
   );
 
-export async function usage(server: TestServer): Promise<{ total: { tiles: number; bytes: number }; layers: { layer: string; tiles: number; bytes: number }[] }> {
+export async function usage(
+  server: TestServer,
+): Promise<{ total: { tiles: number; bytes: number }; layers: { layer: string; tiles: number; bytes: number }[] }> {
   return JSON.parse(await (await fetch(`${server.url}/api/v1/usage`)).text());
 }

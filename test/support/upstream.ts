@@ -15,7 +15,10 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-export type Behaviour = (request: { bbox: string; n: number; width: number; height: number }, response: ServerResponse) => "draw" | "handled" | Promise<"draw" | "handled">;
+export type Behaviour = (
+  request: { bbox: string; n: number; width: number; height: number },
+  response: ServerResponse,
+) => "draw" | "handled" | Promise<"draw" | "handled">;
 
 export async function startUpstream(): Promise<Upstream> {
   const asked: string[] = [];
@@ -27,7 +30,8 @@ export async function startUpstream(): Promise<Upstream> {
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const query = new Map<string, string>();
-    for (const [key, value] of new URL(request.url ?? "/", "http://any").searchParams) query.set(key.toUpperCase(), value);
+    for (const [key, value] of new URL(request.url ?? "/", "http://any").searchParams)
+      query.set(key.toUpperCase(), value);
     const width = Number(query.get("WIDTH") ?? 256);
     const height = Number(query.get("HEIGHT") ?? 256);
     const bbox = query.get("BBOX") ?? "";
@@ -60,6 +64,14 @@ export async function startUpstream(): Promise<Upstream> {
       }),
   };
 }
+
+/** Draws after a while. */
+export const drawAfter =
+  (ms: number): Behaviour =>
+  async () => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return "draw";
+  };
 
 const rowsOf = new Map<string, Buffer>();
 

@@ -1,7 +1,13 @@
 /** A configuration with one or more layers in front of a test upstream. */
 export function wmsConfiguration(
   url: string,
-  layers: readonly { name: string; extra?: string; gridSubsets?: string; connections?: number; timeoutSeconds?: number }[] = [{ name: "ws:roads" }],
+  layers: readonly {
+    name: string;
+    extra?: string;
+    gridSubsets?: string;
+    connections?: number;
+    timeoutSeconds?: number;
+  }[] = [{ name: "ws:roads" }],
   more = "",
 ): string {
   return `${more}

@@ -1,0 +1,224 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { type Behaviour, drawAfter, picture, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const LAYER = "ws:roads";
+const request = {
+  gridSetId: "EPSG:900913",
+  zoomStart: 0,
+  zoomStop: 6,
+  format: "image/png",
+  type: "seed",
+  threadCount: 4,
+};
+
+async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
+  upstream = await startUpstream();
+  server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]) });
+  return { server, upstream };
+}
+
+test("an upstream that fails one request in twenty loses no tile, and the retries are counted", async () => {
+  const at = await start();
+  let state = 42;
+  const failed = new Map<string, number>();
+  at.upstream.behaviour = ({ bbox }, response) => {
+    state = (state * 1103515245 + 12345) & 0x7fffffff;
+    const times = failed.get(bbox) ?? 0;
+    if (state % 20 !== 0 || times >= 3) {
+      failed.delete(bbox);
+      return "draw";
+    }
+    failed.set(bbox, times + 1);
+    response.writeHead(500, { "Content-Type": "text/plain" }).end("out of memory");
+    return "handled";
+  };
+  const id = await seed(at.server, LAYER, request);
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ outcome: "done", tiles: { total: 5461, stored: 5461, failed: 0 } });
+  expect(last.retries).toBeGreaterThan(0);
+});
+
+test("an upstream that is dead for seconds in the middle is waited out: nothing is lost", async () => {
+  const at = await start();
+  let dead = false;
+  at.upstream.behaviour = async (_, response) => {
+    if (dead) {
+      response.destroy();
+      return "handled";
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return "draw";
+  };
+  const id = await seed(at.server, LAYER, request);
+  await until("some tiles are stored", async () => ((await job(at.server, id)).tiles.stored > 300 ? true : undefined));
+  dead = true;
+  const waiting = await until("the job says that it waits", async () => {
+    const now = await job(at.server, id);
+    return now.reason?.includes("waiting for the upstream") ? now : undefined;
+  });
+  expect(waiting.state).toBe("running");
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  dead = false;
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ outcome: "done", reason: null, tiles: { stored: 5461, failed: 0 } });
+}, 90_000);
+
+const bad: Record<string, Behaviour> = {
+  exception: (_, response) => {
+    response
+      .writeHead(200, { "Content-Type": "application/vnd.ogc.se_xml" })
+      .end(
+        '<ServiceExceptionReport><ServiceException code="LayerNotDefined">no layer roads here</ServiceException></ServiceExceptionReport>',
+      );
+    return "handled";
+  },
+  empty: (_, response) => {
+    response.writeHead(200, { "Content-Type": "image/png", "Content-Length": 0 }).end();
+    return "handled";
+  },
+  truncated: ({ width, height }, response) => {
+    const whole = picture(width, height, 1);
+    response.writeHead(200, { "Content-Type": "image/png" }).end(whole.subarray(0, whole.length >> 1));
+    return "handled";
+  },
+  wrong_size: (_, response) => {
+    response.writeHead(200, { "Content-Type": "image/png" }).end(picture(100, 100, 1));
+    return "handled";
+  },
+};
+
+test.each(Object.keys(bad))("an answer of the class %s is never stored, and is counted as that", async (name) => {
+  const at = await start();
+  at.upstream.behaviour = bad[name] ?? (() => "draw");
+  const id = await seed(at.server, LAYER, {
+    ...request,
+    zoomStop: 2,
+    tileFailureRetryCount: 1,
+    tileFailureRetryWaitTime: 1,
+  });
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 21, stored: 0, failed: 21 } });
+  expect(last.errors).toMatchObject([{ class: name, count: 21 }]);
+  const user = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
+  expect(user.status).toBe(502);
+  expect(await user.text()).not.toContain(new URL(at.upstream.url).port);
+  expect((await usage(at.server)).total).toEqual({ tiles: 0, bytes: 0 });
+});
+
+test("HTML with status 200 is an exception that carries the upstream's own words", async () => {
+  const at = await start();
+  at.upstream.behaviour = (_, response) => {
+    response
+      .writeHead(200, { "Content-Type": "text/html" })
+      .end("<html><body>msLoadConfig(): Unable to access file</body></html>");
+    return "handled";
+  };
+  const id = await seed(at.server, LAYER, { ...request, zoomStop: 0, tileFailureRetryCount: 0 });
+  const last = await ended(at.server, id);
+  expect(last.errors[0]?.message).toContain("msLoadConfig(): Unable to access file");
+});
+
+test("one bad metatile does not end a job and is not taken for an outage", async () => {
+  const at = await start();
+  let poison = "";
+  at.upstream.behaviour = ({ bbox, n }, response) => {
+    if (n === 40) poison = bbox;
+    if (bbox !== poison) return "draw";
+    response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot draw this one");
+    return "handled";
+  };
+  const id = await seed(at.server, LAYER, { ...request, threadCount: 1 });
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 5461, stored: 5445, failed: 16 } });
+});
+
+test("a request with failure fields of its own gets exactly those", async () => {
+  const at = await start();
+  at.upstream.behaviour = (_, response) => {
+    response.writeHead(503, { "Content-Type": "text/plain" }).end("no");
+    return "handled";
+  };
+  const id = await seed(at.server, LAYER, {
+    ...request,
+    threadCount: 1,
+    tileFailureRetryCount: 2,
+    tileFailureRetryWaitTime: 1,
+    totalFailuresBeforeAborting: 1,
+  });
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ state: "aborted", outcome: "aborted" });
+  expect(at.upstream.asked).toHaveLength(3);
+});
+
+test("kill_all cancels the requests in flight, and nothing is written after the answer", async () => {
+  const at = await start();
+  at.upstream.behaviour = () => new Promise(() => {});
+  const id = await seed(at.server, LAYER, { ...request, threadCount: 4 });
+  await until("four requests hang", async () => (at.upstream.inFlight() === 4 ? true : undefined));
+  const answer = await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+  expect(answer.status).toBe(200);
+  expect((await answer.text()).match(/, SEED, RUNNING\]/g)).toHaveLength(4);
+  expect(await rows(at.server)).toEqual([]);
+  expect(await job(at.server, id)).toMatchObject({ state: "aborted", outcome: "aborted" });
+  await until("the requests are gone", async () => (at.upstream.inFlight() === 0 ? true : undefined));
+});
+
+test("one killed task leaves its work to the others, whose totals grow by it", async () => {
+  const at = await start();
+  at.upstream.behaviour = drawAfter(20);
+  const id = await seed(at.server, LAYER, request);
+  const before = await rows(at.server);
+  expect(before.reduce((sum, r) => sum + r[1], 0)).toBe(5461);
+  const victim = before[1]?.[3] ?? 0;
+  await fetch(`${at.server.url}/rest/seed/${encodeURIComponent(LAYER)}`, {
+    method: "POST",
+    body: `kill_thread=1&thread_id=${victim}`,
+  });
+  expect((await rows(at.server)).map((r) => r[3])).not.toContain(victim);
+  const last = await ended(at.server, id);
+  expect(last).toMatchObject({ outcome: "done", tiles: { stored: 5461 } });
+});
+
+test("no more requests are in flight than the source allows, users and jobs together", async () => {
+  upstream = await startUpstream();
+  upstream.behaviour = drawAfter(15);
+  const at = await startServer({
+    configuration: wmsConfiguration(upstream.url, [
+      { name: "a", connections: 3 },
+      { name: "b", connections: 3 },
+    ]),
+  });
+  server = at;
+  const ids = [
+    await seed(at, "a", { ...request, zoomStop: 5, threadCount: 8 }),
+    await seed(at, "b", { ...request, zoomStop: 5, threadCount: 8 }),
+  ];
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) => fetch(`${at.url}/xyz/a/8/${i * 4}/100.png`).then((r) => r.arrayBuffer())),
+  );
+  for (const id of ids) expect(await ended(at, id)).toMatchObject({ outcome: "done" });
+  expect(upstream.maxInFlight()).toBe(3);
+});
+
+test("a hundred concurrent misses of one metatile cause one upstream request", async () => {
+  const at = await start();
+  at.upstream.behaviour = drawAfter(50);
+  const tiles = await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      fetch(`${at.server.url}/xyz/${LAYER}/6/${i % 4}/${(i >> 2) % 4}.png`).then(
+        async (r) => [r.status, (await r.arrayBuffer()).byteLength] as const,
+      ),
+    ),
+  );
+  expect(tiles.every(([status, size]) => status === 200 && size > 100)).toBe(true);
+  expect(at.upstream.asked).toHaveLength(1);
+});

@@ -1,0 +1,170 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const LAYER = "ws:roads";
+const request = {
+  gridSetId: "EPSG:900913",
+  zoomStart: 0,
+  zoomStop: 5,
+  format: "image/png",
+  type: "seed",
+  threadCount: 4,
+};
+
+async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: Upstream }> {
+  upstream = await startUpstream();
+  server = await startServer({
+    configuration: wmsConfiguration(
+      upstream.url,
+      names.map((name) => ({ name })),
+    ),
+  });
+  return { server, upstream };
+}
+
+const massTruncate = (at: TestServer, layer: string) =>
+  fetch(`${at.url}/rest/masstruncate`, {
+    method: "POST",
+    headers: { "Content-Type": "text/xml" },
+    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+  });
+
+async function exact(at: TestServer): Promise<void> {
+  const scan = scanStore(at.dataDir);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+}
+
+test("a mass truncate empties the layer at once, leaves the others, and stays so after a kill", async () => {
+  const at = await start([LAYER, "other"]);
+  await ended(at.server, await seed(at.server, LAYER, request));
+  await ended(at.server, await seed(at.server, "other", { ...request, zoomStop: 3 }));
+  const first = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
+  expect(first.headers.get("geowebcache-cache-result")).toBe("HIT");
+  const response = await massTruncate(at.server, LAYER);
+  expect([response.status, await response.text()]).toEqual([200, ""]);
+  const restarted = await at.server.restart("SIGKILL");
+  server = restarted;
+  const kept = await usage(restarted);
+  expect(kept.layers.find((l) => l.layer === LAYER)).toMatchObject({ tiles: 0, bytes: 0 });
+  expect(kept.layers.find((l) => l.layer === "other")).toMatchObject({ tiles: 85 });
+  await exact(restarted);
+  const next = await fetch(`${restarted.url}/xyz/${LAYER}/3/1/1.png`);
+  expect(next.headers.get("geowebcache-cache-result")).toBe("MISS");
+});
+
+test("no tile drawn before a truncation comes back while a seed is running", async () => {
+  const at = await start();
+  at.upstream.behaviour = drawAfter(20);
+  const id = await seed(at.server, LAYER, request);
+  for (let round = 0; round < 6; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const response = await massTruncate(at.server, LAYER);
+    expect(response.status).toBe(200);
+    const since = Date.now();
+    const tile = await fetch(`${at.server.url}/xyz/${LAYER}/4/${round}/3.png`);
+    const modified = Date.parse(tile.headers.get("last-modified") ?? "");
+    expect(modified).toBeGreaterThanOrEqual(Math.floor(since / 1000) * 1000 - 1000);
+  }
+  expect((await ended(at.server, id)).outcome).toBe("done");
+  await exact(at.server);
+});
+
+test("a truncate removes exactly the tiles of its bounds and zooms, and says how many", async () => {
+  const at = await start();
+  await ended(at.server, await seed(at.server, LAYER, request));
+  const half = { coords: { double: ["-20037508.34", "-20037508.34", "-1", "20037508.34"] } };
+  const id = await seed(at.server, LAYER, {
+    gridSetId: "EPSG:900913",
+    bounds: half,
+    zoomStart: 3,
+    zoomStop: 4,
+    type: "truncate",
+    threadCount: 4,
+  });
+  const last = await ended(at.server, id);
+  expect(last.tasks).toHaveLength(1);
+  expect(last).toMatchObject({ outcome: "done", tiles: { total: 32 + 128, deleted: 32 + 128 } });
+  await exact(at.server);
+  expect((await usage(at.server)).total.tiles).toBe(1365 - 160);
+  const gone = await fetch(`${at.server.url}/xyz/${LAYER}/4/7/5.png`);
+  expect(gone.headers.get("geowebcache-cache-result")).toBe("MISS");
+  const kept = await fetch(`${at.server.url}/xyz/${LAYER}/4/8/5.png`);
+  expect(kept.headers.get("geowebcache-cache-result")).toBe("HIT");
+});
+
+test("a truncate of one format leaves the other", async () => {
+  const at = await start();
+  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 2 }));
+  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 2, format: "image/jpeg" }));
+  await ended(
+    at.server,
+    await seed(at.server, LAYER, { gridSetId: "EPSG:900913", format: "image/png", type: "truncate" }),
+  );
+  expect((await usage(at.server)).total.tiles).toBe(21);
+  expect((await fetch(`${at.server.url}/xyz/${LAYER}/2/1/1.jpeg`)).headers.get("geowebcache-cache-result")).toBe("HIT");
+  await exact(at.server);
+});
+
+test("truncate then seed in one burst leaves all tiles of the seed", async () => {
+  const at = await start();
+  await ended(at.server, await seed(at.server, LAYER, request));
+  await seed(at.server, LAYER, { name: LAYER, type: "truncate" });
+  const id = await seed(at.server, LAYER, request);
+  expect((await ended(at.server, id)).outcome).toBe("done");
+  expect((await usage(at.server)).total.tiles).toBe(1365);
+  await exact(at.server);
+});
+
+test("a seed stores only what is missing, a reseed everything", async () => {
+  const at = await start();
+  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
+  const fetched = at.upstream.asked.length;
+  const again = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
+  expect(again.tiles).toMatchObject({ total: 341, stored: 0, skipped: 341 });
+  expect(at.upstream.asked.length).toBe(fetched);
+  const reseed = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4, type: "reseed" }));
+  expect(reseed.tiles).toMatchObject({ total: 341, stored: 341, skipped: 0 });
+  expect(at.upstream.asked.length).toBe(2 * fetched);
+  await exact(at.server);
+});
+
+test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is killed within a second", async () => {
+  const at = await start();
+  at.upstream.behaviour = drawAfter(30);
+  const t0 = performance.now();
+  const id = await seed(at.server, LAYER, { ...request, zoomStop: 30, threadCount: 3 });
+  expect(performance.now() - t0).toBeLessThan(1000);
+  const text = await (await fetch(`${at.server.url}/rest/seed.json`)).text();
+  const totals = [...text.matchAll(/\[(\d+),(\d+),(-?\d+),(\d+),([01])\]/g)].map((m) => BigInt(m[2] ?? "0"));
+  expect(totals).toHaveLength(3);
+  expect(totals.reduce((a, b) => a + b, 0n)).toBe(1_537_228_672_809_129_301n);
+  await until("tiles are stored", async () => ((await job(at.server, id)).tiles.stored > 50 ? true : undefined));
+  const t1 = performance.now();
+  expect((await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" })).status).toBe(200);
+  expect(performance.now() - t1).toBeLessThan(1000);
+  expect(await rows(at.server)).toEqual([]);
+  await exact(at.server);
+});
+
+test("a small job is not held up by big ones", async () => {
+  const at = await start();
+  for (let n = 0; n < 4; n++) await seed(at.server, LAYER, { ...request, zoomStop: 20, threadCount: 16 });
+  const small = await ended(
+    at.server,
+    await seed(at.server, LAYER, { ...request, gridSetId: "EPSG:4326", zoomStop: 0, threadCount: 1 }),
+    20_000,
+  );
+  expect(small.outcome).toBe("done");
+  await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+  expect(await rows(at.server)).toEqual([]);
+});

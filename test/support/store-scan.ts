@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** All tiles in a data directory's store, by looking: what usage must equal. */
+export function scanStore(dataDir: string): { tiles: number; bytes: number; files: string[] } {
+  const files: string[] = [];
+  let bytes = 0;
+  const walk = (directory: string, depth: number): void => {
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      if (depth === 0 && entry.name.startsWith("_gwc")) continue;
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) walk(path, depth + 1);
+      else if (/^\d+_\d+\.\w/.test(entry.name) && statSync(path).size > 0) {
+        files.push(path);
+        bytes += statSync(path).size;
+      }
+    }
+  };
+  walk(join(dataDir, "tiles"), 0);
+  return { tiles: files.length, bytes, files };
+}
+
+/** A whole PNG: signature and the last chunk. */
+export function isWholePng(file: string): boolean {
+  const bytes = readFileSync(file);
+  return (
+    bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) &&
+    bytes.subarray(-8, -4).toString("latin1") === "IEND"
+  );
+}
