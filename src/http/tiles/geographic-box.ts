@@ -1,0 +1,33 @@
+import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
+import type { GridSubset, Layer } from "../../layer/layer.ts";
+
+/** The extent that a subset offers, in its grid set's units. */
+export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
+
+const EARTH_RADIUS = 6378137;
+const degrees = (radians: number): number => (radians * 180) / Math.PI;
+const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
+
+/** A layer's box in longitude and latitude, of its EPSG:4326 subset, else of a Mercator one (as GWC); undefined: neither. */
+export function geographicBox(layer: Layer): Extent | undefined {
+  const of = (srs: number): Extent | undefined => {
+    const subset = layer.gridSubsets.find((s) => canonicalSrs(s.gridSet.srs) === srs);
+    return subset === undefined ? undefined : subsetExtent(subset);
+  };
+  const plain = of(4326);
+  const mercator = plain === undefined ? of(3857) : undefined;
+  const box = plain ?? (mercator === undefined ? undefined : unprojected(mercator));
+  if (box === undefined) return undefined;
+  return {
+    minX: clamp(box.minX, 180),
+    minY: clamp(box.minY, 90),
+    maxX: clamp(box.maxX, 180),
+    maxY: clamp(box.maxY, 90),
+  };
+}
+
+function unprojected(e: Extent): Extent {
+  const longitude = (x: number): number => degrees(x / EARTH_RADIUS);
+  const latitude = (y: number): number => degrees(Math.atan(Math.sinh(y / EARTH_RADIUS)));
+  return { minX: longitude(e.minX), minY: latitude(e.minY), maxX: longitude(e.maxX), maxY: latitude(e.maxY) };
+}

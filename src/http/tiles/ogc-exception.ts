@@ -1,0 +1,38 @@
+import { escapeXml } from "../../lib/escape.ts";
+
+/** The language in which a door answers what went wrong. */
+export type Dialect = "plain" | "ows" | "wms-1.1.1" | "wms-1.3.0";
+
+export interface ExceptionText {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** WMTS 1.0.0: ows:ExceptionReport 1.1.0. */
+export function owsException(code: string, locator: string | undefined, text: string): ExceptionText {
+  const where = locator === undefined ? "" : ` locator="${escapeXml(locator)}"`;
+  return {
+    contentType: "text/xml",
+    body: `<?xml version="1.0" encoding="UTF-8"?>
+<ExceptionReport version="1.1.0" xmlns="http://www.opengis.net/ows/1.1" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/ows/1.1 http://schemas.opengis.net/ows/1.1.0/owsExceptionReport.xsd">
+  <Exception exceptionCode="${escapeXml(code)}"${where}>
+    <ExceptionText>${escapeXml(text)}</ExceptionText>
+  </Exception>
+</ExceptionReport>
+`,
+  };
+}
+
+/** WMS 1.1.1 (annex A.3) and 1.3.0 (annex E.2). */
+export function wmsException(version: "1.1.1" | "1.3.0", code: string | undefined, text: string): ExceptionText {
+  const coded = code === undefined ? "" : ` code="${escapeXml(code)}"`;
+  const namespace = version === "1.3.0" ? ' xmlns="http://www.opengis.net/ogc"' : "";
+  return {
+    contentType: version === "1.3.0" ? "text/xml" : "application/vnd.ogc.se_xml",
+    body: `<?xml version="1.0" encoding="UTF-8"?>
+<ServiceExceptionReport version="${version}"${namespace}>
+  <ServiceException${coded}>${escapeXml(text)}</ServiceException>
+</ServiceExceptionReport>
+`,
+  };
+}

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import type { AskedDocument } from "./tile-parts.ts";
+import {
+  type KeptDocument,
+  type PreparedTile,
+  prepareTile,
+  sendDocument,
+  sendFailure,
+  sendMethodNotAllowed,
+  sendPreflight,
+  sendRefusal,
+  sendTile,
+  sendUnauthorized,
+} from "./tile-reply.ts";
+import { parseAsked, routeOf } from "./tile-route.ts";
+
+export interface TileDoorRequest {
+  readonly method: string;
+  /** Raw path after the mount, such as `/service/wmts`. */
+  readonly path: string;
+  /** Raw, without `?`. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Absolute, under the mount asked, without trailing slash: `http://host:8080/geowebcache`. */
+  readonly baseUrl: () => string;
+  readonly signal: AbortSignal;
+}
+
+export interface TileDoors {
+  /**
+   * Answers everything under `/service` and `/xyz`, errors included; a hit before it returns. Rejects, with nothing sent,
+   * only for a fault of ours: what the reader throws while the client is still there.
+   */
+  handle(request: TileDoorRequest, response: ServerResponse): Promise<void> | void;
+}
+
+export interface TileDoorOptions {
+  readonly catalogue: () => Catalogue;
+  readonly reader: TileReader;
+  /** Whether these credentials may see secured layers. */
+  readonly authorised: (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<boolean>;
+  /** ms since 1970, for Expires. */
+  readonly now?: () => number;
+}
+
+/** Addresses whose parsed form is kept: two generations of this many. Long ones (filters by regex) are parsed anew. */
+const MEMO_ENTRIES = 4096;
+const MEMO_ADDRESS_LENGTH = 512;
+/** Documents kept at once. The base URL comes from the client, so there may be any number. */
+const KEPT_DOCUMENTS = 16;
+
+/** What was worked out for one catalogue; forgotten as a whole when that is replaced. */
+class CatalogueMemo {
+  readonly catalogue: Catalogue;
+  #young = new Map<string, PreparedTile>();
+  #old = new Map<string, PreparedTile>();
+  readonly #documents = new Map<string, KeptDocument>();
+
+  constructor(catalogue: Catalogue) {
+    this.catalogue = catalogue;
+  }
+
+  tile(address: string): PreparedTile | undefined {
+    const young = this.#young.get(address);
+    if (young !== undefined) return young;
+    const old = this.#old.get(address);
+    if (old !== undefined) this.keep(address, old);
+    return old;
+  }
+
+  keep(address: string, tile: PreparedTile): void {
+    if (address.length > MEMO_ADDRESS_LENGTH) return;
+    if (this.#young.size >= MEMO_ENTRIES) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(address, tile);
+  }
+
+  document(asked: AskedDocument, baseUrl: string): KeptDocument {
+    const key = `${asked.name}\n${baseUrl}`;
+    const kept = this.#documents.get(key);
+    if (kept !== undefined) return kept;
+    const bytes = Buffer.from(asked.write(baseUrl), "utf8");
+    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    const made = { contentType: asked.contentType, fileName: asked.fileName, etag, bytes };
+    if (this.#documents.size >= KEPT_DOCUMENTS) this.#documents.clear();
+    this.#documents.set(key, made);
+    return made;
+  }
+}
+
+export function createTileDoors(options: TileDoorOptions): TileDoors {
+  const now = options.now ?? Date.now;
+  let memo = new CatalogueMemo(options.catalogue());
+
+  const answer = (prepared: PreparedTile, outcome: TileOutcome, request: TileDoorRequest, response: ServerResponse) => {
+    if (outcome.kind === "tile") sendTile(prepared, outcome.tile, request.headers, response, now());
+    else sendFailure(response, outcome.failure, prepared.dialect);
+  };
+
+  const waitFor = async (
+    coming: Promise<TileOutcome>,
+    prepared: PreparedTile,
+    request: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> => {
+    let outcome: TileOutcome;
+    try {
+      outcome = await coming;
+    } catch (error) {
+      // Nobody is there to be told, and giving up is what the signal asks of the reader.
+      if (request.signal.aborted) return;
+      throw error;
+    }
+    if (!request.signal.aborted && !response.destroyed) answer(prepared, outcome, request, response);
+  };
+
+  const serveTile = (
+    prepared: PreparedTile,
+    request: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> | void => {
+    const outcome = options.reader.read(prepared.request, request.signal);
+    if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
+    answer(prepared, outcome, request, response);
+  };
+
+  const serveSecured = async (
+    prepared: PreparedTile,
+    request: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const allowed = await options.authorised(request.headers, response.req.socket.remoteAddress ?? "");
+    if (request.signal.aborted || response.destroyed) return;
+    if (!allowed) sendUnauthorized(response);
+    else await serveTile(prepared, request, response);
+  };
+
+  const serve = (prepared: PreparedTile, request: TileDoorRequest, response: ServerResponse): Promise<void> | void =>
+    prepared.request.layer.secured ? serveSecured(prepared, request, response) : serveTile(prepared, request, response);
+
+  /** The slow way: an address that is new, wrong, a document, or asked with another method. */
+  const resolve = (request: TileDoorRequest, response: ServerResponse, address: string): Promise<void> | void => {
+    const route = routeOf(request.path);
+    if (!route.ok) return sendRefusal(response, route.error, "plain");
+    if (request.method === "OPTIONS") return sendPreflight(response);
+    if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
+    const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
+    if (!asked.ok) return sendRefusal(response, asked.error, dialect);
+    if (asked.value.kind === "document") {
+      return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()));
+    }
+    const prepared = prepareTile(asked.value.request, dialect);
+    memo.keep(address, prepared);
+    return serve(prepared, request, response);
+  };
+
+  const handle = (request: TileDoorRequest, response: ServerResponse): Promise<void> | void => {
+    const catalogue = options.catalogue();
+    if (memo.catalogue !== catalogue) memo = new CatalogueMemo(catalogue);
+    const address = `${request.path}?${request.query}`;
+    if (request.method === "GET" || request.method === "HEAD") {
+      const prepared = memo.tile(address);
+      if (prepared !== undefined) return serve(prepared, request, response);
+    }
+    return resolve(request, response, address);
+  };
+
+  return {
+    handle(request, response) {
+      try {
+        return handle(request, response);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+  };
+}

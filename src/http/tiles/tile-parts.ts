@@ -1,0 +1,132 @@
+import type { TileRequest } from "../../cache/tile-reader.ts";
+import type { GridSet } from "../../grid/grid-set.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
+import type { Parameters } from "../../layer/parameter-filter.ts";
+import { badField, type Refusal, shown } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+
+/** A refusal with the words that OGC documents have for it. Doors that answer in plain text ignore them. */
+export interface DoorRefusal extends Refusal {
+  readonly exception?: { readonly code: string; readonly locator?: string };
+}
+
+/** What an address means: a tile, or a document made of the catalogue. */
+export type Asked = { readonly kind: "tile"; readonly request: TileRequest } | AskedDocument;
+
+export interface AskedDocument {
+  readonly kind: "document";
+  /** Tells documents of one catalogue and base URL apart. */
+  readonly name: string;
+  readonly contentType: string;
+  /** Offered as the name under which a browser saves it. */
+  readonly fileName?: string;
+  readonly write: (baseUrl: string) => string;
+}
+
+export const XML_TYPE = "text/xml;charset=UTF-8";
+
+/** Whether a protocol counts its rows from the top of the whole matrix or from the bottom. */
+export type RowOrder = "top" | "bottom";
+
+const list = (values: readonly string[]): string => `one of ${values.join(", ")}`;
+
+export const notFound = (message: string): { readonly ok: false; readonly error: Refusal } =>
+  refuse({ code: "not_found", message });
+
+export function findLayer(catalogue: Catalogue, name: string): Result<Layer, Refusal> {
+  const layer = catalogue.layers.get(name);
+  if (layer !== undefined) return ok(layer);
+  return refuse({ code: "unknown_layer", message: `Unknown layer: ${name.length > 200 ? shown(name) : name}` });
+}
+
+export function findGrid(layer: Layer, id: string): Result<GridSubset, Refusal> {
+  const subset = findSubset(layer, id);
+  if (subset !== undefined) return ok(subset);
+  return refuse(badField("grid set", list(layer.gridSubsets.map((s) => s.gridSet.id)), id));
+}
+
+const offered = (layer: Layer, format: TileFormat | undefined): TileFormat | undefined =>
+  format === undefined ? undefined : layer.formats.find((f) => f.mimeType === format.mimeType);
+
+/** The offered format of a MIME type. */
+export function findFormat(layer: Layer, mimeType: string): Result<TileFormat, Refusal> {
+  const format = offered(layer, formatOf(mimeType));
+  return format === undefined
+    ? refuse(badField("format", list(layer.formats.map((f) => f.mimeType)), mimeType))
+    : ok(format);
+}
+
+/** The offered format of an address's extension. */
+export function findFormatOfExtension(layer: Layer, extension: string | undefined): Result<TileFormat, Refusal> {
+  const format = extension === undefined ? undefined : offered(layer, formatOfExtension(extension));
+  return format === undefined
+    ? refuse(badField("extension", list(layer.formats.map((f) => f.extension)), extension ?? ""))
+    : ok(format);
+}
+
+/** A level by its name (`EPSG:900913:7`), else by its bare number; undefined when the text is neither. */
+export function levelOf(grid: GridSet, text: string): number | undefined {
+  const named = grid.matrices.findIndex((m) => m.name === text);
+  if (named >= 0) return named;
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** The tiles of a level that a layer offers, rows counted as the protocol does. */
+export interface OfferedRange {
+  readonly minColumn: number;
+  readonly maxColumn: number;
+  readonly minRow: number;
+  readonly maxRow: number;
+}
+
+export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): OfferedRange | undefined {
+  const coverage = coverageAt(subset, z);
+  const matrix = subset.gridSet.matrices[z];
+  if (coverage === undefined || matrix === undefined) return undefined;
+  const top = matrix.matrixHeight - 1;
+  return {
+    minColumn: coverage.minX,
+    maxColumn: coverage.maxX,
+    minRow: rows === "top" ? top - coverage.maxY : coverage.minY,
+    maxRow: rows === "top" ? top - coverage.minY : coverage.maxY,
+  };
+}
+
+/** A protocol's row as y from the bottom. */
+export const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
+  rows === "top" ? (grid.matrices[z]?.matrixHeight ?? 0) - 1 - row : row;
+
+/** The tile of a well-formed address; refused when the layer does not offer it. */
+export function tileAt(
+  parts: {
+    readonly layer: Layer;
+    readonly subset: GridSubset;
+    readonly format: TileFormat;
+    readonly parameters: Parameters;
+  },
+  at: { readonly z: number; readonly column: number; readonly row: number; readonly rows: RowOrder },
+): Result<{ readonly kind: "tile"; readonly request: TileRequest }, Refusal> {
+  const { subset } = parts;
+  const range = offeredRange(subset, at.z, at.rows);
+  if (range === undefined) {
+    return refuse({
+      code: "outside_coverage",
+      message: `The layer has no tiles at this level: it offers levels ${subset.zoomStart} to ${subset.zoomStop} of ${subset.gridSet.id}`,
+    });
+  }
+  const inside =
+    at.column >= range.minColumn && at.column <= range.maxColumn && at.row >= range.minRow && at.row <= range.maxRow;
+  if (!inside) {
+    return refuse({
+      code: "outside_coverage",
+      message: `The tile is outside the layer's coverage: level ${at.z} has columns ${range.minColumn} to ${range.maxColumn} and rows ${range.minRow} to ${range.maxRow}, counted from the ${at.rows}`,
+    });
+  }
+  const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
+  return ok({
+    kind: "tile",
+    request: { layer: parts.layer, subset, format: parts.format, parameters: parts.parameters, index },
+  });
+}

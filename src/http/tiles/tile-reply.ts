@@ -1,0 +1,238 @@
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
+import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import { isNotModified } from "./conditional.ts";
+import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
+import type { DoorRefusal } from "./tile-parts.ts";
+
+export const ALLOWED = "GET, HEAD, OPTIONS";
+
+const EXPOSED =
+  "ETag, Last-Modified, Expires, Retry-After, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
+
+/** On every answer of the tile doors: maps live on other origins than their tiles. */
+const OPEN: readonly string[] = [
+  "Access-Control-Allow-Origin",
+  "*",
+  "Access-Control-Expose-Headers",
+  EXPOSED,
+  "X-Content-Type-Options",
+  "nosniff",
+];
+
+/** What is worked out once per address, and kept in the memo. */
+export interface PreparedTile {
+  readonly request: TileRequest;
+  readonly dialect: Dialect;
+  readonly fixed: readonly string[];
+  /** max-age; 0: none. */
+  readonly maxAgeSeconds: number;
+  /** Header blocks of the tile that was sent last; they hold no bytes of it. */
+  built: BuiltHeaders | undefined;
+}
+
+interface BuiltHeaders {
+  readonly etag: string;
+  readonly modifiedMs: number;
+  readonly bytes: number;
+  readonly cacheResult: ServedTile["cacheResult"];
+  /** Where there is a max-age, both end in the value of Expires, which is set anew for each answer. */
+  readonly whole: string[];
+  readonly notModified: string[];
+}
+
+/** A header's value: names that are not printable ASCII travel percent-encoded. */
+const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
+
+export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
+  const { layer, index } = request;
+  const grid = request.subset.gridSet;
+  const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
+  const directives = [
+    ...(maxAgeSeconds > 0 ? [`max-age=${maxAgeSeconds}`, "must-revalidate"] : []),
+    ...(layer.secured ? ["private"] : []),
+  ];
+  const fixed = [
+    ...OPEN,
+    "geowebcache-layer",
+    headerText(layer.name),
+    "geowebcache-gridset",
+    headerText(grid.id),
+    "geowebcache-crs",
+    `EPSG:${grid.srs}`,
+    "geowebcache-tile-index",
+    `[${index.x}, ${index.y}, ${index.z}]`,
+    "geowebcache-tile-bounds",
+    extentText(tileExtent(grid, index)),
+    ...(directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")]),
+  ];
+  return { request, dialect, fixed, maxAgeSeconds, built: undefined };
+}
+
+function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
+  const before = prepared.built;
+  const bytes = tile.bytes.byteLength;
+  if (
+    before !== undefined &&
+    before.etag === tile.etag &&
+    before.modifiedMs === tile.modifiedMs &&
+    before.bytes === bytes &&
+    before.cacheResult === tile.cacheResult
+  ) {
+    return before;
+  }
+  const lasting = [
+    ...prepared.fixed,
+    "geowebcache-cache-result",
+    tile.cacheResult,
+    "ETag",
+    tile.etag,
+    "Last-Modified",
+    new Date(tile.modifiedMs).toUTCString(),
+  ];
+  const body = ["Content-Type", prepared.request.format.contentType, "Content-Length", String(bytes)];
+  const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
+  const built = {
+    etag: tile.etag,
+    modifiedMs: tile.modifiedMs,
+    bytes,
+    cacheResult: tile.cacheResult,
+    whole: [...lasting, ...body, ...expires],
+    notModified: [...lasting, ...expires],
+  };
+  prepared.built = built;
+  return built;
+}
+
+let expiresOf = { seconds: -1, text: "" };
+/** An HTTP date, kept for the second in which it is asked for again and again. */
+function httpDate(seconds: number): string {
+  if (expiresOf.seconds !== seconds) expiresOf = { seconds, text: new Date(seconds * 1000).toUTCString() };
+  return expiresOf.text;
+}
+
+/** A tile as 200 or 304. Writes prepared header blocks; allocates next to nothing. */
+export function sendTile(
+  prepared: PreparedTile,
+  tile: ServedTile,
+  headers: IncomingHttpHeaders,
+  response: ServerResponse,
+  nowMs: number,
+): void {
+  const built = headersOf(prepared, tile);
+  const unchanged = isNotModified(headers, tile.etag, tile.modifiedMs);
+  const block = unchanged ? built.notModified : built.whole;
+  if (prepared.maxAgeSeconds > 0) {
+    block[block.length - 1] = httpDate(Math.floor(nowMs / 1000) + prepared.maxAgeSeconds);
+  }
+  response.writeHead(unchanged ? 304 : 200, block);
+  if (unchanged) response.end();
+  else response.end(tile.bytes);
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string, more: string[]): void {
+  const bytes = Buffer.from(body, "utf8");
+  const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
+  response.writeHead(status, [...head, ...OPEN, ...more]);
+  response.end(bytes);
+}
+
+export function sendPlain(response: ServerResponse, status: number, text: string, more: string[] = []): void {
+  const ascii = Buffer.byteLength(text, "utf8") === text.length;
+  send(response, status, ascii ? "text/plain" : "text/plain; charset=utf-8", text, more);
+}
+
+/** What went wrong, in the language of the door. */
+function sendTrouble(
+  response: ServerResponse,
+  dialect: Dialect,
+  trouble: { readonly status: number; readonly code?: string; readonly locator?: string; readonly text: string },
+  more: string[],
+): void {
+  switch (dialect) {
+    case "plain":
+      sendPlain(response, trouble.status, trouble.text, more);
+      return;
+    case "ows": {
+      const document = owsException(trouble.code ?? "NoApplicableCode", trouble.locator, trouble.text);
+      send(response, trouble.status, document.contentType, document.body, more);
+      return;
+    }
+    case "wms-1.1.1":
+    case "wms-1.3.0": {
+      const version = dialect === "wms-1.3.0" ? "1.3.0" : "1.1.1";
+      const document = wmsException(version, trouble.code, trouble.text);
+      send(response, trouble.status, document.contentType, document.body, more);
+      return;
+    }
+  }
+}
+
+/** Decisions 9: WMTS by key and value answers 400 to every mistake, WMS too but for tiles outside the coverage. */
+function statusOf(refusal: DoorRefusal, dialect: Dialect): number {
+  if (dialect === "ows") return 400;
+  if (refusal.code === "outside_coverage" || refusal.code === "not_found") return 404;
+  return refusal.code === "unknown_layer" && dialect === "plain" ? 404 : 400;
+}
+
+export function sendRefusal(response: ServerResponse, refusal: DoorRefusal, dialect: Dialect): void {
+  const text = [refusal.message, ...(refusal.details ?? [])].join("\n");
+  sendTrouble(response, dialect, { status: statusOf(refusal, dialect), text, ...refusal.exception }, []);
+}
+
+/** The upstream gave no tile. Never kept by anybody: the next try may succeed. */
+export function sendFailure(response: ServerResponse, failure: TileFailure, dialect: Dialect): void {
+  const more = ["Cache-Control", "no-store"];
+  if (failure.retryAfterSeconds !== undefined) more.push("Retry-After", String(Math.ceil(failure.retryAfterSeconds)));
+  sendTrouble(response, dialect, { status: failure.status, text: failure.message }, more);
+}
+
+export const sendUnauthorized = (response: ServerResponse): void =>
+  sendPlain(response, 401, "This layer needs a user name and a password", [
+    "WWW-Authenticate",
+    'Basic realm="Nuthatch"',
+    "Cache-Control",
+    "no-store",
+  ]);
+
+export const sendMethodNotAllowed = (response: ServerResponse, method: string): void =>
+  sendPlain(response, 405, `Method ${method} is not allowed here; allowed are ${ALLOWED}`, ["Allow", ALLOWED]);
+
+/** OPTIONS: the CORS preflight. Public, as browsers send no credentials with it. */
+export function sendPreflight(response: ServerResponse): void {
+  response.writeHead(200, [
+    ...OPEN,
+    "Allow",
+    ALLOWED,
+    "Access-Control-Allow-Methods",
+    ALLOWED,
+    "Access-Control-Allow-Headers",
+    "Authorization, Cache-Control, If-Modified-Since, If-None-Match, X-Requested-With",
+    "Access-Control-Max-Age",
+    "86400",
+    "Content-Length",
+    "0",
+  ]);
+  response.end();
+}
+
+/** A document of the catalogue, made once. */
+export interface KeptDocument {
+  readonly contentType: string;
+  readonly fileName: string | undefined;
+  readonly etag: string;
+  readonly bytes: Uint8Array;
+}
+
+export function sendDocument(response: ServerResponse, headers: IncomingHttpHeaders, document: KeptDocument): void {
+  const lasting = [...OPEN, "ETag", document.etag, "Cache-Control", "no-cache"];
+  if (isNotModified(headers, document.etag, undefined)) {
+    response.writeHead(304, lasting);
+    response.end();
+    return;
+  }
+  const name = document.fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${document.fileName}`];
+  const length = String(document.bytes.byteLength);
+  response.writeHead(200, ["Content-Type", document.contentType, "Content-Length", length, ...name, ...lasting]);
+  response.end(document.bytes);
+}

@@ -1,0 +1,207 @@
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
+import { formatOf, type TileFormat } from "../../layer/format.ts";
+import { gridSubset, type Layer } from "../../layer/layer.ts";
+import { createTileDoors, type TileDoorOptions } from "./tile-door.ts";
+
+/** A grid set for tests of the doors, its levels halving from `resolution`. */
+function grid(
+  id: string,
+  srs: number,
+  extent: Extent,
+  resolution: number,
+  levels: number,
+  more: Partial<GridSet> & { readonly names?: "bare" } = {},
+): GridSet {
+  const { names, ...rest } = more;
+  const tile = { tileWidth: 256, tileHeight: 256, ...rest };
+  const metersPerUnit = srs === 4326 ? 111319.49079327358 : 1;
+  const matrices = Array.from({ length: levels }, (_, z) => {
+    const r = resolution / 2 ** z;
+    return {
+      name: names === "bare" ? String(z) : `${id}:${z}`,
+      resolution: r,
+      scaleDenominator: (r * metersPerUnit) / 0.00028,
+      matrixWidth: Math.ceil((extent.maxX - extent.minX) / (r * tile.tileWidth) - 0.01),
+      matrixHeight: Math.ceil((extent.maxY - extent.minY) / (r * tile.tileHeight) - 0.01),
+    };
+  });
+  return { id, srs, extent, alignTopLeft: false, yCoordinateFirst: false, metersPerUnit, matrices, ...tile };
+}
+
+const HALF = 20037508.34;
+const WORLD_3857 = { minX: -HALF, minY: -HALF, maxX: HALF, maxY: HALF };
+const WORLD_4326 = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
+
+export const mercator = grid("EPSG:900913", 900913, WORLD_3857, 156543.03390625, 24);
+export const geodetic = grid("EPSG:4326", 4326, WORLD_4326, 0.703125, 20, { yCoordinateFirst: true });
+export const quad = grid("WebMercatorQuad", 3857, WORLD_3857, 156543.03390625, 20, {
+  alignTopLeft: true,
+  yCoordinateFirst: true,
+  names: "bare",
+});
+/** Tiles of 200 x 100, anchored at the top, a height that is no whole number of tiles. */
+export const odd = grid("my:grid", 2163, { minX: -2e6, minY: -1e6, maxX: 3e6, maxY: 1.9e6 }, 10000, 8, {
+  tileWidth: 200,
+  tileHeight: 100,
+  alignTopLeft: true,
+});
+
+function formats(...names: string[]): TileFormat[] {
+  return names.map((name) => {
+    const format = formatOf(name);
+    if (format === undefined) throw new Error(`no format ${name}`);
+    return format;
+  });
+}
+
+function layer(name: string, more: Partial<Layer>): Layer {
+  return {
+    name,
+    title: "",
+    description: "",
+    source: { type: "demo", dataset: "world", connections: 1 },
+    gridSubsets: [gridSubset(mercator, {})],
+    formats: formats("image/png"),
+    metatile: [4, 4],
+    gutter: 0,
+    parameterFilters: [],
+    expireCacheSeconds: 0,
+    expireClientSeconds: 0,
+    secured: false,
+    ...more,
+  };
+}
+
+export const states = layer("topp:states", {
+  title: "States & <provinces>",
+  description: "Größe “x”",
+  gridSubsets: [
+    gridSubset(geodetic, { extent: { minX: -124, minY: 24, maxX: -66, maxY: 49 }, zoomStart: 1, zoomStop: 15 }),
+    gridSubset(mercator, {}),
+    gridSubset(quad, {}),
+    gridSubset(odd, {}),
+  ],
+  formats: formats("image/png", "image/jpeg", "image/png8"),
+  parameterFilters: [
+    { type: "string", key: "STYLES", default: "", values: ["pop", "größe"] },
+    { type: "string", key: "TIME", default: "2020", values: ["2021"] },
+    { type: "regex", key: "CQL_FILTER", default: "", regex: "[A-Z_]+ ?= ?.*" },
+  ],
+  expireClientSeconds: 3600,
+});
+const images = layer("img states", { gridSubsets: [gridSubset(geodetic, {})], formats: formats("image/jpeg") });
+const slashed = layer("a/b@c%é", {});
+const secured = layer("secret", { secured: true, expireClientSeconds: 60 });
+const broken = layer("broken", {});
+
+export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken]);
+
+const ETAG = '"abc"';
+export const served: ServedTile = {
+  bytes: Buffer.from("a tile"),
+  etag: ETAG,
+  modifiedMs: Date.UTC(2024, 1, 3, 4, 5, 6),
+  cacheResult: "HIT",
+};
+
+/** Answers every read with one tile; what was asked is kept. Layer `broken` fails. */
+export class FakeReader implements TileReader {
+  readonly asked: TileRequest[] = [];
+  outcome: (request: TileRequest) => TileOutcome | Promise<TileOutcome> = (request) =>
+    request.layer.name === "broken"
+      ? { kind: "failure", failure: { status: 503, message: "The upstream is down", retryAfterSeconds: 7 } }
+      : { kind: "tile", tile: served };
+
+  read(request: TileRequest): TileOutcome | Promise<TileOutcome> {
+    this.asked.push(request);
+    return this.outcome(request);
+  }
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface DoorServer extends AsyncDisposable {
+  readonly reader: FakeReader;
+  /** Resolves when `handle` has let go of a request, with what it threw. */
+  readonly faults: unknown[];
+  readonly baseUrl: string;
+  ask(
+    target: string,
+    options?: { readonly method?: string; readonly headers?: Record<string, string> },
+  ): Promise<Reply>;
+}
+
+/** The doors behind a bare `node:http`, on a port of their own. */
+export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<DoorServer> {
+  const reader = new FakeReader();
+  const faults: unknown[] = [];
+  const doors = createTileDoors({
+    catalogue: () => catalogue,
+    reader,
+    authorised: async (headers) => headers.authorization === "Basic bWU6bWU=",
+    now: () => Date.UTC(2026, 0, 1),
+    ...more,
+  });
+  let baseUrl = "";
+  const server = createServer((incoming, response) => {
+    const [path = "", ...query] = (incoming.url ?? "").split("?");
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    const done = doors.handle(
+      {
+        method: incoming.method ?? "",
+        path,
+        query: query.join("?"),
+        headers: incoming.headers,
+        baseUrl: () => baseUrl,
+        signal: gone.signal,
+      },
+      response,
+    );
+    Promise.resolve(done).catch((error: unknown) => {
+      faults.push(error);
+      response.writeHead(500).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  baseUrl = `http://127.0.0.1:${port}`;
+  return {
+    reader,
+    faults,
+    baseUrl,
+    ask: (target, options = {}) =>
+      new Promise((resolve, reject) => {
+        const call = httpRequest(
+          { port, path: target, method: options.method ?? "GET", headers: options.headers ?? {}, agent: false },
+          (reply) => {
+            const parts: Buffer[] = [];
+            reply.on("data", (part: Buffer) => parts.push(part));
+            reply.on("end", () =>
+              resolve({
+                status: reply.statusCode ?? 0,
+                headers: reply.headers,
+                body: Buffer.concat(parts).toString("utf8"),
+              }),
+            );
+            reply.on("error", reject);
+          },
+        );
+        call.on("error", reject);
+        call.end();
+      }),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

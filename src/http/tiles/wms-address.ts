@@ -1,0 +1,205 @@
+import { canonicalSrs, type Extent, extentText, type GridSet, rectHolds, tileExtent } from "../../grid/grid-set.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { parseParameters } from "../../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { isYFirst } from "./axis-order.ts";
+import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt } from "./tile-parts.ts";
+import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+
+type Query = ReadonlyMap<string, string>;
+export type WmsVersion = "1.1.1" | "1.3.0";
+
+/** Whatever is not 1.3.0 is spoken to as 1.1.1, GWC's only version. */
+export const wmsVersion = (query: Query): WmsVersion =>
+  query.get("VERSION")?.startsWith("1.3") === true ? "1.3.0" : "1.1.1";
+
+const as = (refusal: Refusal, code: string): { readonly ok: false; readonly error: DoorRefusal } =>
+  refuse({ ...refusal, exception: { code } });
+
+/** WMS-C: GetMap of exactly one tile (`gwc-core.md` 5.4), and the capabilities. */
+export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, DoorRefusal> {
+  const request = query.get("REQUEST") ?? "";
+  switch (request.toLowerCase()) {
+    case "getmap":
+      return parseGetMap(catalogue, query);
+    case "getcapabilities":
+    case "capabilities":
+      return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue) : capabilities111(catalogue, query));
+    default:
+      return as(badField("REQUEST", "GetMap or GetCapabilities", request), "OperationNotSupported");
+  }
+}
+
+const capabilities130 = (catalogue: Catalogue): Asked => ({
+  kind: "document",
+  name: "wms/1.3.0",
+  contentType: "text/xml;charset=UTF-8",
+  write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
+});
+
+function capabilities111(catalogue: Catalogue, query: Query): Asked {
+  const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";
+  return {
+    kind: "document",
+    name: `wms/1.1.1/${tileSets}`,
+    contentType: "application/vnd.ogc.wms_xml",
+    write: (baseUrl) => wmsCapabilities111(catalogue, baseUrl, tileSets),
+  };
+}
+
+function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefusal> {
+  const name = query.get("LAYERS") ?? "";
+  if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
+  if (!catalogue.layers.has(name) && name.includes(",")) {
+    return refuse(badField("LAYERS", "one layer per request", name));
+  }
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return as(layer.error, "LayerNotDefined");
+
+  const subsets = parseCrs(layer.value, query);
+  if (!subsets.ok) return subsets;
+  const format = findFormat(layer.value, query.get("FORMAT") ?? "");
+  if (!format.ok) return as(format.error, "InvalidFormat");
+
+  const width = positive(query, "WIDTH");
+  if (!width.ok) return width;
+  const height = positive(query, "HEIGHT");
+  if (!height.ok) return height;
+  const sized = subsets.value.offered.filter(
+    ({ gridSet }) => gridSet.tileWidth === width.value && gridSet.tileHeight === height.value,
+  );
+  if (sized.length === 0) {
+    const sizes = new Set(subsets.value.offered.map(({ gridSet }) => `${gridSet.tileWidth} x ${gridSet.tileHeight}`));
+    const expected = `the size of a tile, ${[...sizes].join(" or ")}`;
+    return refuse(badField("WIDTH, HEIGHT", expected, `${width.value} x ${height.value}`));
+  }
+
+  const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
+  if (!box.ok) return box;
+  const fit = bestFit(sized, box.value);
+  if (fit === undefined) {
+    return refuse(
+      badField("BBOX", `the extent of one tile of ${sized.map((s) => s.gridSet.id).join(" or ")}`, query.get("BBOX"), [
+        nearestHint(sized, box.value),
+      ]),
+    );
+  }
+
+  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  return tileAt(
+    { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
+    { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
+  );
+}
+
+type Axes = "x, y" | "y, x";
+
+/** The subsets of the CRS asked for, and the order of the axes in BBOX (WMS 1.3.0, 6.7.2: the CRS's own). */
+function parseCrs(
+  layer: Layer,
+  query: Query,
+): Result<{ readonly offered: readonly GridSubset[]; readonly axes: Axes }, DoorRefusal> {
+  const version = wmsVersion(query);
+  const crs = (version === "1.3.0" ? query.get("CRS") : query.get("SRS")) ?? query.get("SRS") ?? query.get("CRS") ?? "";
+  const crs84 = crs.toUpperCase() === "CRS:84";
+  const code = crs84 ? 4326 : Number(/^EPSG:(\d{1,9})$/i.exec(crs)?.[1] ?? Number.NaN);
+  const offered = layer.gridSubsets.filter((s) => canonicalSrs(s.gridSet.srs) === canonicalSrs(code));
+  const [first] = offered;
+  if (first === undefined) {
+    const field = version === "1.3.0" ? "CRS" : "SRS";
+    const known = [...new Set(layer.gridSubsets.map((s) => `EPSG:${s.gridSet.srs}`))];
+    return as(badField(field, `one of ${known.join(", ")}`, crs), version === "1.3.0" ? "InvalidCRS" : "InvalidSRS");
+  }
+  const swapped = version === "1.3.0" && !crs84 && isYFirst(first.gridSet);
+  return ok({ offered, axes: swapped ? "y, x" : "x, y" });
+}
+
+function positive(query: Query, key: string): Result<number, Refusal> {
+  const text = query.get(key) ?? "";
+  return /^[1-9]\d{0,8}$/.test(text) ? ok(Number(text)) : refuse(badField(key, "a number of pixels", text));
+}
+
+function parseBox(text: string, axes: Axes): Result<Extent, Refusal> {
+  const parts = text.split(",").map((part) => part.trim());
+  const [a, b, c, d] = parts.map((part) => (part === "" ? Number.NaN : Number(part)));
+  const named = `four numbers, ${axes === "x, y" ? "minx,miny,maxx,maxy" : "miny,minx,maxy,maxx"}`;
+  if (parts.length !== 4 || a === undefined || b === undefined || c === undefined || d === undefined) {
+    return refuse(badField("BBOX", named, text));
+  }
+  const box = axes === "x, y" ? { minX: a, minY: b, maxX: c, maxY: d } : { minX: b, minY: a, maxX: d, maxY: c };
+  const fine = [a, b, c, d].every(Number.isFinite) && box.minX < box.maxX && box.minY < box.maxY;
+  return fine ? ok(box) : refuse(badField("BBOX", `${named}, minima below maxima`, text));
+}
+
+interface Fit {
+  readonly subset: GridSubset;
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  /** Distance of the corners, in tiles. */
+  readonly error: number;
+}
+
+/** A level may differ from the request by this part of its resolution, a corner by this part of a tile (GWC's). */
+const LEVEL_TOLERANCE = 0.1;
+const CORNER_TOLERANCE = 0.1;
+
+function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
+  const grid = subset.gridSet;
+  const asked = (box.maxX - box.minX) / grid.tileWidth;
+  const askedUp = (box.maxY - box.minY) / grid.tileHeight;
+  const z = nearestLevel(grid, asked);
+  const resolution = grid.matrices[z]?.resolution;
+  if (resolution === undefined) return undefined;
+  if (Math.abs(asked - resolution) > LEVEL_TOLERANCE * asked) return undefined;
+  if (Math.abs(askedUp - resolution) > LEVEL_TOLERANCE * askedUp) return undefined;
+  const origin = tileExtent(grid, { x: 0, y: 0, z });
+  const column = (box.minX - origin.minX) / (resolution * grid.tileWidth);
+  const row = (box.minY - origin.minY) / (resolution * grid.tileHeight);
+  const x = Math.round(column) + 0;
+  const y = Math.round(row) + 0;
+  return { subset, z, x, y, error: Math.max(Math.abs(column - x), Math.abs(row - y)) };
+}
+
+function nearestLevel(grid: GridSet, resolution: number): number {
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  grid.matrices.forEach((matrix, z) => {
+    const off = Math.abs(matrix.resolution - resolution);
+    if (off < least) {
+      best = z;
+      least = off;
+    }
+  });
+  return best;
+}
+
+/** The tile that a box means; of several grid sets the one that offers it and fits best. */
+function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
+  const fits = subsets
+    .map((subset) => nearestTile(subset, box))
+    .filter((fit) => fit !== undefined && fit.error <= CORNER_TOLERANCE)
+    .filter((fit) => fit !== undefined);
+  const offered = fits.filter((fit) => isOffered(fit));
+  return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
+}
+
+function isOffered({ subset, z, x, y }: Fit): boolean {
+  const coverage = coverageAt(subset, z);
+  return coverage !== undefined && rectHolds(coverage, x, y);
+}
+
+/** What would have been a tile: the first thing that somebody with a box off the grid asks. */
+function nearestHint(subsets: readonly GridSubset[], box: Extent): string {
+  for (const subset of subsets) {
+    const near = nearestTile(subset, box);
+    if (near !== undefined) {
+      return `The nearest tile of ${subset.gridSet.id} is ${extentText(tileExtent(subset.gridSet, near))} (x first)`;
+    }
+  }
+  const levels = subsets[0]?.gridSet.matrices.map((m) => m.resolution).join(", ");
+  return `No level has that resolution; they are ${levels}`;
+}
