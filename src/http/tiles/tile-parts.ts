@@ -95,7 +95,7 @@ export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): Off
 }
 
 /** A protocol's row as y from the bottom. */
-export const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
+const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
   rows === "top" ? (grid.matrices[z]?.matrixHeight ?? 0) - 1 - row : row;
 
 /** The tile of a well-formed address; refused when the layer does not offer it. */

@@ -5,7 +5,7 @@ import { isNotModified } from "./conditional.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
 
-export const ALLOWED = "GET, HEAD, OPTIONS";
+const ALLOWED = "GET, HEAD, OPTIONS";
 
 const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
@@ -137,7 +137,7 @@ function send(response: ServerResponse, status: number, contentType: string, bod
   response.end(bytes);
 }
 
-export function sendPlain(response: ServerResponse, status: number, text: string, more: string[] = []): void {
+function sendPlain(response: ServerResponse, status: number, text: string, more: string[] = []): void {
   const ascii = Buffer.byteLength(text, "utf8") === text.length;
   send(response, status, ascii ? "text/plain" : "text/plain; charset=utf-8", text, more);
 }

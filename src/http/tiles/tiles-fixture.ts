@@ -44,7 +44,7 @@ export const quad = grid("WebMercatorQuad", 3857, WORLD_3857, 156543.03390625, 2
   names: "bare",
 });
 /** Tiles of 200 x 100, anchored at the top, a height that is no whole number of tiles. */
-export const odd = grid("my:grid", 2163, { minX: -2e6, minY: -1e6, maxX: 3e6, maxY: 1.9e6 }, 10000, 8, {
+const odd = grid("my:grid", 2163, { minX: -2e6, minY: -1e6, maxX: 3e6, maxY: 1.9e6 }, 10000, 8, {
   tileWidth: 200,
   tileHeight: 100,
   alignTopLeft: true,
@@ -109,7 +109,7 @@ export const served: ServedTile = {
 };
 
 /** Answers every read with one tile; what was asked is kept. Layer `broken` fails. */
-export class FakeReader implements TileReader {
+class FakeReader implements TileReader {
   readonly asked: TileRequest[] = [];
   outcome: (request: TileRequest) => TileOutcome | Promise<TileOutcome> = (request) =>
     request.layer.name === "broken"
@@ -122,7 +122,7 @@ export class FakeReader implements TileReader {
   }
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

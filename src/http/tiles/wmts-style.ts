@@ -4,7 +4,7 @@ import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 
 /** How WMTS names a layer's default style, unless the layer has another style of that name. */
-export const DEFAULT_STYLE = "default";
+const DEFAULT_STYLE = "default";
 
 /** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
 export function styleNames(layer: Layer): readonly string[] {
