@@ -37,7 +37,8 @@ const lock = createHash("sha256")
 const installed = at("node_modules", ".nuthatch-installed");
 if (stamp(installed) !== lock) {
   console.error("nuthatch: installing packages …");
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  // Not `npm ci`: it refuses a lock that leaves out optional binaries of other platforms. The lock's versions hold all the same.
+  run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
   writeFileSync(installed, lock);
 }
 

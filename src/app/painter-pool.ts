@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
-import type { PaintResult, Painters } from "../cache/draws.ts";
+import type { Painters, PaintResult } from "../cache/draws.ts";
 import type { GenerationStamp } from "../cache/generations.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel } from "../lib/channel.ts";
@@ -74,7 +74,12 @@ export class PainterPool implements Painters {
     return best;
   }
 
-  async paint(order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult> {
+  async paint(
+    order: DrawOrder,
+    stamp: GenerationStamp,
+    bytesWanted: boolean,
+    signal: AbortSignal,
+  ): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
     const painter = this.#choose();
     const id = this.#next++;

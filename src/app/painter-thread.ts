@@ -52,7 +52,12 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
     return source;
   };
 
-  const work = async (order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult> => {
+  const work = async (
+    order: DrawOrder,
+    stamp: GenerationStamp,
+    bytesWanted: boolean,
+    signal: AbortSignal,
+  ): Promise<PaintResult> => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);

@@ -18,7 +18,7 @@ import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import { ok, refuse, type Result } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
 import { PainterPool } from "./painter-pool.ts";
@@ -113,7 +113,14 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     onWritten: (tileSet, tiles) => draws.written(tileSet, tiles),
     log,
   });
-  const draws = new Draws({ painters, ledger, memory, generations, layer: (name) => catalogue.layers.get(name), now: Date.now });
+  const draws = new Draws({
+    painters,
+    ledger,
+    memory,
+    generations,
+    layer: (name) => catalogue.layers.get(name),
+    now: Date.now,
+  });
   draws.configure(configuration.layers);
 
   const refused = await keeper.call("begin");
@@ -144,12 +151,17 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     if (!loaded.ok) {
       const details = loaded.error.map((p) => p.message);
       log.error("the configuration was not reloaded", { problems: details });
-      return refuse({ code: "bad_configuration", message: "The configuration is not valid and was not loaded.", details });
+      return refuse({
+        code: "bad_configuration",
+        message: "The configuration is not valid and was not loaded.",
+        details,
+      });
     }
     const next = loaded.value;
     const fixed = ["dataDir", "store"] as const;
     const ignored = fixed.filter((key) => JSON.stringify(next[key]) !== JSON.stringify(current[key]));
-    if (next.server.host !== current.server.host || next.server.port !== current.server.port) log.warn("host and port change at the next start");
+    if (next.server.host !== current.server.host || next.server.port !== current.server.port)
+      log.warn("host and port change at the next start");
     for (const key of ignored) log.warn("this change needs a restart", { key });
     const warnings = [...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)];
     current = { ...next, dataDir: current.dataDir, store: current.store };
@@ -238,7 +250,7 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>): Operations 
 /** JSON lines on stderr: stdout belongs to what a person asked for. */
 function createLogger(): Logger {
   const level = process.env["NUTHATCH_LOG_LEVEL"] ?? "info";
-  const logger = pino({ level, base: undefined }, pino.destination({ dest: 2, sync: true }));
+  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
   return {
     info: (sentence, fields) => logger.info(fields ?? {}, sentence),
     warn: (sentence, fields) => logger.warn(fields ?? {}, sentence),

@@ -16,7 +16,12 @@ export type PaintResult =
       readonly stale: boolean;
       readonly storeFailure: string | undefined;
     }
-  | { readonly kind: "failed"; readonly failure: FailureClass; readonly message: string; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: "failed";
+      readonly failure: FailureClass;
+      readonly message: string;
+      readonly retryAfterMs: number | undefined;
+    }
   | { readonly kind: "cancelled" }
   /** The painter died: what it wrote last is not known. */
   | { readonly kind: "lost" };
@@ -110,7 +115,8 @@ export class Draws implements DrawGate {
     if (flying !== undefined) {
       const result = await flying.done;
       if (result.kind === "painted" && result.tiles.length > 0) return result;
-      if (result.kind === "painted" && holds(flying.order, missed)) return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
+      if (result.kind === "painted" && holds(flying.order, missed))
+        return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
       if (result.kind === "failed") return this.#failure(order, result);
       // The job that drew it was killed, or did not want this tile.
       return this.drawForUser(order, missed);
@@ -190,7 +196,12 @@ export class Draws implements DrawGate {
     return flight;
   }
 
-  async #lease(order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined, signal: AbortSignal): Promise<PaintResult> {
+  async #lease(
+    order: DrawOrder,
+    who: "user" | "job",
+    missed: TileIndex | undefined,
+    signal: AbortSignal,
+  ): Promise<PaintResult> {
     const governor = this.#governor(order);
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
     try {
@@ -201,7 +212,11 @@ export class Draws implements DrawGate {
       throw error;
     }
     try {
-      for (let pause = this.#paused.get(order.tileSet.layer); pause !== undefined; pause = this.#paused.get(order.tileSet.layer)) {
+      for (
+        let pause = this.#paused.get(order.tileSet.layer);
+        pause !== undefined;
+        pause = this.#paused.get(order.tileSet.layer)
+      ) {
         await pause.resumed;
       }
       const stamp = this.#generations.stamp(order.tileSet.layer);
@@ -260,9 +275,11 @@ export class Draws implements DrawGate {
   }
 }
 
-export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+  `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
-const flightKey = ({ tileSet, rect }: DrawOrder): string => `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+const flightKey = ({ tileSet, rect }: DrawOrder): string =>
+  `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
 
 /** Whether a draw keeps a tile. */
 function holds({ rect, wanted }: DrawOrder, tile: TileIndex): boolean {

@@ -83,7 +83,14 @@ export async function paint(
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, layer.gutter);
   const drawing = await source.draw(
-    { gridSet: subset.gridSet, extent: frame.extent, width: frame.width, height: frame.height, format, parameters: order.parameters },
+    {
+      gridSet: subset.gridSet,
+      extent: frame.extent,
+      width: frame.width,
+      height: frame.height,
+      format,
+      parameters: order.parameters,
+    },
     signal,
   );
   const positions: { x: number; y: number; keep: boolean }[] = [];
@@ -99,7 +106,11 @@ export async function paint(
   const pictures =
     drawing.kind === "encoded" && isPassThrough(layer, rect, frame, format, drawing.bytes)
       ? positions.map(() => drawing.bytes)
-      : await encodeTiles(raster, positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)), format);
+      : await encodeTiles(
+          raster,
+          positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)),
+          format,
+        );
   signal.throwIfAborted();
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: pictures[i] ?? new Uint8Array(0) }));
   parts.storing(true);

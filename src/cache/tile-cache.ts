@@ -26,7 +26,12 @@ export class TileCache implements TileReader {
   readonly #now: () => number;
   readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
 
-  constructor(parts: { readonly store: BlobStore; readonly memory: MemoryTier; readonly draws: Draws; readonly now: () => number }) {
+  constructor(parts: {
+    readonly store: BlobStore;
+    readonly memory: MemoryTier;
+    readonly draws: Draws;
+    readonly now: () => number;
+  }) {
     this.#store = parts.store;
     this.#memory = parts.memory;
     this.#draws = parts.draws;
@@ -60,12 +65,18 @@ export class TileCache implements TileReader {
     return tile;
   }
 
-  async #miss(request: TileRequest, tileSet: TileSet, key: string, expired: ServedTile | undefined): Promise<TileOutcome> {
+  async #miss(
+    request: TileRequest,
+    tileSet: TileSet,
+    key: string,
+    expired: ServedTile | undefined,
+  ): Promise<TileOutcome> {
     this.counts.misses++;
     const { layer, subset, index, parameters } = request;
     const coverage = coverageAt(subset, index.z);
     const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
-    if (rect === undefined) throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
+    if (rect === undefined)
+      throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);
     const drawn = await this.#draws.drawForUser({ tileSet, parameters: parameters.values, rect, wanted: null }, index);
     if (drawn.kind === "painted") {
@@ -101,7 +112,12 @@ const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet 
 /** Whole seconds, as HTTP dates have no others; the ETag is made of the bytes, so that equal tiles have equal ones. */
 function served(stored: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile {
   const digest = createHash("sha1").update(stored.bytes).digest("base64url");
-  return { bytes: stored.bytes, etag: `"${digest}"`, modifiedMs: Math.floor(stored.modifiedMs / 1000) * 1000, cacheResult };
+  return {
+    bytes: stored.bytes,
+    etag: `"${digest}"`,
+    modifiedMs: Math.floor(stored.modifiedMs / 1000) * 1000,
+    cacheResult,
+  };
 }
 
 function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelled" }> | DrawFailure): TileFailure {

@@ -3,7 +3,7 @@ import { rectCount } from "../grid/grid-set.ts";
 import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobRequest, JobView, TaskRow } from "./job.ts";
-import { type JobError, type JobProgress, type StoredJob } from "./job-store.ts";
+import type { JobError, JobProgress, StoredJob } from "./job-store.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -199,7 +199,16 @@ export class ActiveJob {
   }
 
   view(): JobView {
-    return viewOf(this.id, this.state, this.request, this.progress(), this.taskIds, this.createdMs, this.startedMs, this.endedMs);
+    return viewOf(
+      this.id,
+      this.state,
+      this.request,
+      this.progress(),
+      this.taskIds,
+      this.createdMs,
+      this.startedMs,
+      this.endedMs,
+    );
   }
 }
 

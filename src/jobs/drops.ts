@@ -5,7 +5,9 @@ import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 
 export const dropMigrations: Migrations = {
   floor: "drops",
-  steps: ["CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);"],
+  steps: [
+    "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);",
+  ],
 };
 
 /** What leaves the ledger together with the names. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../lib/logger.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { Logger } from "../lib/logger.ts";
 import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
 import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { type JobStore } from "./job-store.ts";
+import type { JobStore } from "./job-store.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -103,7 +103,16 @@ export class JobRunner {
     const stored = this.#parts.jobs.find(id);
     if (stored === undefined) return undefined;
     const { state, request, progress, createdMs, startedMs, endedMs, tasks } = stored;
-    return viewOf(id, state, request, progress, tasks.map((t) => t.id), createdMs, startedMs, endedMs);
+    return viewOf(
+      id,
+      state,
+      request,
+      progress,
+      tasks.map((t) => t.id),
+      createdMs,
+      startedMs,
+      endedMs,
+    );
   }
 
   list(filter: JobFilter): JobView[] {
@@ -194,7 +203,8 @@ export class JobRunner {
   /** Jobs of one layer count in the order of their ids: nothing passes a truncate that came before it. */
   #mayRun(job: ActiveJob): boolean {
     for (const other of this.#active.values()) {
-      if (other.id < job.id && other.request.type === "truncate" && other.request.layer === job.request.layer) return false;
+      if (other.id < job.id && other.request.type === "truncate" && other.request.layer === job.request.layer)
+        return false;
     }
     return true;
   }
@@ -255,7 +265,12 @@ export class JobRunner {
     } catch (error) {
       if (signal.aborted) return;
       const reason = error instanceof JobAborted ? error.message : `internal error: ${String(error)}`;
-      if (!(error instanceof JobAborted)) this.#parts.log.error("a job failed by a fault", { jobId: job.id, error: String(error), stack: error instanceof Error ? error.stack : undefined });
+      if (!(error instanceof JobAborted))
+        this.#parts.log.error("a job failed by a fault", {
+          jobId: job.id,
+          error: String(error),
+          stack: error instanceof Error ? error.stack : undefined,
+        });
       // Not awaited: this loop is one of those that the abort waits for.
       setImmediate(() => void this.#abort(job, reason));
     } finally {

@@ -86,7 +86,10 @@ export class JobStore {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
-  addFailedTiles(job: number, tiles: readonly { z: number; x: number; y: number; class: string; message: string }[]): void {
+  addFailedTiles(
+    job: number,
+    tiles: readonly { z: number; x: number; y: number; class: string; message: string }[],
+  ): void {
     const add = this.#db.prepare("INSERT INTO failed_tile VALUES (?, ?, ?, ?, ?, ?)");
     for (const tile of tiles) add.run(job, tile.z, tile.x, tile.y, tile.class, tile.message);
   }
@@ -108,7 +111,11 @@ export class JobStore {
   list(filter: JobFilter): StoredJob[] {
     const wheres = ["1 = 1"];
     const values: (string | number)[] = [];
-    for (const [column, value] of [["layer", filter.layer], ["state", filter.state], ["type", filter.type]] as const) {
+    for (const [column, value] of [
+      ["layer", filter.layer],
+      ["state", filter.state],
+      ["type", filter.type],
+    ] as const) {
       if (value === undefined) continue;
       wheres.push(`${column} = ?`);
       values.push(value);
@@ -127,7 +134,11 @@ export class JobStore {
   trim(beforeMs: number, limit: number): void {
     const old = this.#db.prepare("SELECT id FROM job WHERE ended_ms < ? LIMIT ?").all(beforeMs, limit);
     for (const row of old) {
-      for (const [table, column] of [["task", "job"], ["failed_tile", "job"], ["job", "id"]] as const) {
+      for (const [table, column] of [
+        ["task", "job"],
+        ["failed_tile", "job"],
+        ["job", "id"],
+      ] as const) {
         this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(int(row, "id"));
       }
     }
@@ -149,7 +160,11 @@ export class JobStore {
       tasks: this.#db
         .prepare("SELECT id, state, processed FROM task WHERE job = ? ORDER BY id")
         .all(id)
-        .map((t) => ({ id: int(t, "id"), state: taskStateOf(text(t, "state")), processed: BigInt(text(t, "processed")) })),
+        .map((t) => ({
+          id: int(t, "id"),
+          state: taskStateOf(text(t, "state")),
+          processed: BigInt(text(t, "processed")),
+        })),
     };
   }
 }

@@ -8,14 +8,14 @@ import type { Logger } from "../lib/logger.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
-import { type Database } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import { Drops, dropMigrations, type DropTarget } from "./drops.ts";
+import { Drops, type DropTarget, dropMigrations } from "./drops.ts";
 import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
-import { jobMigrations, JobStore } from "./job-store.ts";
+import { JobStore, jobMigrations } from "./job-store.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
 import { Truncation } from "./truncation.ts";
@@ -80,7 +80,14 @@ export class Keeper implements Operations {
         random,
         closing: () => this.#runner.closing,
       }),
-      truncation: new Truncation({ ledger: this.#ledger, store, drops: this.#drops, catalogue, forget: (layer) => gate.forget(layer), sweep: () => this.#sweep() }),
+      truncation: new Truncation({
+        ledger: this.#ledger,
+        store,
+        drops: this.#drops,
+        catalogue,
+        forget: (layer) => gate.forget(layer),
+        sweep: () => this.#sweep(),
+      }),
       catalogue,
       options: jobOptions,
       persist: (also) => this.#persist(also),
@@ -224,7 +231,11 @@ export class Keeper implements Operations {
   }
 
   async #dropPyramids(layer: string, choose: (pyramid: StoredPyramid) => boolean): Promise<void> {
-    const gridSets = this.#parts.catalogue().layers.get(layer)?.gridSubsets.map((s) => s.gridSet.id) ?? [];
+    const gridSets =
+      this.#parts
+        .catalogue()
+        .layers.get(layer)
+        ?.gridSubsets.map((s) => s.gridSet.id) ?? [];
     const recorded = [...this.#ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
     const known = [...new Set([...gridSets, ...recorded.map((t) => t.gridSet)])];
     await this.#drops.drop(layer, () => {
@@ -250,7 +261,8 @@ export class Keeper implements Operations {
     this.#ledger.recountSome(Number.POSITIVE_INFINITY);
     const quotas = new Map(this.#quota.current.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
     const layers = new Map<string, { tiles: bigint; bytes: bigint; complete: boolean }>();
-    for (const name of this.#parts.catalogue().layers.keys()) layers.set(name, { tiles: 0n, bytes: 0n, complete: true });
+    for (const name of this.#parts.catalogue().layers.keys())
+      layers.set(name, { tiles: 0n, bytes: 0n, complete: true });
     for (const { tileSet, complete, sums } of this.#ledger.tileSets()) {
       const sum = layers.get(tileSet.layer) ?? { tiles: 0n, bytes: 0n, complete: true };
       layers.set(tileSet.layer, sum);
@@ -316,7 +328,8 @@ export class Keeper implements Operations {
       while (!this.#stopSweeping.signal.aborted && this.#ledger.reclaimSome(200)) await new Promise(setImmediate);
       await this.#parts.store.sweep(this.#stopSweeping.signal);
     } catch (error) {
-      if (!this.#stopSweeping.signal.aborted) this.#parts.log.error("reclaiming space failed", { error: String(error) });
+      if (!this.#stopSweeping.signal.aborted)
+        this.#parts.log.error("reclaiming space failed", { error: String(error) });
     }
   }
 

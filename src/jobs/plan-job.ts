@@ -1,9 +1,19 @@
-import { canonicalSrs, type Extent, extentsOverlap, extentText, intersectRects, rectCount, rectOf, sameSrs, type TileRect } from "../grid/grid-set.ts";
+import {
+  canonicalSrs,
+  type Extent,
+  extentsOverlap,
+  extentText,
+  intersectRects,
+  rectCount,
+  rectOf,
+  sameSrs,
+  type TileRect,
+} from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
 import { coverageAt, findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
-import { ok, refuse, type Result } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
@@ -43,7 +53,8 @@ export function planSeed(request: SeedRequest, layer: Layer, options: JobOptions
     zoomStart,
     zoomStop,
     ranges: byGridSet,
-    threadCount: request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
+    threadCount:
+      request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
     retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
     failureLimit: request.totalFailuresBeforeAborting ?? FAILURE_LIMIT,
@@ -77,7 +88,9 @@ const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gr
 function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly GridSubset[], Refusal> {
   if (request.gridSetId !== undefined) {
     const subset = findSubset(layer, request.gridSetId);
-    return subset === undefined ? refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, request.gridSetId)) : ok([subset]);
+    return subset === undefined
+      ? refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, request.gridSetId))
+      : ok([subset]);
   }
   if (request.srs !== undefined) {
     const srs = request.srs;
@@ -92,7 +105,9 @@ function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly Grid
   }
   if (request.type === "truncate") {
     if (request.bounds !== undefined) {
-      return refuse(badField("gridSetId", `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`, null));
+      return refuse(
+        badField("gridSetId", `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`, null),
+      );
     }
     return ok(layer.gridSubsets);
   }
@@ -100,7 +115,8 @@ function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly Grid
 }
 
 function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null, Refusal> {
-  if (request.format === undefined) return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
+  if (request.format === undefined)
+    return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
   const format = formatOf(request.format);
   const offered = layer.formats.find((f) => f.mimeType === format?.mimeType);
   if (offered !== undefined) return ok(offered.mimeType);
@@ -155,7 +171,8 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
   const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
   const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, extentOf(s)));
-  if (!overlapping && bounds !== undefined) return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
+  if (!overlapping && bounds !== undefined)
+    return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
   return refuse(
     zoomStart !== undefined
       ? badField("zoomStart", `a level of the layer: ${levels}`, zoomStart)

@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { DrawFailure, DrawGate, DrawOutcome } from "../cache/draw.ts";
 import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
@@ -10,8 +10,8 @@ import type { BlobStore } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { FAILED_TILES_KEPT, type JobStore } from "./job-store.ts";
 import { JobAborted, type Work } from "./job-runner.ts";
+import { FAILED_TILES_KEPT, type JobStore } from "./job-store.ts";
 
 export interface SeedingParts {
   readonly ledger: Ledger;
@@ -120,7 +120,8 @@ export class Seeding implements Work {
       for (let x = rect.minX; x <= rect.maxX; x++) {
         const kept =
           presence.has(x, y) &&
-          (presence.oldestMs >= youngerThan || (store.stat({ tileSet, x, y, z: rect.z })?.modifiedMs ?? 0) >= youngerThan);
+          (presence.oldestMs >= youngerThan ||
+            (store.stat({ tileSet, x, y, z: rect.z })?.modifiedMs ?? 0) >= youngerThan);
         if (kept) continue;
         wanted[(y - rect.minY) * width + (x - rect.minX)] = 1;
         if (rectHolds(counted, x, y)) any = true;
@@ -130,14 +131,23 @@ export class Seeding implements Work {
   }
 
   /** Books a metatile: what was wanted is stored or failed, the rest was there. */
-  #finish(job: ActiveJob, task: Task, { n, rect, counted }: Metatile, done: { wanted: Uint8Array | null; failed: boolean } | undefined): void {
+  #finish(
+    job: ActiveJob,
+    task: Task,
+    { n, rect, counted }: Metatile,
+    done: { wanted: Uint8Array | null; failed: boolean } | undefined,
+  ): void {
     const width = rect.maxX - rect.minX + 1;
     let worked = 0n;
     let all = 0n;
     for (let y = counted.minY; y <= counted.maxY; y++) {
       for (let x = counted.minX; x <= counted.maxX; x++) {
         all++;
-        if (done !== undefined && (done.wanted === null || done.wanted[(y - rect.minY) * width + (x - rect.minX)] === 1)) worked++;
+        if (
+          done !== undefined &&
+          (done.wanted === null || done.wanted[(y - rect.minY) * width + (x - rect.minX)] === 1)
+        )
+          worked++;
       }
     }
     if (done?.failed === true) job.failed += worked;
@@ -230,7 +240,9 @@ export class Seeding implements Work {
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     }
     if (job.failed >= BigInt(Math.max(1, job.request.failureLimit))) {
-      throw new JobAborted(`${job.failed} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`);
+      throw new JobAborted(
+        `${job.failed} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`,
+      );
     }
   }
 
@@ -245,14 +257,23 @@ export class Seeding implements Work {
    * Probes an upstream with something else than the metatile in doubt, until it answers.
    * "alive": it did at once, so the metatile is to blame. "was_down": it came back.
    */
-  async #waitOut(job: ActiveJob, layer: Layer, doubted: Metatile, words: string, signal: AbortSignal): Promise<"alive" | "was_down"> {
+  async #waitOut(
+    job: ActiveJob,
+    layer: Layer,
+    doubted: Metatile,
+    words: string,
+    signal: AbortSignal,
+  ): Promise<"alive" | "was_down"> {
     const { now, options } = this.#parts;
     const since = now();
     let pauseMs = FIRST_PAUSE_MS;
     for (let probes = 0; !signal.aborted; probes++) {
       const probe = this.#metatile(job, layer, this.#probeNumber(job, doubted.n, probes));
       const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), signal);
-      const answered = outcome.kind === "stored" || outcome.kind === "stale" || (outcome.kind === "failed" && !isOutage(outcome.failure));
+      const answered =
+        outcome.kind === "stored" ||
+        outcome.kind === "stale" ||
+        (outcome.kind === "failed" && !isOutage(outcome.failure));
       if (answered) {
         job.reason = null;
         job.dirty = true;

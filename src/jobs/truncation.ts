@@ -41,7 +41,8 @@ export class Truncation implements Work {
     const { ledger, drops, sweep } = this.#parts;
     const { layer, format } = job.request;
     const levels = this.#levels(job);
-    if (!job.resumed && job.deleted === 0n) job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
+    if (!job.resumed && job.deleted === 0n)
+      job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
     job.dirty = true;
     const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
     // Even with nothing to rename: no draw begun before may be kept after.
@@ -97,7 +98,11 @@ export class Truncation implements Work {
         const existing = new Set(store.levels(pyramid));
         return rects
           .filter((rect) => existing.has(rect.z))
-          .map((rect) => ({ pyramid, rect, whole: bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect) }));
+          .map((rect) => ({
+            pyramid,
+            rect,
+            whole: bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect),
+          }));
       }),
     );
   }

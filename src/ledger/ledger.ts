@@ -76,7 +76,9 @@ export class Ledger {
     this.#store = store;
     this.#now = now;
     this.#sql = {
-      block: db.prepare("SELECT tiles, presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      block: db.prepare(
+        "SELECT tiles, presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
+      ),
       putBlock: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
       dropBlock: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       putSum: db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?)"),
@@ -92,7 +94,10 @@ export class Ledger {
       this.#db
         .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
         .all()
-        .map((r) => [`${text(r, "layer")}\n${text(r, "grid_set")}\n${text(r, "parameters_id")}`, int(r, "complete") === 1]),
+        .map((r) => [
+          `${text(r, "layer")}\n${text(r, "grid_set")}\n${text(r, "parameters_id")}`,
+          int(r, "complete") === 1,
+        ]),
     );
     for (const row of this.#db.prepare("SELECT * FROM tile_set WHERE dead = 0").all()) {
       const tileSet = {
@@ -104,7 +109,9 @@ export class Ledger {
       this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
     }
     for (const row of this.#db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all()) {
-      this.#byId.get(int(row, "tile_set"))?.sums.set(int(row, "z"), { tiles: bigInt(row, "tiles"), bytes: bigInt(row, "bytes") });
+      this.#byId
+        .get(int(row, "tile_set"))
+        ?.sums.set(int(row, "z"), { tiles: bigInt(row, "tiles"), bytes: bigInt(row, "bytes") });
     }
     const last = this.#db.prepare("SELECT boot FROM ledger_boot").get();
     const rebooted = last !== undefined && (boot === undefined || text(last, "boot") !== boot);
@@ -152,7 +159,8 @@ export class Ledger {
       const known = this.#db
         .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
         .get(layer, gridSet, parametersId);
-      const complete = known === undefined ? this.#store.levels(pyramidOf(tileSet)).length === 0 : int(known, "complete") === 1;
+      const complete =
+        known === undefined ? this.#store.levels(pyramidOf(tileSet)).length === 0 : int(known, "complete") === 1;
       if (known === undefined) {
         this.#db
           .prepare("INSERT INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)")
@@ -244,7 +252,10 @@ export class Ledger {
   }
 
   /** A tile has been written. `replaced`: bytes of the tile that was there. */
-  wrote(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined }): void {
+  wrote(
+    tileSet: TileSet,
+    tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined },
+  ): void {
     const record = this.#record(tileSet);
     const { x, y, z } = tile;
     const block = this.#block(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
@@ -282,8 +293,8 @@ export class Ledger {
   }
 
   #add(record: TileSetRecord, z: number, tiles: bigint, bytes: bigint): void {
-    let sum = record.sums.get(z);
-    if (sum === undefined) record.sums.set(z, (sum = { tiles: 0n, bytes: 0n }));
+    const sum = record.sums.get(z) ?? { tiles: 0n, bytes: 0n };
+    record.sums.set(z, sum);
     sum.tiles += tiles;
     sum.bytes += bytes;
     this.#dirtySums.add(`${record.id}\n${z}`);
@@ -497,7 +508,8 @@ export class Ledger {
     const rows = this.#db
       .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
       .all(record.id, rect.z, floor(rect.minX), floor(rect.maxX), floor(rect.minY), floor(rect.maxY));
-    for (const row of rows) count += BigInt(this.#block(record.id, rect.z, int(row, "bx"), int(row, "by")).countIn(rect));
+    for (const row of rows)
+      count += BigInt(this.#block(record.id, rect.z, int(row, "bx"), int(row, "by")).countIn(rect));
     return count;
   }
 

@@ -27,8 +27,8 @@ export interface Database {
 }
 
 export class DataDirectoryInUse extends Error {
-  constructor(directory: string, cause: unknown) {
-    super(`the data directory ${directory} is in use by another Nuthatch`, { cause });
+  constructor(directory: string, options: ErrorOptions) {
+    super(`the data directory ${directory} is in use by another Nuthatch`, options);
     this.name = "DataDirectoryInUse";
   }
 }
@@ -45,7 +45,7 @@ export function lockDataDirectory(directory: string, lockFile: string): { releas
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    throw new DataDirectoryInUse(directory, error);
+    throw new DataDirectoryInUse(directory, { cause: error });
   }
   return {
     release() {
@@ -92,7 +92,8 @@ export function openDatabase(file: string): Database {
       db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
       for (const { floor, steps } of migrations) {
         for (const [step, sql] of steps.entries()) {
-          if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined) continue;
+          if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
+            continue;
           this.transaction(() => {
             db.exec(sql);
             prepare("INSERT INTO migration VALUES (?, ?)").run(floor, step);
@@ -109,7 +110,8 @@ function rowOf(row: unknown): Row | undefined {
   const out: Record<string, SqlValue> = {};
   for (const [key, value] of Object.entries(row)) {
     if (key === "_metadata") continue;
-    if (typeof value === "number" || typeof value === "bigint" || typeof value === "string" || value === null) out[key] = value;
+    if (typeof value === "number" || typeof value === "bigint" || typeof value === "string" || value === null)
+      out[key] = value;
     else if (value instanceof Uint8Array) out[key] = value;
     else if (value instanceof ArrayBuffer) out[key] = new Uint8Array(value);
   }
