@@ -1,37 +1,7 @@
+import type { CompatOptions, ServerOptions, User } from "../http/options.ts";
+import type { JobOptions } from "../jobs/job-options.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-
-export type Role = "admin" | "operator" | "viewer";
-
-export interface User {
-  readonly name: string;
-  /** `scrypt:…` (our own form) or a bcrypt hash (`$2y$…`). */
-  readonly passwordHash: string;
-  readonly roles: readonly Role[];
-}
-
-export interface ServerOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Normalised: "/" or "/geowebcache" (no trailing slash), longest first. */
-  readonly mounts: readonly string[];
-  readonly trustProxy: boolean;
-  readonly allowedOrigins: readonly string[];
-  /** Bytes of tiles kept in memory. */
-  readonly memoryTierBytes: number;
-}
-
-export interface JobOptions {
-  readonly maxRunningTasks: number;
-  readonly maxThreadCount: number;
-  readonly outageLimitSeconds: number;
-  readonly historyDays: number;
-}
-
-export interface CompatOptions {
-  readonly quotaRoot: "cacheQuotaConfiguration" | "gwcQuotaConfiguration" | "org.geowebcache.diskquota.DiskQuotaConfig";
-  readonly quotaForm: "value-units" | "bytes";
-}
 
 /** Everything that one running server is built from: checked, defaults filled, plain data (it travels to the threads). */
 export interface Configuration {
