@@ -26,9 +26,10 @@ export const mayDo = (user: User, need: Need): boolean => user.roles.some((role)
 const BELIEVED_MS = 300_000;
 const LONGEST_DELAY_MS = 1_000;
 const FIRST_DELAY_MS = 50;
-/** Wrong attempts that may wait for their answer: of one address, and in all. */
+/** Wrong attempts of one address that may wait for their answer. */
 const WAITING_PER_ADDRESS = 8;
-const WAITING_IN_ALL = 64;
+/** Passwords that are being hashed at one time. */
+const VERIFYING_IN_ALL = 64;
 
 interface Failures {
   count: number;
@@ -44,7 +45,7 @@ export class Authenticator {
   readonly #key = randomBytes(32);
   readonly #believed = new LRUCache<string, string>({ max: 1000, ttl: BELIEVED_MS });
   readonly #failures = new LRUCache<string, Failures>({ max: 10_000, ttl: 600_000 });
-  #waiting = 0;
+  readonly #verifying = new Map<string, Promise<boolean>>();
   #decoy: Promise<string> | undefined;
 
   constructor(users: readonly User[]) {
@@ -65,30 +66,43 @@ export class Authenticator {
     const pair = decodeBasic(header);
     if (pair !== undefined) {
       const user = this.#users.get(pair.name);
-      const digest = createHmac("sha256", this.#key).update(`${pair.name}\n${pair.password}\n${user?.passwordHash ?? ""}`).digest("base64");
+      const digest = createHmac("sha256", this.#key)
+        .update(`${pair.name}\n${pair.password}\n${user?.passwordHash ?? ""}`)
+        .digest("base64");
       if (user !== undefined && this.#believed.get(digest) === pair.name) return { kind: "user", user };
-      const failures = this.#failures.get(address);
-      if ((failures?.waiting ?? 0) >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) {
-        return { kind: "throttled", retryAfterSeconds: 1 };
-      }
-      const entry = failures ?? { count: 0, waiting: 0 };
-      this.#failures.set(address, entry);
-      entry.waiting++;
-      this.#waiting++;
-      try {
-        this.#decoy ??= hashPassword("nobody has this password");
-        const right = await verifyPassword(pair.password, user?.passwordHash ?? (await this.#decoy));
-        if (right && user !== undefined) {
-          this.#believed.set(digest, pair.name);
-          return { kind: "user", user };
-        }
-        await sleep(Math.min(FIRST_DELAY_MS * 2 ** entry.count, LONGEST_DELAY_MS));
-        entry.count = Math.min(entry.count + 1, 10);
-      } finally {
-        entry.waiting--;
-        this.#waiting--;
+      const right = await this.#verify(digest, pair.password, user);
+      if (right === "busy") return { kind: "throttled", retryAfterSeconds: 1 };
+      if (right && user !== undefined) {
+        this.#believed.set(digest, pair.name);
+        return { kind: "user", user };
       }
     }
+    return this.#delay(address);
+  }
+
+  /** Equal pairs that come together are hashed once: a client's first burst costs one hash. */
+  async #verify(digest: string, password: string, user: User | undefined): Promise<boolean | "busy"> {
+    const running = this.#verifying.get(digest);
+    if (running !== undefined) return running;
+    if (this.#verifying.size >= VERIFYING_IN_ALL) return "busy";
+    this.#decoy ??= hashPassword("nobody has this password");
+    const verification = verifyPassword(password, user?.passwordHash ?? (await this.#decoy));
+    this.#verifying.set(digest, verification);
+    try {
+      return await verification;
+    } finally {
+      this.#verifying.delete(digest);
+    }
+  }
+
+  async #delay(address: string): Promise<Checked> {
+    const entry = this.#failures.get(address) ?? { count: 0, waiting: 0 };
+    this.#failures.set(address, entry);
+    if (entry.waiting >= WAITING_PER_ADDRESS) return { kind: "throttled", retryAfterSeconds: 1 };
+    entry.waiting++;
+    await sleep(Math.min(FIRST_DELAY_MS * 2 ** entry.count, LONGEST_DELAY_MS));
+    entry.waiting--;
+    entry.count = Math.min(entry.count + 1, 10);
     return { kind: "wrong" };
   }
 }

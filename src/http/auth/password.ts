@@ -8,7 +8,9 @@ const KEY_BYTES = 32;
 function derive(password: string, salt: Buffer, ln: number, r: number, p: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const options = { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r };
-    scrypt(password.normalize("NFC"), salt, KEY_BYTES, options, (error, key) => (error === null ? resolve(key) : reject(error)));
+    scrypt(password.normalize("NFC"), salt, KEY_BYTES, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
   });
 }
 
@@ -37,7 +39,8 @@ function parseScrypt(hash: string): ScryptHash | undefined {
 }
 
 /** Whether a text is a hash that `verifyPassword` can read: ours, or bcrypt as htpasswd writes it. */
-export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || /^\$2[aby]\$\d\d\$[./\w]{53}$/.test(hash);
+export const isPasswordHash = (hash: string): boolean =>
+  parseScrypt(hash) !== undefined || /^\$2[aby]\$\d\d\$[./\w]{53}$/.test(hash);
 
 /** Compared in constant time. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {

@@ -1,0 +1,403 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { threadId as threadNumber } from "node:worker_threads";
+import PQueue from "p-queue";
+import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
+import { formatOf, formatOfExtension } from "../layer/format.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+import {
+  type BlobStore,
+  type Deleted,
+  type FoundTile,
+  type PutOutcome,
+  type StoredPyramid,
+  StoreError,
+} from "./blob-store.ts";
+import {
+  bucketDirectory,
+  bucketOf,
+  directoryName,
+  parsePair,
+  parseZoomDirectory,
+  pyramidName,
+  tileFile,
+  zoomDirectory,
+} from "./file-layout.ts";
+import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
+
+export interface FileBlobStoreOptions {
+  readonly root: string;
+  /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
+  readonly fsync: boolean;
+  /** One per process: temporary files of another instance are leftovers. */
+  readonly instance: string;
+}
+
+/** GWC's name for what is being deleted. */
+const TRASH = "_gwc_in_progress_deletes_";
+const TEMPORARY = ".nuthatch-";
+/** Below this many tiles paths are worked out; above, directories are listed. */
+const FEW_TILES = 4_096n;
+const PARALLEL_UNLINKS = 4;
+
+let temporaries = 0;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+
+function storeError(error: unknown, what: string): StoreError {
+  const code = codeOf(error);
+  const kind =
+    code === "ENOSPC" || code === "EDQUOT"
+      ? "full"
+      : code === "EROFS" || code === "EACCES" || code === "EPERM"
+        ? "read_only"
+        : "unavailable";
+  return new StoreError(kind, `${what}: ${code === "" ? String(error) : code}`, error);
+}
+
+const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+
+/** Tiles as files in GWC's default layout. Several threads of one process may each have one on the same root. */
+export function createFileBlobStore(options: FileBlobStoreOptions): BlobStore {
+  return new FileBlobStore(options);
+}
+
+class FileBlobStore implements BlobStore {
+  readonly #root: string;
+  readonly #fsync: boolean;
+  readonly #prefix: string;
+  /** Layer and parameters id that have been described by this instance. */
+  readonly #described = new Set<string>();
+
+  constructor({ root, fsync, instance }: FileBlobStoreOptions) {
+    this.#root = root;
+    this.#fsync = fsync;
+    this.#prefix = `${TEMPORARY}${instance}-`;
+    mkdirSync(root, { recursive: true });
+    // GWC's marker of a file store.
+    const marker = join(root, "metadata.properties");
+    if (!existsSync(marker)) writeFileSync(marker, "");
+  }
+
+  #zoomPath(t: { layer: string; gridSet: string; parametersId: string }, z: number): string {
+    return `${this.#root}/${directoryName(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
+  }
+
+  #path({ tileSet, x, y, z }: TileAddress): string {
+    return `${this.#zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}/${tileFile(x, y, z, extensionOf(tileSet.format))}`;
+  }
+
+  get(at: TileAddress) {
+    let file: number;
+    try {
+      file = openSync(this.#path(at), "r");
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw storeError(error, "a tile cannot be read");
+    }
+    try {
+      const { size, mtimeMs } = fstatSync(file);
+      if (size === 0) return undefined;
+      const bytes = Buffer.allocUnsafeSlow(size);
+      let read = 0;
+      while (read < size) {
+        const n = readSync(file, bytes, read, size - read, read);
+        if (n === 0) break;
+        read += n;
+      }
+      return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  stat(at: TileAddress) {
+    const found = statSync(this.#path(at), { throwIfNoEntry: false });
+    return found === undefined || found.size === 0 ? undefined : { bytes: found.size, modifiedMs: found.mtimeMs };
+  }
+
+  /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */
+  async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
+    const target = this.#path(at);
+    const temporary = join(dirname(target), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
+    try {
+      if (!guard()) return { stored: false };
+      this.#write(temporary, bytes);
+      const before = statSync(target, { throwIfNoEntry: false });
+      if (!guard()) {
+        rmSync(temporary, { force: true });
+        return { stored: false };
+      }
+      renameSync(temporary, target);
+      return { stored: true, replaced: before === undefined || before.size === 0 ? undefined : before.size };
+    } catch (error) {
+      // The directory has been dropped under our hands.
+      if (isAbsent(error)) return { stored: false };
+      rmSync(temporary, { force: true });
+      throw storeError(error, "a tile cannot be written");
+    }
+  }
+
+  #write(temporary: string, bytes: Uint8Array): void {
+    let file: number;
+    try {
+      file = openSync(temporary, "wx");
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+      mkdirSync(dirname(temporary), { recursive: true });
+      file = openSync(temporary, "wx");
+    }
+    try {
+      let written = 0;
+      while (written < bytes.byteLength) written += writeSync(file, bytes, written);
+      if (this.#fsync) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
+    const file = join(this.#root, directoryName(layer), `parameters-${id}.properties`);
+    if (this.#described.has(file) && existsSync(file)) return;
+    try {
+      if (!existsSync(file)) {
+        const temporary = join(dirname(file), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
+        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+        renameSync(temporary, file);
+      }
+      this.#described.add(file);
+    } catch (error) {
+      if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
+    }
+  }
+
+  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined {
+    try {
+      return decodeParametersFile(
+        readFileSync(join(this.#root, directoryName(layer), `parameters-${id}.properties`), "latin1"),
+      );
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw storeError(error, "a parameters file cannot be read");
+    }
+  }
+
+  #list(directory: string): string[] {
+    try {
+      return readdirSync(directory);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw storeError(error, "a directory cannot be listed");
+    }
+  }
+
+  planDrop(scope: Parameters<BlobStore["planDrop"]>[0]): readonly string[] {
+    const layer = directoryName(scope.layer);
+    if (scope.kind === "layer") return existsSync(join(this.#root, layer)) ? [layer] : [];
+    return this.#list(join(this.#root, layer))
+      .filter((name) => {
+        const parsed = parseZoomDirectory(name);
+        return (
+          parsed !== undefined &&
+          parsed.gridSetDirectory === directoryName(scope.gridSet) &&
+          parsed.parametersId === scope.parametersId &&
+          (scope.zooms === undefined || (parsed.z >= scope.zooms.first && parsed.z <= scope.zooms.last))
+        );
+      })
+      .map((name) => `${layer}/${name}`);
+  }
+
+  drop(dropId: string, names: readonly string[]): void {
+    if (names.length === 0) return;
+    const trash = join(this.#root, TRASH);
+    mkdirSync(trash, { recursive: true });
+    for (const [n, name] of names.entries()) {
+      for (let again = 0; ; again++) {
+        try {
+          renameSync(join(this.#root, name), join(trash, `${dropId}-${n}${again === 0 ? "" : `.${again}`}`));
+          break;
+        } catch (error) {
+          if (isAbsent(error)) break;
+          if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST")
+            throw storeError(error, "a directory cannot be dropped");
+        }
+      }
+    }
+    this.#described.clear();
+  }
+
+  async deleteRange(
+    scope: Parameters<BlobStore["deleteRange"]>[0],
+    rect: TileRect,
+    onDeleted: (deleted: Deleted) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const directory = this.#zoomPath(scope, rect.z);
+    const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
+    const extension = scope.format === undefined ? undefined : extensionOf(scope.format);
+    const remove = async (path: string, x: number, y: number, found: string): Promise<void> => {
+      const format = formatOfExtension(found)?.mimeType;
+      if (format === undefined || signal.aborted) return;
+      try {
+        const { size } = await stat(path);
+        await unlink(path);
+        if (size > 0) onDeleted({ format, x, y, z: rect.z, bytes: size });
+      } catch (error) {
+        if (!isAbsent(error)) throw storeError(error, "a tile cannot be removed");
+      }
+    };
+    const failures: unknown[] = [];
+    const enqueue = async (work: () => Promise<void>): Promise<void> => {
+      await queue.onSizeLessThan(PARALLEL_UNLINKS * 4);
+      void queue.add(work).catch((error: unknown) => failures.push(error));
+    };
+    if (extension !== undefined && rectCount(rect) <= FEW_TILES) {
+      for (let y = rect.minY; y <= rect.maxY && !signal.aborted; y++) {
+        for (let x = rect.minX; x <= rect.maxX; x++) {
+          const path = join(directory, bucketDirectory(x, y, rect.z), tileFile(x, y, rect.z, extension));
+          await enqueue(() => remove(path, x, y, extension));
+        }
+      }
+    } else {
+      for (const bucket of await this.#bucketsIn(directory, rect)) {
+        if (signal.aborted) break;
+        const names = await readdir(join(directory, bucket)).catch((error: unknown) => {
+          if (isAbsent(error)) return [];
+          throw storeError(error, "a directory cannot be listed");
+        });
+        for (const name of names) {
+          if (signal.aborted) break;
+          const tile = parsePair(name);
+          if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
+          if (extension !== undefined && tile.extension.toLowerCase() !== extension) continue;
+          await enqueue(() => remove(join(directory, bucket, name), tile.x, tile.y, tile.extension.toLowerCase()));
+        }
+        await queue.onIdle();
+        // Gone only when nothing is left in it.
+        await rmdir(join(directory, bucket)).catch(() => undefined);
+      }
+    }
+    await queue.onIdle();
+    if (failures.length > 0) throw failures[0];
+    signal.throwIfAborted();
+  }
+
+  async #bucketsIn(directory: string, rect: TileRect): Promise<string[]> {
+    const names = await readdir(directory).catch((error: unknown) => {
+      if (isAbsent(error)) return [];
+      throw storeError(error, "a directory cannot be listed");
+    });
+    return names.filter((name) => bucketTouches(name, rect));
+  }
+
+  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {
+    const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
+    const found = new Map<string, StoredPyramid>();
+    for (const name of this.#list(join(this.#root, directoryName(layer)))) {
+      const parsed = parseZoomDirectory(name);
+      if (parsed === undefined) continue;
+      const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
+      const pyramid = { layer, gridSet, parametersId: parsed.parametersId };
+      found.set(pyramidName(pyramid), pyramid);
+    }
+    return [...found.values()];
+  }
+
+  levels({ layer, gridSet, parametersId }: StoredPyramid): readonly number[] {
+    const directory = directoryName(gridSet);
+    return this.#list(join(this.#root, directoryName(layer)))
+      .flatMap((name) => {
+        const parsed = parseZoomDirectory(name);
+        return parsed !== undefined && parsed.gridSetDirectory === directory && parsed.parametersId === parametersId
+          ? [parsed.z]
+          : [];
+      })
+      .sort((a, b) => a - b);
+  }
+
+  recount(tileSet: TileSet, rect: TileRect): FoundTile[] {
+    const directory = this.#zoomPath(tileSet, rect.z);
+    const extension = extensionOf(tileSet.format);
+    const found: FoundTile[] = [];
+    const look = (path: string, x: number, y: number): void => {
+      const at = statSync(path, { throwIfNoEntry: false });
+      if (at === undefined) return;
+      // What a power loss cut to nothing is not a tile.
+      if (at.size === 0) unlinkSync(path);
+      else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
+    };
+    for (const bucket of this.#list(directory).filter((name) => bucketTouches(name, rect))) {
+      for (const name of this.#list(join(directory, bucket))) {
+        const path = join(directory, bucket, name);
+        if (name.startsWith(TEMPORARY)) {
+          if (!name.startsWith(this.#prefix)) rmSync(path, { force: true });
+          continue;
+        }
+        const tile = parsePair(name);
+        if (tile?.extension.toLowerCase() === extension && rectHolds(rect, tile.x, tile.y)) look(path, tile.x, tile.y);
+      }
+    }
+    return found;
+  }
+
+  async sweep(signal: AbortSignal): Promise<{ readonly removed: number }> {
+    const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
+    let removed = 0;
+    const clear = async (directory: string): Promise<void> => {
+      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+      for (const entry of entries) {
+        if (signal.aborted) return;
+        const path = join(directory, entry.name);
+        if (entry.isDirectory()) await clear(path);
+        else {
+          await queue.onSizeLessThan(PARALLEL_UNLINKS * 8);
+          void queue.add(async () => {
+            await unlink(path).catch(() => undefined);
+            removed++;
+          });
+        }
+      }
+      await queue.onIdle();
+      if (!signal.aborted) await rmdir(directory).catch(() => undefined);
+    };
+    for (const name of this.#list(join(this.#root, TRASH))) {
+      if (signal.aborted) break;
+      await clear(join(this.#root, TRASH, name));
+    }
+    await queue.onIdle();
+    return { removed };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+function bucketTouches(name: string, rect: TileRect): boolean {
+  const bucket = parsePair(name);
+  if (bucket === undefined) return false;
+  const { half } = bucketOf(rect.z);
+  return (
+    bucket.x >= Math.floor(rect.minX / half) &&
+    bucket.x <= Math.floor(rect.maxX / half) &&
+    bucket.y >= Math.floor(rect.minY / half) &&
+    bucket.y <= Math.floor(rect.maxY / half)
+  );
+}
