@@ -1,0 +1,50 @@
+import type { Refusal, RefusalCode } from "../lib/refusal.ts";
+import type { Answer } from "./reply.ts";
+import { jsonText, textType } from "./reply.ts";
+
+/** The one place that knows statuses. A code that is not listed here does not compile. */
+function statusOf(code: RefusalCode): number {
+  switch (code) {
+    case "bad_field":
+    case "malformed":
+    case "unknown_layer":
+    case "bad_configuration":
+      return 400;
+    case "unauthorized":
+      return 401;
+    case "forbidden":
+      return 403;
+    case "unknown_job":
+    case "not_found":
+    case "outside_coverage":
+      return 404;
+    case "method_not_allowed":
+      return 405;
+    case "too_large":
+      return 413;
+    case "too_many_attempts":
+      return 429;
+  }
+}
+
+/** One sentence first, then the details: text/plain, as on all resources of the contract. */
+export function refusalText(refusal: Refusal): Answer {
+  const body = [refusal.message, ...(refusal.details ?? [])].join("\n");
+  return { status: statusOf(refusal.code), type: textType(body), body, headers: headersOf(refusal) };
+}
+
+/** RFC 9457, as under `/api/v1`. There an unknown layer is a thing that is not found. */
+export function refusalProblem(refusal: Refusal): Answer {
+  const status = refusal.code === "unknown_layer" ? 404 : statusOf(refusal.code);
+  const detail = [refusal.message, ...(refusal.details ?? [])].join("\n");
+  const body = jsonText({ type: "about:blank", title: refusal.code.replaceAll("_", " "), status, detail, code: refusal.code });
+  return { status, type: "application/problem+json", body, headers: headersOf(refusal) };
+}
+
+function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
+  if (code === "unauthorized") return { "WWW-Authenticate": 'Basic realm="Nuthatch"' };
+  if (code === "too_many_attempts") return { "Retry-After": "1" };
+  // The rest of the body is not read: the connection cannot be used again.
+  if (code === "too_large") return { Connection: "close" };
+  return {};
+}

@@ -1,0 +1,61 @@
+import type { Operations } from "../../jobs/operations.ts";
+import { applyQuotaChange, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { checkQuotaConfiguration } from "../../quota/quota-validation.ts";
+import { refusalText } from "../errors.ts";
+import type { CompatOptions } from "../options.ts";
+import type { Answer } from "../reply.ts";
+import { prefersXml } from "../request.ts";
+import type { Exchange, Route } from "../resource.ts";
+import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "./quota-codec.ts";
+
+interface QuotaParts {
+  readonly operations: Operations;
+  readonly compat: () => CompatOptions;
+}
+
+/** `/diskquota[.xml|.json]`, also under `/rest` (contract 4.5). */
+export function diskQuotaRoute(parts: QuotaParts): Route {
+  return (segments) => {
+    const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
+    const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
+    if (found === null || more.length > 0) return undefined;
+    const formatOf = (exchange: Exchange): "xml" | "json" => (found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange));
+    return {
+      methods: {
+        GET: {
+          need: "read",
+          handle: async (exchange) => quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+        },
+        PUT: { need: "administer", handle: (exchange) => putAnswer(parts, exchange, formatOf(exchange)) },
+      },
+    };
+  };
+}
+
+/** Without an extension: Content-Type, then Accept, then XML (decisions 1). */
+function negotiated({ headers }: Exchange): "xml" | "json" {
+  const type = headers["content-type"]?.toLowerCase() ?? "";
+  if (/\bjson\b/.test(type)) return "json";
+  if (/\bxml\b/.test(type)) return "xml";
+  return /json/i.test(headers.accept ?? "") && !prefersXml(headers.accept) ? "json" : "xml";
+}
+
+async function putAnswer(parts: QuotaParts, exchange: Exchange, format: "xml" | "json"): Promise<Answer> {
+  const body = await exchange.body();
+  if (!body.ok) return refusalText(body.error);
+  const decoded = decodeQuotaChange(body.value, format, new Set(exchange.catalogue.layers.keys()));
+  if (!decoded.ok) return refusalText(decoded.error);
+  const { root, change } = decoded.value;
+  // A value alone can be too large together with the units that are kept.
+  const wrong = checkQuotaConfiguration(applyQuotaChange(await parts.operations.quota(), change));
+  if (wrong !== undefined) return refusalText(wrong);
+  return quotaAnswer(parts, await parts.operations.changeQuota(change), format, root);
+}
+
+function quotaAnswer({ compat }: QuotaParts, configuration: QuotaConfiguration, format: "xml" | "json", root: QuotaRoot): Answer {
+  return {
+    status: 200,
+    type: format === "xml" ? "text/xml" : "application/json",
+    body: encodeQuota(configuration, format, root, compat().quotaForm),
+  };
+}

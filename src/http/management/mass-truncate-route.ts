@@ -1,0 +1,77 @@
+import type { JobOptions } from "../../jobs/job-options.ts";
+import type { Operations } from "../../jobs/operations.ts";
+import { planExtentTruncate } from "../../jobs/plan-job.ts";
+import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { refusalText } from "../errors.ts";
+import type { Answer } from "../reply.ts";
+import type { Exchange, Route } from "../resource.ts";
+import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
+import { jobHeaders } from "./seed-route.ts";
+
+/** `/masstruncate[.xml]`, also under `/rest` (contract 4.4). */
+export function massTruncateRoute(parts: { readonly operations: Operations; readonly jobOptions: () => JobOptions }): Route {
+  return (segments) => {
+    const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
+    if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
+    return {
+      methods: {
+        GET: {
+          need: "read",
+          handle: async ({ origin, target }) => {
+            const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
+            return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
+          },
+        },
+        POST: { need: "operate", handle: (exchange) => truncateAnswer(parts, exchange) },
+      },
+    };
+  };
+}
+
+/** A body, or GeoServer's `?requestType=truncateLayer&layer=NAME` without one: a stray `layer` alone means nothing. */
+async function decode(exchange: Exchange): Promise<Result<MassTruncateRequest, Refusal>> {
+  const body = await exchange.body();
+  if (!body.ok) return body;
+  const layer = exchange.query.get("layer");
+  if (body.value.byteLength === 0 && exchange.query.get("requestType") === "truncateLayer" && layer !== null && layer !== "") {
+    return ok({ type: "truncateLayer", layer });
+  }
+  return decodeMassTruncate(body.value);
+}
+
+async function truncateAnswer(
+  { operations, jobOptions }: { readonly operations: Operations; readonly jobOptions: () => JobOptions },
+  exchange: Exchange,
+): Promise<Answer> {
+  const decoded = await decode(exchange);
+  if (!decoded.ok) return refusalText(decoded.error);
+  const request = decoded.value;
+  const layer = exchange.catalogue.layers.get(request.layer);
+  if (layer === undefined) {
+    return refusalText({
+      code: "unknown_layer",
+      message: `Unknown layer: ${request.layer}`,
+      details: [`Could not find layer ${request.layer}`],
+    });
+  }
+  const done: Answer = { status: 200, type: "text/plain", body: "" };
+  switch (request.type) {
+    case "truncateLayer":
+      await operations.truncateLayer(request.layer);
+      return done;
+    case "truncateOrphans":
+      await operations.truncateOrphans(request.layer);
+      return done;
+    case "truncateParameters":
+      await operations.truncateParameters(request.layer, Object.fromEntries(request.parameters));
+      return done;
+    case "truncateExtent": {
+      const planned = planExtentTruncate(request, layer, jobOptions());
+      if (!planned.ok) return refusalText(planned.error);
+      const { jobId } = await operations.submit(planned.value);
+      return { ...done, headers: jobHeaders(exchange, jobId) };
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Refusal } from "../../lib/refusal.ts";
+import type { Result } from "../../lib/result.ts";
+import { refusalText } from "../errors.ts";
+import { textAnswer } from "../reply.ts";
+import type { Route } from "../resource.ts";
+
+/** POST `/rest/reload`: reads the configuration file again; a bad one changes nothing and says why. */
+export function reloadRoute(reload: () => Promise<Result<readonly string[], Refusal>>): Route {
+  return (segments) => {
+    if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;
+    return {
+      methods: {
+        POST: {
+          need: "administer",
+          handle: async () => {
+            const reloaded = await reload();
+            return reloaded.ok ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n")) : refusalText(reloaded.error);
+          },
+        },
+      },
+    };
+  };
+}

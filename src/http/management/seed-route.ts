@@ -1,0 +1,155 @@
+import type { JobRequest, KillScope, TaskRow } from "../../jobs/job.ts";
+import type { JobOptions } from "../../jobs/job-options.ts";
+import type { Operations } from "../../jobs/operations.ts";
+import { planSeed } from "../../jobs/plan-job.ts";
+import type { SeedRequest } from "../../jobs/seed-request.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, refuse, type Result } from "../../lib/result.ts";
+import { refusalText } from "../errors.ts";
+import { type Answer, HTML_TYPE } from "../reply.ts";
+import { prefersXml } from "../request.ts";
+import type { Exchange, Resource, Route } from "../resource.ts";
+import { decodeKill, nothingToKill } from "./kill-codec.ts";
+import { killedPage, seedSubmittedPage } from "./killed-page.ts";
+import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
+import { encodeTaskListJson, encodeTaskListXml } from "./task-list-codec.ts";
+
+interface SeedParts {
+  readonly operations: Operations;
+  readonly jobOptions: () => JobOptions;
+}
+
+/** `/rest/seed`, `/rest/seed.<format>`, `/rest/seed/<layer>[.<format>]` (contract 4.1 to 4.3). */
+export function seedRoute(parts: SeedParts): Route {
+  const { operations } = parts;
+  const list = async (exchange: Exchange, layer: string | undefined, format: "xml" | "json"): Promise<Answer> =>
+    listAnswer(await operations.rows(layer), format === "xml" && prefersXml(exchange.headers.accept));
+  return (segments, path) => {
+    const [rest, seed, layerPart, ...more] = segments;
+    if (rest !== "rest" || more.length > 0) return undefined;
+    if (layerPart === undefined) {
+      // A variable that was empty must not mean all layers.
+      if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
+      if (seed === "seed") {
+        return { browserPage: true, methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange, undefined) } } };
+      }
+      if (seed === "seed.json" || seed === "seed.xml") {
+        const format = seed === "seed.json" ? "json" : "xml";
+        return { methods: { GET: { need: "read", handle: (exchange) => list(exchange, undefined, format) } } };
+      }
+      return undefined;
+    }
+    if (seed !== "seed") return undefined;
+    const found = /^(.*)\.(json|xml)$/su.exec(layerPart);
+    if (found === null) return layerPart === "" ? undefined : layerResource(parts, layerPart);
+    const layer = found[1] ?? "";
+    const format = found[2] === "json" ? "json" : "xml";
+    if (layer === "") return undefined;
+    return {
+      layer,
+      methods: {
+        GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
+        POST: {
+          need: "operate",
+          handle: async (exchange) => {
+            const body = await exchange.body();
+            return body.ok ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, format)) : refusalText(body.error);
+          },
+        },
+      },
+    };
+  };
+}
+
+function listAnswer(rows: readonly TaskRow[], xml: boolean): Answer {
+  return xml
+    ? { status: 200, type: "application/xml", body: encodeTaskListXml(rows) }
+    : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
+}
+
+/** Without an extension: kill, GWC's form, or a seed request that says by its Content-Type what it is. */
+function layerResource(parts: SeedParts, layer: string): Resource {
+  return {
+    layer,
+    browserPage: true,
+    methods: {
+      POST: {
+        need: "operate",
+        handle: async (exchange) => {
+          const body = await exchange.body();
+          if (!body.ok) return refusalText(body.error);
+          const type = exchange.headers["content-type"];
+          const text = Buffer.from(body.value).toString("utf8");
+          const asksKill = /kill_(all|thread)=/.test(text) && !/^\s*[<{]/.test(text);
+          if (!asksKill && !exchange.query.has("kill_all") && !exchange.query.has("kill_thread") && looksLikeSeedRequest(type, body.value)) {
+            return submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, /json/i.test(type ?? "") ? "json" : "xml"));
+          }
+          return killAnswer(parts, exchange, layer, text);
+        },
+      },
+    },
+  };
+}
+
+/** Holds a decoded request against its layer and accepts it: the rows are in the list before the answer is sent. */
+async function submit(
+  parts: SeedParts,
+  exchange: Exchange,
+  layerName: string,
+  decoded: Result<SeedRequest, Refusal>,
+): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[] }, Refusal>> {
+  if (!decoded.ok) return decoded;
+  const layer = exchange.catalogue.layers.get(layerName);
+  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${layerName}` });
+  const planned: Result<JobRequest, Refusal> = planSeed(decoded.value, layer, parts.jobOptions());
+  return planned.ok ? ok(await parts.operations.submit(planned.value)) : planned;
+}
+
+async function submitAnswer(parts: SeedParts, exchange: Exchange, layer: string, decoded: Result<SeedRequest, Refusal>): Promise<Answer> {
+  const made = await submit(parts, exchange, layer, decoded);
+  if (!made.ok) return refusalText(made.error);
+  return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
+}
+
+/** Where a job can be watched. */
+export const jobHeaders = (exchange: Exchange, jobId: number): Readonly<Record<string, string>> => ({
+  Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`,
+  "X-Job-Id": String(jobId),
+});
+
+const WORDS: Readonly<Record<KillScope, string>> = {
+  all: "Requested to terminate all tasks.",
+  running: "Requested to terminate running tasks.",
+  pending: "Requested to terminate pending tasks.",
+};
+
+async function killAnswer(parts: SeedParts, exchange: Exchange, layer: string | undefined, given?: string): Promise<Answer> {
+  let text = given;
+  if (text === undefined) {
+    const body = await exchange.body();
+    if (!body.ok) return refusalText(body.error);
+    text = Buffer.from(body.value).toString("utf8");
+  }
+  const decoded = decodeKill(text, exchange.query);
+  if (!decoded.ok) return refusalText(decoded.error);
+  const page = (body: string): Answer => ({ status: 200, type: HTML_TYPE, body });
+  switch (decoded.value.kind) {
+    case "scope": {
+      const { scope } = decoded.value;
+      return page(killedPage(await parts.operations.kill(scope, layer), WORDS[scope]));
+    }
+    case "task": {
+      // One task is named on its layer's own resource.
+      if (layer === undefined) return refusalText(nothingToKill());
+      const { taskId } = decoded.value;
+      return page(killedPage(await parts.operations.killTask(layer, taskId), `Requested to terminate task ${taskId}.`));
+    }
+    case "none": {
+      const form = new URLSearchParams(text);
+      if (layer === undefined || !isSeedForm(form)) return refusalText(nothingToKill());
+      const made = await submit(parts, exchange, layer, decodeSeedForm(form));
+      if (!made.ok) return refusalText(made.error);
+      return { ...page(seedSubmittedPage(layer, made.value.taskIds)), headers: jobHeaders(exchange, made.value.jobId) };
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { ServerResponse } from "node:http";
+import { asciiJson } from "../lib/escape.ts";
+
+/** What a door answers. */
+export interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Without a charset while the text is ASCII (decisions 3). */
+export const textType = (text: string): string => (/^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8");
+export const HTML_TYPE = "text/html; charset=utf-8";
+
+export const textAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  type: textType(body),
+  body,
+  headers,
+});
+
+/** Sends an answer of the management interface: never stored, its body only for other methods than HEAD. */
+export function send(response: ServerResponse, answer: Answer, options: { readonly head: boolean; readonly draining: boolean }): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = typeof answer.body === "string" ? Buffer.from(answer.body, "utf8") : answer.body;
+  const headers: Record<string, string> = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    ...(answer.type === undefined ? {} : { "Content-Type": answer.type }),
+    "Content-Length": String(body.byteLength),
+    ...(options.draining ? { Connection: "close" } : {}),
+    ...answer.headers,
+  };
+  response.writeHead(answer.status, headers);
+  response.end(options.head ? undefined : body);
+}
+
+/** JSON in ASCII, bigints as integers, no blanks. */
+export function jsonText(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "string") return asciiJson(value);
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([key, member]) => `${asciiJson(key)}:${jsonText(member)}`).join(",")}}`;
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage } from "node:http";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, refuse, type Result } from "../lib/result.ts";
+import type { ServerOptions } from "./options.ts";
+
+/** A request's address, its mount taken off. */
+export interface Target {
+  /** "" for the mount "/", else such as "/geowebcache". */
+  readonly mount: string;
+  /** Raw, begins with "/". */
+  readonly path: string;
+  /** Raw, without "?". */
+  readonly query: string;
+}
+
+/** Longest body of the management interface. */
+export const BODY_LIMIT = 1024 * 1024;
+
+/** Path and query of a request target (RFC 9112, 3.2): origin form, absolute form, or `*`. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const absolute = /^https?:\/\/[^/?#]*/i.exec(target);
+  const rest = absolute === null ? target : target.slice(absolute[0].length);
+  const hash = rest.indexOf("#");
+  const whole = hash < 0 ? rest : rest.slice(0, hash);
+  const question = whole.indexOf("?");
+  const path = question < 0 ? whole : whole.slice(0, question);
+  return { path: path === "" ? "/" : path, query: question < 0 ? "" : whole.slice(question + 1) };
+}
+
+/** Takes the longest mount off; undefined: the path is under none. `mounts` are longest first. */
+export function underMount(path: string, query: string, mounts: readonly string[]): Target | undefined {
+  for (const mount of mounts) {
+    if (mount === "/") return { mount: "", path, query };
+    if (path === mount) return { mount, path: "/", query };
+    if (path.startsWith(`${mount}/`)) return { mount, path: path.slice(mount.length), query };
+  }
+  return undefined;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** One segment, decoded once and strictly: a bad escape, or bytes that are not UTF-8, are refused; `+` is a plus. */
+export function decodeSegment(raw: string): Result<string, Refusal> {
+  const bad = (): Result<string, Refusal> =>
+    refuse({ code: "malformed", message: `path: expected percent-escapes of UTF-8, got ${JSON.stringify(raw.slice(0, 200))}` });
+  if (!raw.includes("%") && /^[\x21-\x7e]*$/.test(raw)) return ok(raw);
+  const bytes: number[] = [];
+  const plain = Buffer.from(raw, "latin1");
+  for (let i = 0; i < plain.length; i++) {
+    const byte = plain[i] ?? 0;
+    if (byte !== 0x25) {
+      bytes.push(byte);
+      continue;
+    }
+    const hex = plain.subarray(i + 1, i + 3).toString("latin1");
+    if (!/^[0-9a-fA-F]{2}$/.test(hex)) return bad();
+    bytes.push(Number.parseInt(hex, 16));
+    i += 2;
+  }
+  try {
+    return ok(utf8.decode(Uint8Array.from(bytes)));
+  } catch {
+    return bad();
+  }
+}
+
+/** Segments of a raw path; a trailing slash is tolerated, `..` means nothing. */
+export function segmentsOf(path: string): Result<readonly string[], Refusal> {
+  const raw = path.split("/").slice(1);
+  if (raw.length > 0 && raw[raw.length - 1] === "") raw.pop();
+  const segments: string[] = [];
+  for (const part of raw) {
+    const segment = decodeSegment(part);
+    if (!segment.ok) return segment;
+    segments.push(segment.value);
+  }
+  return ok(segments);
+}
+
+const first = (value: string | string[] | undefined): string | undefined => {
+  const one = Array.isArray(value) ? value[0] : value;
+  const item = one?.split(",")[0]?.trim();
+  return item === "" ? undefined : item;
+};
+
+/** Scheme, host and port that the client asked, such as `http://host:8080`. */
+export function ownOrigin(request: IncomingMessage, server: ServerOptions): string {
+  const { headers } = request;
+  const proto = server.trustProxy ? first(headers["x-forwarded-proto"]) : undefined;
+  const host = (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ?? headers.host ?? `${server.host}:${server.port}`;
+  const clean = /^[\w.:[\]-]+$/.test(host) ? host : `${server.host}:${server.port}`;
+  return `${proto === "https" ? "https" : "http"}://${clean}`;
+}
+
+/** The whole body, bounded. */
+export async function readBody(request: IncomingMessage): Promise<Result<Uint8Array, Refusal>> {
+  const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${BODY_LIMIT} bytes.` };
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
+    return refuse({ code: "malformed", message: `Content-Encoding: expected identity, got ${JSON.stringify(encoding.slice(0, 100))}` });
+  }
+  if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) return refuse(tooLarge);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_LIMIT) chunks.push(chunk);
+      else {
+        request.pause();
+        resolve(refuse(tooLarge));
+      }
+    });
+    request.on("end", () => resolve(ok(Buffer.concat(chunks))));
+    request.on("error", reject);
+    request.on("close", () => reject(new ClientGone()));
+  });
+}
+
+/** The client left before its request was whole: there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+/** Whether an Accept header names XML before JSON, by weight and then by order (RFC 9110, 12.5.1). */
+export function prefersXml(accept: string | undefined): boolean {
+  const ranges = (accept ?? "")
+    .split(",")
+    .map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((p) => p.startsWith("q="));
+      return { type, q: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
+    })
+    .filter(({ q }) => q > 0)
+    .sort((a, b) => b.q - a.q);
+  const xml = ranges.findIndex(({ type }) => /^(application|text)\/xml$|\+xml$/.test(type));
+  const json = ranges.findIndex(({ type }) => /\/json$|\+json$/.test(type));
+  return xml >= 0 && (json < 0 || xml < json);
+}

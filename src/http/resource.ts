@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
+import type { Need } from "./auth/credentials.ts";
+import type { Answer } from "./reply.ts";
+import type { Target } from "./request.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** What a handler sees of a request that has passed all checks before the body. */
+export interface Exchange {
+  readonly target: Target;
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  /** `http://host:8080`, as the client asked. */
+  readonly origin: string;
+  /** The origin with the mount asked. */
+  readonly base: string;
+  readonly catalogue: Catalogue;
+  body(): Promise<Result<Uint8Array, Refusal>>;
+}
+
+export interface Handler {
+  readonly need: Need;
+  readonly handle: (exchange: Exchange) => Promise<Answer>;
+}
+
+/** What is at a path. */
+export interface Resource {
+  readonly methods: Readonly<Partial<Record<Method, Handler>>>;
+  /** The layer that the path names: checked before the body is read. */
+  readonly layer?: string;
+  /** Refusals as problem+json instead of text. */
+  readonly problems?: boolean;
+  /** The 405 of a browser is a page. */
+  readonly browserPage?: boolean;
+}
+
+/** Finds the resource of a path; undefined: not one of this door's. */
+export type Route = (segments: readonly string[], path: string) => Resource | undefined;
+
+/** HEAD wherever GET is, OPTIONS everywhere. */
+export function allowOf({ methods }: Resource): string {
+  const names = Object.keys(methods);
+  return [...names.flatMap((m) => (m === "GET" ? ["GET", "HEAD"] : [m])), "OPTIONS"].join(", ");
+}
