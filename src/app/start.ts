@@ -9,7 +9,7 @@ import { Generations } from "../cache/generations.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
-import type { ConfigurationProblem } from "../config/problem.ts";
+import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { createHttpServer } from "../http/server.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
@@ -149,7 +149,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
     const loaded = await load();
     if (!loaded.ok) {
-      const details = loaded.error.map((p) => p.message);
+      const details = loaded.error.map(problemText);
       log.error("the configuration was not reloaded", { problems: details });
       return refuse({
         code: "bad_configuration",
@@ -185,9 +185,9 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
       reader: cache,
-      authorised: async (header, remote) => {
+      authorised: async (headers, remote) => {
         if (!authenticator.usersConfigured()) return true;
-        const checked = await authenticator.check(header, remote);
+        const checked = await authenticator.check(headers.authorization, remote);
         return checked.kind === "user";
       },
     }),

@@ -37,7 +37,13 @@ export function refusalText(refusal: Refusal): Answer {
 export function refusalProblem(refusal: Refusal): Answer {
   const status = refusal.code === "unknown_layer" ? 404 : statusOf(refusal.code);
   const detail = [refusal.message, ...(refusal.details ?? [])].join("\n");
-  const body = jsonText({ type: "about:blank", title: refusal.code.replaceAll("_", " "), status, detail, code: refusal.code });
+  const body = jsonText({
+    type: "about:blank",
+    title: refusal.code.replaceAll("_", " "),
+    status,
+    detail,
+    code: refusal.code,
+  });
   return { status, type: "application/problem+json", body, headers: headersOf(refusal) };
 }
 

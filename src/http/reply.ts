@@ -10,7 +10,8 @@ export interface Answer {
 }
 
 /** Without a charset while the text is ASCII (decisions 3). */
-export const textType = (text: string): string => (/^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8");
+export const textType = (text: string): string =>
+  /^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8";
 export const HTML_TYPE = "text/html; charset=utf-8";
 
 export const textAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
@@ -21,7 +22,11 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
 });
 
 /** Sends an answer of the management interface: never stored, its body only for other methods than HEAD. */
-export function send(response: ServerResponse, answer: Answer, options: { readonly head: boolean; readonly draining: boolean }): void {
+export function send(
+  response: ServerResponse,
+  answer: Answer,
+  options: { readonly head: boolean; readonly draining: boolean },
+): void {
   if (response.headersSent || response.destroyed) return;
   const body = typeof answer.body === "string" ? Buffer.from(answer.body, "utf8") : answer.body;
   const headers: Record<string, string> = {

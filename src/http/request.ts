@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Refusal } from "../lib/refusal.ts";
-import { ok, refuse, type Result } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ServerOptions } from "./options.ts";
 
 /** A request's address, its mount taken off. */
@@ -42,7 +42,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** One segment, decoded once and strictly: a bad escape, or bytes that are not UTF-8, are refused; `+` is a plus. */
 export function decodeSegment(raw: string): Result<string, Refusal> {
   const bad = (): Result<string, Refusal> =>
-    refuse({ code: "malformed", message: `path: expected percent-escapes of UTF-8, got ${JSON.stringify(raw.slice(0, 200))}` });
+    refuse({
+      code: "malformed",
+      message: `path: expected percent-escapes of UTF-8, got ${JSON.stringify(raw.slice(0, 200))}`,
+    });
   if (!raw.includes("%") && /^[\x21-\x7e]*$/.test(raw)) return ok(raw);
   const bytes: number[] = [];
   const plain = Buffer.from(raw, "latin1");
@@ -87,7 +90,10 @@ const first = (value: string | string[] | undefined): string | undefined => {
 export function ownOrigin(request: IncomingMessage, server: ServerOptions): string {
   const { headers } = request;
   const proto = server.trustProxy ? first(headers["x-forwarded-proto"]) : undefined;
-  const host = (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ?? headers.host ?? `${server.host}:${server.port}`;
+  const host =
+    (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ??
+    headers.host ??
+    `${server.host}:${server.port}`;
   const clean = /^[\w.:[\]-]+$/.test(host) ? host : `${server.host}:${server.port}`;
   return `${proto === "https" ? "https" : "http"}://${clean}`;
 }
@@ -97,7 +103,10 @@ export async function readBody(request: IncomingMessage): Promise<Result<Uint8Ar
   const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${BODY_LIMIT} bytes.` };
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
-    return refuse({ code: "malformed", message: `Content-Encoding: expected identity, got ${JSON.stringify(encoding.slice(0, 100))}` });
+    return refuse({
+      code: "malformed",
+      message: `Content-Encoding: expected identity, got ${JSON.stringify(encoding.slice(0, 100))}`,
+    });
   }
   if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) return refuse(tooLarge);
   return new Promise((resolve, reject) => {

@@ -19,12 +19,14 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
     const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
     const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
     if (found === null || more.length > 0) return undefined;
-    const formatOf = (exchange: Exchange): "xml" | "json" => (found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange));
+    const formatOf = (exchange: Exchange): "xml" | "json" =>
+      found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
     return {
       methods: {
         GET: {
           need: "read",
-          handle: async (exchange) => quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+          handle: async (exchange) =>
+            quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
         },
         PUT: { need: "administer", handle: (exchange) => putAnswer(parts, exchange, formatOf(exchange)) },
       },
@@ -52,7 +54,12 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: "xml" | 
   return quotaAnswer(parts, await parts.operations.changeQuota(change), format, root);
 }
 
-function quotaAnswer({ compat }: QuotaParts, configuration: QuotaConfiguration, format: "xml" | "json", root: QuotaRoot): Answer {
+function quotaAnswer(
+  { compat }: QuotaParts,
+  configuration: QuotaConfiguration,
+  format: "xml" | "json",
+  root: QuotaRoot,
+): Answer {
   return {
     status: 200,
     type: format === "xml" ? "text/xml" : "application/json",

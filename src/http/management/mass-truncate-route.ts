@@ -11,7 +11,10 @@ import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-code
 import { jobHeaders } from "./seed-route.ts";
 
 /** `/masstruncate[.xml]`, also under `/rest` (contract 4.4). */
-export function massTruncateRoute(parts: { readonly operations: Operations; readonly jobOptions: () => JobOptions }): Route {
+export function massTruncateRoute(parts: {
+  readonly operations: Operations;
+  readonly jobOptions: () => JobOptions;
+}): Route {
   return (segments) => {
     const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
     if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
@@ -35,7 +38,12 @@ async function decode(exchange: Exchange): Promise<Result<MassTruncateRequest, R
   const body = await exchange.body();
   if (!body.ok) return body;
   const layer = exchange.query.get("layer");
-  if (body.value.byteLength === 0 && exchange.query.get("requestType") === "truncateLayer" && layer !== null && layer !== "") {
+  if (
+    body.value.byteLength === 0 &&
+    exchange.query.get("requestType") === "truncateLayer" &&
+    layer !== null &&
+    layer !== ""
+  ) {
     return ok({ type: "truncateLayer", layer });
   }
   return decodeMassTruncate(body.value);

@@ -14,7 +14,9 @@ export function reloadRoute(reload: () => Promise<Result<readonly string[], Refu
           need: "administer",
           handle: async () => {
             const reloaded = await reload();
-            return reloaded.ok ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n")) : refusalText(reloaded.error);
+            return reloaded.ok
+              ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
+              : refusalText(reloaded.error);
           },
         },
       },

@@ -4,7 +4,7 @@ import type { Operations } from "../../jobs/operations.ts";
 import { planSeed } from "../../jobs/plan-job.ts";
 import type { SeedRequest } from "../../jobs/seed-request.ts";
 import type { Refusal } from "../../lib/refusal.ts";
-import { ok, refuse, type Result } from "../../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
@@ -31,7 +31,10 @@ export function seedRoute(parts: SeedParts): Route {
       // A variable that was empty must not mean all layers.
       if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
       if (seed === "seed") {
-        return { browserPage: true, methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange, undefined) } } };
+        return {
+          browserPage: true,
+          methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange, undefined) } },
+        };
       }
       if (seed === "seed.json" || seed === "seed.xml") {
         const format = seed === "seed.json" ? "json" : "xml";
@@ -53,7 +56,9 @@ export function seedRoute(parts: SeedParts): Route {
           need: "operate",
           handle: async (exchange) => {
             const body = await exchange.body();
-            return body.ok ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, format)) : refusalText(body.error);
+            return body.ok
+              ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, format))
+              : refusalText(body.error);
           },
         },
       },
@@ -81,8 +86,18 @@ function layerResource(parts: SeedParts, layer: string): Resource {
           const type = exchange.headers["content-type"];
           const text = Buffer.from(body.value).toString("utf8");
           const asksKill = /kill_(all|thread)=/.test(text) && !/^\s*[<{]/.test(text);
-          if (!asksKill && !exchange.query.has("kill_all") && !exchange.query.has("kill_thread") && looksLikeSeedRequest(type, body.value)) {
-            return submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, /json/i.test(type ?? "") ? "json" : "xml"));
+          if (
+            !asksKill &&
+            !exchange.query.has("kill_all") &&
+            !exchange.query.has("kill_thread") &&
+            looksLikeSeedRequest(type, body.value)
+          ) {
+            return submitAnswer(
+              parts,
+              exchange,
+              layer,
+              decodeSeedRequest(body.value, /json/i.test(type ?? "") ? "json" : "xml"),
+            );
           }
           return killAnswer(parts, exchange, layer, text);
         },
@@ -105,7 +120,12 @@ async function submit(
   return planned.ok ? ok(await parts.operations.submit(planned.value)) : planned;
 }
 
-async function submitAnswer(parts: SeedParts, exchange: Exchange, layer: string, decoded: Result<SeedRequest, Refusal>): Promise<Answer> {
+async function submitAnswer(
+  parts: SeedParts,
+  exchange: Exchange,
+  layer: string,
+  decoded: Result<SeedRequest, Refusal>,
+): Promise<Answer> {
   const made = await submit(parts, exchange, layer, decoded);
   if (!made.ok) return refusalText(made.error);
   return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
@@ -123,7 +143,12 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-async function killAnswer(parts: SeedParts, exchange: Exchange, layer: string | undefined, given?: string): Promise<Answer> {
+async function killAnswer(
+  parts: SeedParts,
+  exchange: Exchange,
+  layer: string | undefined,
+  given?: string,
+): Promise<Answer> {
   let text = given;
   if (text === undefined) {
     const body = await exchange.body();

@@ -1,0 +1,138 @@
+import type { TaskRow } from "../../jobs/job.ts";
+import type { UsageView } from "../../jobs/operations.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { escapeHtml } from "../../lib/escape.ts";
+
+/** All that the page shows, as it was at one moment. */
+export interface MapPageData {
+  /** "" or such as "/geowebcache". */
+  readonly mount: string;
+  readonly catalogue: Catalogue;
+  readonly chosen: Layer | undefined;
+  readonly rows: readonly TaskRow[];
+  readonly usage: UsageView;
+}
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+function readableBytes(bytes: bigint): string {
+  let value = Number(bytes);
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
+
+/** Where a map begins: the middle of the layer's extent, in degrees. */
+function viewOf({ gridSet, extent, zoomStart, zoomStop }: GridSubset): { lon: number; lat: number; zoom: number } {
+  const e = extent ?? gridSet.extent;
+  const x = (e.minX + e.maxX) / 2;
+  const y = (e.minY + e.maxY) / 2;
+  const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
+  if (gridSet.srs === 4326) return { lon: x, lat: y, zoom };
+  const radius = 6378137;
+  return { lon: ((x / radius) * 180) / Math.PI, lat: (Math.atan(Math.sinh(y / radius)) * 180) / Math.PI, zoom };
+}
+
+function mapDiv({ mount, chosen }: MapPageData): string {
+  const subset =
+    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:900913") ??
+    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326");
+  const format = chosen?.formats[0];
+  if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
+  const { lon, lat, zoom } = viewOf(subset);
+  const crs = subset.gridSet.srs === 4326 ? "4326" : "3857";
+  const tiles = `${mount}/xyz/${encodeURIComponent(chosen.name)}/${encodeURIComponent(subset.gridSet.id)}/{z}/{x}/{y}.${format.extension}`;
+  const data: Readonly<Record<string, string | number>> = {
+    tiles,
+    crs,
+    lon,
+    lat,
+    zoom,
+    minzoom: subset.zoomStart,
+    maxzoom: subset.zoomStop,
+    attribution: escapeHtml(chosen.title),
+  };
+  const attributes = Object.entries(data).map(([key, value]) => `data-${key}="${escapeHtml(String(value))}"`);
+  return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
+}
+
+function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
+  const kept = new Map(usage.layers.map((l) => [l.layer, l]));
+  return [...catalogue.layers.values()]
+    .map((layer) => {
+      const sum = kept.get(layer.name);
+      const name = escapeHtml(layer.name);
+      const link = `${mount}/?layer=${encodeURIComponent(layer.name)}`;
+      const grids = layer.gridSubsets.map((s) => escapeHtml(s.gridSet.id)).join(", ");
+      const mark = layer === chosen ? ' aria-current="true"' : "";
+      return `<tr><td><a href="${escapeHtml(link)}"${mark}>${name}</a><br><small>${escapeHtml(layer.title)} · ${grids}</small></td><td class="number">${sum?.tiles ?? 0n}</td><td class="number">${readableBytes(sum?.bytes ?? 0n)}</td></tr>`;
+    })
+    .join("");
+}
+
+function taskRows({ mount, rows }: MapPageData): string {
+  if (rows.length === 0) return '<p class="none">No task is running.</p>';
+  const items = rows.map((row) => {
+    const left = row.remainingSeconds < 0 ? "…" : `${row.remainingSeconds} s`;
+    const kill = `<form class="inline" method="post" action="${escapeHtml(seedPath(mount, row.layer))}"><input type="hidden" name="kill_thread" value="1"><input type="hidden" name="thread_id" value="${row.id}"><button class="quiet">Kill</button></form>`;
+    return `<tr><td>${row.id}</td><td>${escapeHtml(row.layer)}</td><td>${row.type}</td><td>${row.status === 1 ? "running" : "pending"}</td><td class="number">${row.processed} / ${row.total}</td><td class="number">${left}</td><td>${kill}</td></tr>`;
+  });
+  const all = `<form class="inline" method="post" action="${escapeHtml(mount)}/rest/seed"><input type="hidden" name="kill_all" value="all"><button class="quiet">Kill all</button></form>`;
+  return `<table><thead><tr><th>Id</th><th>Layer</th><th>Type</th><th>State</th><th class="number">Tiles</th><th class="number">Left</th><th></th></tr></thead><tbody>${items.join("")}</tbody></table><p>${all}</p>`;
+}
+
+const option = (value: string | number, selected = false): string =>
+  `<option value="${escapeHtml(String(value))}"${selected ? " selected" : ""}>${escapeHtml(String(value))}</option>`;
+
+function seedForm({ mount, chosen }: MapPageData): string {
+  if (chosen === undefined) return "";
+  const first = Math.min(...chosen.gridSubsets.map((s) => s.zoomStart));
+  const last = Math.max(...chosen.gridSubsets.map((s) => s.zoomStop));
+  const zooms = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const filters = chosen.parameterFilters.map((filter) => {
+    const name = escapeHtml(`parameter_${filter.key}`);
+    const field =
+      filter.type === "string"
+        ? `<select name="${name}">${[...new Set([filter.default, ...filter.values])].map((v) => option(v)).join("")}</select>`
+        : `<input name="${name}" value="${escapeHtml(filter.default)}">`;
+    return `<label>${escapeHtml(filter.key)}${field}</label>`;
+  });
+  const box = ["minX", "minY", "maxX", "maxY"].map(
+    (name) => `<label>${name}<input name="${name}" inputmode="decimal"></label>`,
+  );
+  return `<section><h2>New task for ${escapeHtml(chosen.name)}</h2>
+<form class="fields" method="post" action="${escapeHtml(seedPath(mount, chosen.name))}">
+<label>Type<select name="type">${["seed", "reseed", "truncate"].map((t) => option(t)).join("")}</select></label>
+<label>Grid set<select name="gridSetId">${chosen.gridSubsets.map((s) => option(s.gridSet.id)).join("")}</select></label>
+<label>Format<select name="tileFormat">${chosen.formats.map((f) => option(f.mimeType)).join("")}</select></label>
+<label>Threads<select name="threadCount">${[1, 2, 4, 8, 16, 32, 64, 128].map((n) => option(n)).join("")}</select></label>
+<label>First zoom<select name="zoomStart">${zooms.map((z) => option(z)).join("")}</select></label>
+<label>Last zoom<select name="zoomStop">${zooms.map((z) => option(z, z === Math.min(last, first + 4))).join("")}</select></label>
+${box.join("\n")}
+${filters.join("\n")}
+<div><button>Submit</button></div>
+</form><p class="none">Empty bounds: the whole layer.</p></section>`;
+}
+
+/** The page at `/`: a map, the layers, the running tasks, a form. Pure. */
+export function mapPage(data: MapPageData): string {
+  const m = escapeHtml(data.mount);
+  return `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Nuthatch</title>
+<link rel="stylesheet" href="${m}/assets/leaflet.css"><link rel="stylesheet" href="${m}/assets/page.css">
+<script src="${m}/assets/leaflet.js" defer></script><script src="${m}/assets/page.js" defer></script></head>
+<body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>
+<p><a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a> · <a href="${m}/api/v1/jobs">Jobs</a> · <a href="${m}/api/v1/usage">Usage</a></p></header>
+<main><div><section>${mapDiv(data)}</section>
+<section><h2>Running tasks</h2><div id="tasks">${taskRows(data)}</div></section></div>
+<div><section><h2>Layers</h2><table><thead><tr><th>Layer</th><th class="number">Tiles</th><th class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section>
+${seedForm(data)}</div></main></body></html>
+`;
+}
