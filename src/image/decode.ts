@@ -1,0 +1,74 @@
+import { loadSharp } from "./load-sharp.ts";
+import { PictureError } from "./picture-error.ts";
+import { decodePlainPng, isPng, pngParts } from "./png-decode.ts";
+import type { Raster } from "./raster.ts";
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Proves a picture whole and of the size asked for, and decodes it. The declared size is compared before anything is
+ * inflated, so that a small file cannot become a huge picture.
+ * @throws PictureError
+ */
+export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<Raster> {
+  if (isPng(bytes)) {
+    const parts = pngParts(bytes);
+    checkSize(parts, expected);
+    return decodePlainPng(parts) ?? bySharp(bytes, expected);
+  }
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) {
+    // Fill bytes may follow the end marker.
+    const end = bytes.lastIndexOf(0xd9);
+    if (end < 1 || bytes[end - 1] !== 0xff || bytes.byteLength - end > 64)
+      throw new PictureError("truncated", "the JPEG ends before its end");
+    return bySharp(bytes, expected);
+  }
+  const kind = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  if (kind.startsWith("GIF8") || (kind.startsWith("RIFF") && kind.endsWith("WEBP"))) return bySharp(bytes, expected);
+  throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF nor WebP");
+}
+
+function checkSize(found: Size, expected: Size): void {
+  if (found.width === expected.width && found.height === expected.height) return;
+  throw new PictureError(
+    "wrong_size",
+    `the picture is ${found.width} x ${found.height}, asked for was ${expected.width} x ${expected.height}`,
+  );
+}
+
+async function bySharp(bytes: Uint8Array, expected: Size): Promise<Raster> {
+  const sharp = await loadSharp();
+  try {
+    const options = { failOn: "warning", limitInputPixels: expected.width * expected.height * 4 + 65_536 } as const;
+    const { width = 0, height = 0 } = await sharp(bytes, options).metadata();
+    checkSize({ width, height }, expected);
+    const { data, info } = await sharp(bytes, options)
+      .toColourspace("srgb")
+      .raw({ depth: "uchar" })
+      .toBuffer({ resolveWithObject: true });
+    return fromChannels(data, info.width, info.height, info.channels);
+  } catch (error) {
+    if (error instanceof PictureError) throw error;
+    const words = error instanceof Error ? error.message : String(error);
+    if (/pixel limit/i.test(words))
+      throw new PictureError("wrong_size", "the picture is far larger than asked for", { cause: error });
+    throw new PictureError("truncated", `the picture cannot be decoded: ${words.split("\n")[0] ?? ""}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Grey becomes RGB, grey with alpha RGBA. */
+function fromChannels(data: Uint8Array, width: number, height: number, channels: number): Raster {
+  if (channels === 3 || channels === 4) return { width, height, channels, data };
+  const wide = channels === 2 ? 4 : 3;
+  const out = new Uint8Array(width * height * wide);
+  for (let i = 0, from = 0, to = 0; i < width * height; i++, from += channels, to += wide) {
+    out.fill(data[from] ?? 0, to, to + 3);
+    if (wide === 4) out[to + 3] = data[from + 1] ?? 255;
+  }
+  return { width, height, channels: wide, data: out };
+}

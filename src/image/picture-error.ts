@@ -1,0 +1,9 @@
+/** Bytes that are not the picture that was asked for. */
+export class PictureError extends Error {
+  readonly reason: "truncated" | "wrong_size" | "not_a_picture" | "too_large";
+  constructor(reason: PictureError["reason"], message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.name = "PictureError";
+    this.reason = reason;
+  }
+}

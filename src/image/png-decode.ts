@@ -1,0 +1,94 @@
+import { inflateSync } from "node:zlib";
+import { PictureError } from "./picture-error.ts";
+import type { Raster } from "./raster.ts";
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+export const isPng = (bytes: Uint8Array): boolean => SIGNATURE.every((byte, i) => bytes[i] === byte);
+
+interface Parts {
+  readonly width: number;
+  readonly height: number;
+  readonly depth: number;
+  readonly colour: number;
+  readonly interlaced: boolean;
+  readonly palette: Uint8Array | undefined;
+  readonly transparency: Uint8Array | undefined;
+  readonly data: readonly Uint8Array[];
+}
+
+/** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND */
+export function pngParts(bytes: Uint8Array): Parts {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let header: Omit<Parts, "palette" | "transparency" | "data"> | undefined;
+  let palette: Uint8Array | undefined;
+  let transparency: Uint8Array | undefined;
+  const data: Uint8Array[] = [];
+  for (let at = 8; at + 12 <= bytes.byteLength; ) {
+    const length = view.getUint32(at);
+    if (at + 12 + length > bytes.byteLength) break;
+    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    const body = bytes.subarray(at + 8, at + 8 + length);
+    if (type === "IHDR" && length === 13) {
+      header = {
+        width: view.getUint32(at + 8),
+        height: view.getUint32(at + 12),
+        depth: body[8] ?? 0,
+        colour: body[9] ?? 0,
+        interlaced: body[12] !== 0,
+      };
+    } else if (type === "PLTE") palette = body;
+    else if (type === "tRNS") transparency = body;
+    else if (type === "IDAT") data.push(body);
+    else if (type === "IEND" && header !== undefined) return { ...header, palette, transparency, data };
+    at += 12 + length;
+  }
+  throw new PictureError("truncated", "the PNG ends before its end");
+}
+
+/**
+ * Decodes the PNGs that MapServer's AGG writes (8 bit, not interlaced, every row without a filter) in plain JavaScript,
+ * faster than sharp. Undefined: another kind, for sharp.
+ * @throws PictureError
+ */
+export function decodePlainPng(parts: Parts): Raster | undefined {
+  const { width, height, depth, colour, interlaced, palette, transparency } = parts;
+  if (depth !== 8 || interlaced || (colour !== 2 && colour !== 6 && colour !== 3)) return undefined;
+  if (colour === 2 && transparency !== undefined) return undefined;
+  const channels = colour === 2 ? 3 : colour === 6 ? 4 : 1;
+  const stride = width * channels + 1;
+  let raw: Uint8Array;
+  try {
+    raw = inflateSync(parts.data.length === 1 ? (parts.data[0] ?? new Uint8Array(0)) : Buffer.concat(parts.data), {
+      maxOutputLength: stride * height + 1024,
+    });
+  } catch (error) {
+    throw new PictureError("truncated", "the PNG's data cannot be inflated", { cause: error });
+  }
+  if (raw.byteLength < stride * height) throw new PictureError("truncated", "the PNG's data is too short");
+  for (let y = 0; y < height; y++) if (raw[y * stride] !== 0) return undefined;
+  if (colour === 3) return fromPalette(raw, width, height, palette ?? new Uint8Array(0), transparency);
+  const data = new Uint8Array(width * height * channels);
+  for (let y = 0; y < height; y++) data.set(raw.subarray(y * stride + 1, (y + 1) * stride), y * (stride - 1));
+  return { width, height, channels: channels === 3 ? 3 : 4, data };
+}
+
+function fromPalette(
+  raw: Uint8Array,
+  width: number,
+  height: number,
+  palette: Uint8Array,
+  transparency: Uint8Array | undefined,
+): Raster {
+  const channels = transparency === undefined ? 3 : 4;
+  const data = new Uint8Array(width * height * channels);
+  for (let y = 0, out = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, out += channels) {
+      const index = raw[y * (width + 1) + 1 + x] ?? 0;
+      data[out] = palette[index * 3] ?? 0;
+      data[out + 1] = palette[index * 3 + 1] ?? 0;
+      data[out + 2] = palette[index * 3 + 2] ?? 0;
+      if (channels === 4) data[out + 3] = transparency?.[index] ?? 255;
+    }
+  }
+  return { width, height, channels, data };
+}

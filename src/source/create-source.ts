@@ -1,0 +1,14 @@
+import type { SourceOptions } from "../layer/layer.ts";
+import { createDemoSource } from "./demo-source.ts";
+import type { Source } from "./source.ts";
+import { createWmsSource } from "./wms-source.ts";
+
+/** A source of the kind its options name. */
+export function createSource(options: SourceOptions): Source {
+  switch (options.type) {
+    case "wms":
+      return createWmsSource(options);
+    case "demo":
+      return createDemoSource(options);
+  }
+}
