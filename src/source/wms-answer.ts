@@ -1,0 +1,88 @@
+import { type FailureClass, SourceError } from "./source.ts";
+
+/** The upstream's own words from an exception document or a page: one line, no markup, not endless. */
+export function ownWords(body: Uint8Array): string {
+  const text = Buffer.from(body.subarray(0, 64 * 1024)).toString("utf8");
+  const exceptions = [...text.matchAll(/<(?:\w+:)?(?:ServiceException|ExceptionText)\b[^>]*>([\s\S]*?)<\/(?:\w+:)?(?:ServiceException|ExceptionText)>/gi)];
+  const raw = exceptions.length > 0 ? exceptions.map((m) => m[1] ?? "").join(" ") : text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ");
+  const plain = raw
+    .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, "$1")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/&lt;/g, "<")
+    .replace(/&gt;/g, ">")
+    .replace(/&quot;/g, '"')
+    .replace(/&amp;/g, "&")
+    .replace(/https?:\/\/\S+/gi, "…")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of an upstream must not reach a log line
+    .replace(/[\s\u0000-\u001f]+/g, " ")
+    .trim();
+  return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;
+}
+
+function isPicture(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  return head.startsWith("\x89PNG") || head.startsWith("\xff\xd8") || head.startsWith("GIF8") || (head.startsWith("RIFF") && head.endsWith("WEBP"));
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+/** The picture in an answer. @throws SourceError */
+export function pictureOf(answer: { status: number; contentType: string; retryAfter: string | undefined; body: Uint8Array }): Uint8Array {
+  const { status, contentType, body } = answer;
+  const said = (prefix: string): string => {
+    const words = isPicture(body) ? "" : ownWords(body);
+    return words === "" ? prefix : `${prefix}: ${words}`;
+  };
+  if (status === 429 || (status === 503 && answer.retryAfter !== undefined)) {
+    const wait = retryAfterMs(answer.retryAfter, Date.now());
+    throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
+  }
+  if (status >= 500) throw new SourceError("server_error", said(`status ${status}`));
+  if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
+  if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
+  if (isPicture(body)) return body;
+  const first = Buffer.from(body.subarray(0, 256)).toString("latin1").trimStart();
+  if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
+    throw new SourceError("exception", ownWords(body) || "a document without words");
+  }
+  throw new SourceError("wrong_type", `the answer is no picture (${contentType.split(";")[0] || "no Content-Type"})`);
+}
+
+const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
+  ["ECONNREFUSED", ["refused", "no connection"]],
+  ["ENOTFOUND", ["refused", "the host is not known"]],
+  ["EAI_AGAIN", ["refused", "the host cannot be looked up"]],
+  ["EHOSTUNREACH", ["refused", "the host cannot be reached"]],
+  ["ENETUNREACH", ["refused", "the network cannot be reached"]],
+  ["UND_ERR_CONNECT_TIMEOUT", ["timeout", "no connection in time"]],
+  ["UND_ERR_HEADERS_TIMEOUT", ["timeout", "no answer in time"]],
+  ["UND_ERR_BODY_TIMEOUT", ["timeout", "the answer did not arrive in time"]],
+  ["ETIMEDOUT", ["timeout", "no answer in time"]],
+  ["ECONNRESET", ["reset", "the connection broke"]],
+  ["EPIPE", ["reset", "the connection broke"]],
+  ["UND_ERR_SOCKET", ["reset", "the connection broke"]],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", ["truncated", "the answer is shorter than announced"]],
+  ["UND_ERR_RESPONSE_EXCEEDED_MAX_SIZE", ["too_large", "the answer is too large"]],
+]);
+
+/** A fault of the HTTP client, without the address it holds. */
+export function failureOf(error: unknown): SourceError {
+  if (error instanceof SourceError) return error;
+  const codes: string[] = [];
+  for (let e = error, depth = 0; e instanceof Error && depth < 4; e = e.cause, depth++) {
+    if ("code" in e && typeof e.code === "string") codes.push(e.code);
+    if (e instanceof AggregateError) for (const one of e.errors) if (one instanceof Error && "code" in one && typeof one.code === "string") codes.push(one.code);
+    if (e.name === "TimeoutError") codes.push("ETIMEDOUT");
+  }
+  for (const code of codes) {
+    const known = CODES.get(code);
+    if (known !== undefined) return new SourceError(known[0], known[1], { cause: error });
+  }
+  return new SourceError("reset", codes[0] === undefined ? "the request failed" : `the request failed (${codes[0]})`, { cause: error });
+}
