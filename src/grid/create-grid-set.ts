@@ -1,0 +1,155 @@
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { canonicalSrs, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
+
+/** The levels of a grid set, from the coarsest on, in one of three ways. */
+export type Levels =
+  /** CRS units per pixel. */
+  | { readonly resolutions: readonly number[] }
+  | { readonly scaleDenominators: readonly number[] }
+  /** How many: each halves the one before; the first fits the extent in one row or one column of tiles. */
+  | { readonly levels: number };
+
+export interface GridSetOptions {
+  readonly id: string;
+  readonly title?: string;
+  /** EPSG code. */
+  readonly srs: number;
+  readonly extent: Extent;
+  readonly scale: Levels;
+  /** Pixels; 256 each when absent. */
+  readonly tileWidth?: number;
+  readonly tileHeight?: number;
+  readonly alignTopLeft?: boolean;
+  readonly yCoordinateFirst?: boolean;
+  /** Absent: that of the CRS where it is known, else 1. */
+  readonly metersPerUnit?: number;
+  /** Metres per pixel that scale denominators are meant for; 0.28 mm (OGC) when absent. */
+  readonly pixelSize?: number;
+  /** Identifiers of the levels on the wire; `<id>:<level>` where there is none. */
+  readonly scaleNames?: readonly string[];
+}
+
+const OGC_PIXEL_METERS = 0.00028;
+const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
+/** What of a tile an extent may stick out without a row or column of its own for it (GWC). */
+const SLACK = 0.01;
+/** A grid set of more levels than this has steps of less than the precision of a double. */
+const MAX_LEVELS = 64;
+/** Tile indices are JavaScript numbers. */
+const MAX_TILES = 2 ** 50;
+
+const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
+
+/**
+ * A grid set with GWC's numbers (`GridSetFactory`; `facts/gwc-core.md` 1.5), so that its tiles are GWC's tiles. Refused,
+ * with the reason, when the numbers make no pyramid.
+ */
+export function createGridSet(options: GridSetOptions): Result<GridSet, string> {
+  const { tileWidth = 256, tileHeight = 256, alignTopLeft = false, pixelSize = OGC_PIXEL_METERS } = options;
+  const metersPerUnit = options.metersPerUnit ?? defaultMetersPerUnit(options.srs);
+  const { minX, minY, maxX, maxY } = options.extent;
+  if (![minX, minY, maxX, maxY].every(Number.isFinite) || minX >= maxX || minY >= maxY)
+    return refuse(`the extent must be minx, miny, maxx, maxy with min < max, got ${minX}, ${minY}, ${maxX}, ${maxY}`);
+  if (!(metersPerUnit > 0) || !(pixelSize > 0)) return refuse("metersPerUnit and pixelSize must be above 0");
+
+  const worked = workOut(options, { tileWidth, tileHeight, alignTopLeft, pixelSize, metersPerUnit });
+  if (!worked.ok) return worked;
+  const { extent, steps } = worked.value;
+  const names = options.scaleNames ?? [];
+  if (new Set(names).size !== names.length) return refuse("two levels have the same name in scaleNames");
+  const matrices: TileMatrix[] = [];
+  for (const [z, { resolution, scaleDenominator }] of steps.entries()) {
+    const matrixWidth = tilesAcross(extent.maxX - extent.minX, tileWidth * resolution);
+    const matrixHeight = tilesAcross(extent.maxY - extent.minY, tileHeight * resolution);
+    if (!(matrixWidth <= MAX_TILES && matrixHeight <= MAX_TILES))
+      return refuse(`level ${z} would have more than 2^50 tiles in a row or column`);
+    matrices.push({ name: names[z] ?? `${options.id}:${z}`, resolution, scaleDenominator, matrixWidth, matrixHeight });
+  }
+  return ok({
+    id: options.id,
+    ...(options.title === undefined ? {} : { title: options.title }),
+    srs: options.srs,
+    extent,
+    tileWidth,
+    tileHeight,
+    alignTopLeft,
+    yCoordinateFirst: options.yCoordinateFirst ?? false,
+    metersPerUnit,
+    matrices,
+  });
+}
+
+/** At least one, also where the extent is smaller than the slack of one tile. */
+const tilesAcross = (length: number, tile: number): number => Math.max(1, Math.ceil((length - tile * SLACK) / tile));
+
+interface Step {
+  readonly resolution: number;
+  readonly scaleDenominator: number;
+}
+
+interface Filled {
+  readonly tileWidth: number;
+  readonly tileHeight: number;
+  readonly alignTopLeft: boolean;
+  readonly pixelSize: number;
+  readonly metersPerUnit: number;
+}
+
+function workOut(
+  options: GridSetOptions,
+  filled: Filled,
+): Result<{ readonly extent: Extent; readonly steps: readonly Step[] }, string> {
+  const { metersPerUnit, pixelSize } = filled;
+  // GWC takes 0.28 mm here, whatever the pixel size.
+  const ofResolution = (resolution: number): Step => ({
+    resolution,
+    scaleDenominator: (resolution * metersPerUnit) / OGC_PIXEL_METERS,
+  });
+  const { extent, scale } = options;
+  if ("levels" in scale) {
+    const { levels } = scale;
+    if (!Number.isInteger(levels) || levels < 1 || levels > MAX_LEVELS)
+      return refuse(`levels must be a whole number from 1 to ${MAX_LEVELS}, got ${levels}`);
+    const grown = growToTiles(extent, filled);
+    const steps = Array.from({ length: levels }, (_, z) => ofResolution(grown.resolution / 2 ** z));
+    return ok({ extent: grown.extent, steps });
+  }
+  const [what, values] =
+    "resolutions" in scale ? ["resolutions", scale.resolutions] : ["scaleDenominators", scale.scaleDenominators];
+  if (values.length < 1 || values.length > MAX_LEVELS)
+    return refuse(`${what} must have 1 to ${MAX_LEVELS} values, got ${values.length}`);
+  for (const [i, value] of values.entries()) {
+    const before = values[i - 1];
+    if (!Number.isFinite(value) || value <= 0) return refuse(`${what}[${i}] must be above 0, got ${value}`);
+    if (before !== undefined && value >= before)
+      return refuse(`${what} must become smaller from level to level, but ${value} follows ${before}`);
+  }
+  const steps =
+    "resolutions" in scale
+      ? values.map(ofResolution)
+      : values.map((scaleDenominator) => ({
+          resolution: pixelSize * (scaleDenominator / metersPerUnit),
+          scaleDenominator,
+        }));
+  return ok({ extent, steps });
+}
+
+/** The extent made larger, to the right and to the top (or the bottom), until whole tiles of one row or column fill it. */
+function growToTiles(extent: Extent, { tileWidth, tileHeight, alignTopLeft }: Filled) {
+  const resX = (extent.maxX - extent.minX) / tileWidth;
+  const resY = (extent.maxY - extent.minY) / tileHeight;
+  const across = resX <= resY ? 1 : Math.round(resX / resY);
+  const up = resX <= resY ? Math.round(resY / resX) : 1;
+  const resolution = Math.max(resX / across, resY / up);
+  const width = across * tileWidth * resolution;
+  const height = up * tileHeight * resolution;
+  return {
+    resolution,
+    extent: {
+      minX: extent.minX,
+      maxX: extent.minX + width,
+      minY: alignTopLeft ? extent.maxY - height : extent.minY,
+      maxY: alignTopLeft ? extent.maxY : extent.minY + height,
+    },
+  };
+}
