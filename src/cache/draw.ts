@@ -28,8 +28,6 @@ export interface DrawFailure {
   /** The upstream's own words, without its address or credentials. */
   readonly message: string;
   readonly retryAfterMs: number | undefined;
-  /** Draws that succeeded on this upstream since the start: tells a bad tile from a dead upstream. */
-  readonly upstreamSuccesses: number;
 }
 
 export type DrawOutcome =

@@ -117,7 +117,7 @@ export class Draws implements DrawGate {
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       if (result.kind === "painted" && holds(flying.order, missed))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
-      if (result.kind === "failed") return this.#failure(order, result);
+      if (result.kind === "failed") return failed(result);
       // The job that drew it was killed, or did not want this tile.
       return this.drawForUser(order, missed);
     }
@@ -129,11 +129,11 @@ export class Draws implements DrawGate {
       case "painted":
         return result;
       case "failed":
-        return this.#failure(order, result);
+        return failed(result);
       case "cancelled":
         return result;
       case "lost":
-        return this.#failure(order, { failure: "store", message: "the painter died", retryAfterMs: undefined });
+        return failed({ failure: "store", message: "the painter died", retryAfterMs: undefined });
     }
   }
 
@@ -167,24 +167,17 @@ export class Draws implements DrawGate {
       case "painted":
         if (result.stale) return { kind: "stale" };
         if (result.storeFailure !== undefined) {
-          return this.#failure(order, { failure: "store", message: result.storeFailure, retryAfterMs: undefined });
+          return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
         return { kind: "stored" };
       case "failed":
-        return this.#failure(order, result);
+        return failed(result);
       case "cancelled":
         // Killed by somebody else while this one had just joined: draw again.
         return signal.aborted ? result : this.draw(order, signal);
       case "lost":
-        return this.#failure(order, { failure: "store", message: "the painter died", retryAfterMs: undefined });
+        return failed({ failure: "store", message: "the painter died", retryAfterMs: undefined });
     }
-  }
-
-  #failure(
-    order: DrawOrder,
-    { failure, message, retryAfterMs }: { failure: FailureClass; message: string; retryAfterMs: number | undefined },
-  ): DrawFailure {
-    return { kind: "failed", failure, message, retryAfterMs, upstreamSuccesses: this.#governor(order).successes };
   }
 
   #fly(key: string, order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined): Flight {
@@ -274,6 +267,17 @@ export class Draws implements DrawGate {
     for (const flight of this.#flights.values()) flight.abort.abort(new Error("shutting down"));
   }
 }
+
+const failed = (failure: {
+  failure: FailureClass;
+  message: string;
+  retryAfterMs: number | undefined;
+}): DrawFailure => ({
+  kind: "failed",
+  failure: failure.failure,
+  message: failure.message,
+  retryAfterMs: failure.retryAfterMs,
+});
 
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;

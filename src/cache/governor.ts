@@ -26,7 +26,6 @@ export class Governor {
   #firstFailureMs = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #nextProbeMs = 0;
-  successes = 0;
 
   constructor(connections: number, now: () => number) {
     this.#free = connections;
@@ -98,7 +97,6 @@ export class Governor {
   }
 
   succeeded(): void {
-    this.successes++;
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
   }

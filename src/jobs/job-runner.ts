@@ -8,8 +8,8 @@ import type { JobStore } from "./job-store.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
-  /** Works on for a while. False: nothing is left for this task. */
-  step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean>;
+  /** Works on for a while, and not for long while it is `crowded`. False: nothing is left for this task. */
+  step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
 
 export interface JobRunnerParts {
@@ -244,11 +244,13 @@ export class JobRunner {
 
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
+    const crowded = (): boolean =>
+      this.#runningTasks >= this.#parts.options().maxRunningTasks && this.#nextWaiting() !== undefined;
     try {
       // The submitter's answer goes first.
       await sleep(0, undefined, { signal });
       while (!signal.aborted) {
-        const more = await work.step(job, task, signal);
+        const more = await work.step(job, task, signal, crowded);
         if (signal.aborted) return;
         if (!more) {
           this.#leave(job, task, "done");
@@ -256,7 +258,7 @@ export class JobRunner {
           return;
         }
         if (this.#closing) return;
-        if (this.#runningTasks >= this.#parts.options().maxRunningTasks && this.#nextWaiting() !== undefined) {
+        if (crowded()) {
           job.giveBack(task.claim);
           task.claim = [];
           return;

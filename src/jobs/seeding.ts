@@ -56,7 +56,7 @@ export class Seeding implements Work {
     this.#parts = parts;
   }
 
-  async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
+  async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
     const layer = this.#layer(job);
     let drawn = 0;
     let looked = 0;
@@ -77,7 +77,7 @@ export class Seeding implements Work {
       await this.#draw(job, task, layer, metatile, signal);
       drawn++;
       left--;
-      if (signal.aborted || this.#parts.closing()) return true;
+      if (signal.aborted || this.#parts.closing() || crowded()) return true;
     }
     return true;
   }
@@ -178,7 +178,6 @@ export class Seeding implements Work {
     const { request } = job;
     let attempts = 0;
     let lastChance = false;
-    let successesBefore: number | undefined;
     while (!signal.aborted) {
       const wanted = this.#wanted(job, layer, metatile);
       if (wanted === "none") return this.#finish(job, task, metatile, undefined);
@@ -197,23 +196,20 @@ export class Seeding implements Work {
           break;
       }
       attempts++;
-      successesBefore ??= outcome.upstreamSuccesses;
       if (attempts <= request.retryCount && !lastChance) {
         job.retries++;
         job.dirty = true;
         await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
         continue;
       }
-      const alone = outcome.upstreamSuccesses === successesBefore;
-      if (isOutage(outcome.failure) && alone && !request.ownFailurePolicy && !lastChance) {
-        // Nobody got anything from this upstream meanwhile: is it this tile, or is the upstream down?
+      if (isOutage(outcome.failure) && !request.ownFailurePolicy && !lastChance) {
+        // Is it this metatile, or is the upstream down? One that could be drawn before tells.
         job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
           job.outage = undefined;
         });
         const state = await job.outage;
         if (signal.aborted) return;
         attempts = 0;
-        successesBefore = undefined;
         lastChance = state === "alive";
         continue;
       }

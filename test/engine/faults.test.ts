@@ -86,12 +86,12 @@ const bad: Record<string, Behaviour> = {
     return "handled";
   },
   truncated: ({ width, height }, response) => {
-    const whole = picture(width, height, 1);
+    const whole = picture(width, height);
     response.writeHead(200, { "Content-Type": "image/png" }).end(whole.subarray(0, whole.length >> 1));
     return "handled";
   },
   wrong_size: (_, response) => {
-    response.writeHead(200, { "Content-Type": "image/png" }).end(picture(100, 100, 1));
+    response.writeHead(200, { "Content-Type": "image/png" }).end(picture(100, 100));
     return "handled";
   },
 };

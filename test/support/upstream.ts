@@ -41,7 +41,7 @@ export async function startUpstream(): Promise<Upstream> {
     response.on("close", () => flying--);
     if ((await upstream.behaviour({ bbox, n: asked.length, width, height }, response)) === "handled") return;
     response.writeHead(200, { "Content-Type": "image/png" });
-    response.end(picture(width, height, asked.length));
+    response.end(picture(width, height));
   }
   server.keepAliveTimeout = 500;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -68,40 +68,38 @@ export async function startUpstream(): Promise<Upstream> {
 /** Draws after a while. */
 export const drawAfter =
   (ms: number): Behaviour =>
-  async () => {
+  async (): Promise<"draw"> => {
     await new Promise((resolve) => setTimeout(resolve, ms));
     return "draw";
   };
 
-const rowsOf = new Map<string, Buffer>();
+const made = new Map<string, Buffer>();
 
-/** An RGB picture with a gradient, so that its tiles differ and none has 256 colours only. */
-export function picture(width: number, height: number, seed: number): Buffer {
-  const key = `${width}x${height}`;
-  let raw = rowsOf.get(key);
-  if (raw === undefined) {
-    raw = Buffer.alloc((width * 3 + 1) * height);
-    for (let y = 0; y < height; y++) {
-      for (let x = 0; x < width; x++) {
-        const at = y * (width * 3 + 1) + 1 + x * 3;
-        raw[at] = x & 255;
-        raw[at + 1] = y & 255;
-        raw[at + 2] = (x >> 4) ^ (y >> 4);
-      }
+/** An RGB picture with a gradient, so that its tiles differ and none has 256 colours only. Made once per size. */
+export function picture(width: number, height: number): Buffer {
+  const known = made.get(`${width}x${height}`);
+  if (known !== undefined) return known;
+  const raw = Buffer.alloc((width * 3 + 1) * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const at = y * (width * 3 + 1) + 1 + x * 3;
+      raw[at] = x & 255;
+      raw[at + 1] = y & 255;
+      raw[at + 2] = (x >> 4) ^ (y >> 4);
     }
-    rowsOf.set(key, raw);
   }
-  raw[3] = seed & 255;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([
+  const whole = Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", header),
     chunk("IDAT", deflateSync(raw, { level: 1 })),
     chunk("IEND", Buffer.alloc(0)),
   ]);
+  made.set(`${width}x${height}`, whole);
+  return whole;
 }
 
 function chunk(type: string, data: Buffer): Buffer {
