@@ -1,0 +1,192 @@
+import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
+import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
+import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
+import { type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { directoryName } from "../../store/file-layout.ts";
+import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
+import { buildSource } from "./build-source.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
+
+export interface LayerContext {
+  readonly gridSets: ReadonlyMap<string, GridSet>;
+  /** Grid sets of the file, also those that are wrong: these are told once, not as unknown ones again. */
+  readonly declared: ReadonlySet<string>;
+  readonly problems: Problems;
+  readonly warnings: string[];
+}
+
+const MAX_NAME = 200;
+/** Most file systems stop at 255 bytes; the store puts a suffix behind a name that it drops. */
+const MAX_DIRECTORY_BYTES = 200;
+/** Names that the store's root has for itself. */
+const RESERVED = ["_gwc_in_progress_deletes_", "tmp", "lost+found"];
+const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
+const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
+/** GWC's. */
+const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
+
+/** The layers in the order of the file. Documents that did not fit the schema are undefined here. */
+export function buildLayers(
+  documents: readonly (LayerDocument | undefined)[],
+  at: Path,
+  context: LayerContext,
+): readonly Layer[] {
+  const directories = new Map<string, string>();
+  const layers: Layer[] = [];
+  for (const [i, document] of documents.entries()) {
+    if (document === undefined) continue;
+    const path = [...at, i];
+    checkName(document.name, [...path, "name"], directories, context.problems);
+    layers.push(buildLayer(document, path, context));
+  }
+  return layers;
+}
+
+function checkName(name: string, path: Path, directories: Map<string, string>, problems: Problems): void {
+  const directory = directoryName(name);
+  const other = directories.get(directory);
+  if (name.trim() === "" || name.length > MAX_NAME || hasControlCharacter(name))
+    problems.expected(path, `1 to ${MAX_NAME} characters, none of them a control character`, name);
+  else if (Buffer.byteLength(directory) > MAX_DIRECTORY_BYTES)
+    problems.expected(path, `a name whose directory has at most ${MAX_DIRECTORY_BYTES} bytes`, name);
+  else if (/\.(json|xml)$/i.test(name))
+    problems.expected(path, "a name that does not end in .json or .xml, as addresses end in these", name);
+  else if (RESERVED.includes(directory) || name.split("/").some((part) => part === "." || part === ".."))
+    problems.expected(path, `a name that is none of ${RESERVED.join(", ")} and has no part . or ..`, name);
+  else if (other === name) problems.add(path, `two layers are called ${JSON.stringify(name)}`);
+  else if (other !== undefined)
+    problems.add(
+      path,
+      `${JSON.stringify(name)} and ${JSON.stringify(other)} would share the directory ${directory} of the store`,
+    );
+  directories.set(directory, name);
+}
+
+function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Layer {
+  const { name } = document;
+  return {
+    name,
+    title: document.title ?? name,
+    description: document.description ?? "",
+    source: buildSource(document.source, name, [...path, "source"], context.problems),
+    gridSubsets: buildSubsets(document.gridSubsets ?? DEFAULT_GRID_SETS, [...path, "gridSubsets"], name, context),
+    formats: buildFormats(document.formats ?? DEFAULT_FORMATS, [...path, "formats"], context.problems),
+    metatile: document.metatile ?? [4, 4],
+    gutter: document.gutter ?? 0,
+    parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
+    expireCacheSeconds: document.expireCacheSeconds ?? 0,
+    expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
+    secured: document.secured ?? false,
+  };
+}
+
+function buildSubsets(
+  documents: readonly GridSubsetDocument[],
+  at: Path,
+  layer: string,
+  context: LayerContext,
+): readonly GridSubset[] {
+  const directories = new Map<string, string>();
+  return documents.flatMap((document, i) => {
+    const id = document.gridSet;
+    const other = directories.get(directoryName(id));
+    if (other !== undefined) {
+      const what = other === id ? `is already offered` : `would share a directory of the store with ${other}`;
+      context.problems.add([...at, i, "gridSet"], `${JSON.stringify(id)} ${what}`);
+    }
+    directories.set(directoryName(id), id);
+    const built = buildSubset(document, [...at, i], layer, context);
+    return built === undefined ? [] : [built];
+  });
+}
+
+function buildSubset(
+  document: GridSubsetDocument,
+  path: Path,
+  layer: string,
+  { gridSets, declared, problems, warnings }: LayerContext,
+): GridSubset | undefined {
+  const own = gridSets.get(document.gridSet);
+  const gridSet = own ?? (declared.has(document.gridSet) ? undefined : builtInGridSet(document.gridSet));
+  if (gridSet === undefined) {
+    if (declared.has(document.gridSet)) return undefined;
+    problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, [...gridSets.keys()]));
+    return undefined;
+  }
+  const { zoomStart = 0, zoomStop } = document;
+  const last = gridSet.matrices.length - 1;
+  if (zoomStart > last) {
+    problems.expected([...path, "zoomStart"], `a level of ${gridSet.id}, 0 to ${last}`, zoomStart);
+    return undefined;
+  }
+  if (zoomStop !== undefined && zoomStart > zoomStop) {
+    problems.expected([...path, "zoomStart"], `at most zoomStop (${zoomStop})`, zoomStart);
+    return undefined;
+  }
+  if (zoomStop !== undefined && zoomStop > last)
+    warnings.push(`layer ${layer}: zoomStop ${zoomStop} is reduced to ${last}, the last level of ${gridSet.id}`);
+  const extent = document.extent === undefined ? undefined : extentOf(document.extent);
+  if (extent !== undefined) {
+    const { minX, minY, maxX, maxY } = extent;
+    if (!(minX < maxX && minY < maxY)) {
+      problems.add([...path, "extent"], `expected minx, miny, maxx, maxy with min < max, got ${document.extent}`);
+      return undefined;
+    }
+    if (!extentsOverlap(extent, gridSet.extent)) {
+      const whole = Object.values(gridSet.extent).join(", ");
+      problems.add(
+        [...path, "extent"],
+        `${document.extent?.join(", ")} does not overlap ${gridSet.id} (${whole}); it must be in the grid set's units`,
+      );
+      return undefined;
+    }
+  }
+  return gridSubset(gridSet, {
+    zoomStart,
+    ...(extent === undefined ? {} : { extent }),
+    ...(zoomStop === undefined ? {} : { zoomStop }),
+  });
+}
+
+function unknownGridSet(id: string, own: readonly string[]): string {
+  const all = [...own, ...builtInGridSetIds];
+  const listed = all.filter((known) => !known.startsWith("UTM"));
+  return `unknown grid set ${JSON.stringify(id)}${didYouMean(id, all)} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)`;
+}
+
+function buildFormats(names: readonly string[], at: Path, problems: Problems): readonly TileFormat[] {
+  const formats: TileFormat[] = [];
+  for (const [i, name] of names.entries()) {
+    const format = formatOf(name);
+    if (format === undefined) problems.expected([...at, i], `one of ${formatNames.join(", ")}`, name);
+    else if (formats.includes(format)) problems.add([...at, i], `${format.mimeType} is given twice`);
+    else formats.push(format);
+  }
+  return formats;
+}
+
+function buildFilters(
+  documents: NonNullable<LayerDocument["parameterFilters"]>,
+  at: Path,
+  problems: Problems,
+): readonly ParameterFilter[] {
+  const keys = new Set<string>();
+  return documents.map((document, i): ParameterFilter => {
+    const key = document.key.trim().toUpperCase();
+    if (keys.has(key)) problems.add([...at, i, "key"], `two filters have the key ${key}`);
+    else if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) problems.expected([...at, i, "key"], "the name of a parameter", key);
+    keys.add(key);
+    if (document.type === "string")
+      return { type: "string", key, default: document.default ?? "", values: document.values };
+    try {
+      // As `layer/parameter-filter.ts` compiles it.
+      new RegExp(`^(?:${document.regex})$`, "su");
+    } catch {
+      problems.expected([...at, i, "regex"], "a regular expression (JavaScript's, with the flag u)", document.regex);
+    }
+    return { type: "regex", key, default: document.default ?? "", regex: document.regex };
+  });
+}

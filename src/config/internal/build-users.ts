@@ -1,0 +1,66 @@
+import type { Static } from "typebox";
+import { hashPassword, isPasswordHash } from "../../http/auth/password.ts";
+import type { Role, User } from "../../http/options.ts";
+import { hasControlCharacter } from "./build-grid-sets.ts";
+import type { Variables } from "./configuration-file.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { UserSchema } from "./schema.ts";
+
+type UserDocument = Static<typeof UserSchema>;
+
+/** The colon ends the name in Basic credentials (RFC 7617). */
+const isUserName = (name: string): boolean => name.length <= 100 && !name.includes(":") && !hasControlCharacter(name);
+
+/** The users of the file; plain passwords are hashed here. */
+export async function buildUsers(
+  documents: readonly (UserDocument | undefined)[],
+  at: Path,
+  problems: Problems,
+  warnings: string[],
+): Promise<readonly User[]> {
+  const users = new Map<string, User>();
+  for (const [i, document] of documents.entries()) {
+    if (document === undefined) continue;
+    const path = [...at, i];
+    const { name, password, roles } = document;
+    if (!isUserName(name))
+      problems.expected([...path, "name"], "at most 100 characters, no colon, no control character", name);
+    else if (users.has(name)) problems.add([...path, "name"], `two users are called ${JSON.stringify(name)}`);
+    if ((password === undefined) === (document.passwordHash === undefined)) {
+      problems.add(path, "expected either passwordHash (`nuthatch user hash` makes one) or password");
+      continue;
+    }
+    if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash))
+      warnings.push(`users[${i}]: ${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`);
+    if (password !== undefined)
+      warnings.push(`users[${i}]: the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
+    const passwordHash = document.passwordHash ?? (await hashPassword(password ?? ""));
+    users.set(name, { name, passwordHash, roles });
+  }
+  return [...users.values()];
+}
+
+/** The lines of a htpasswd file (`htpasswd -B`). Other hashes than bcrypt are left out with a warning. */
+export function parseHtpasswd(text: string, roles: readonly Role[], file: string, warnings: string[]): readonly User[] {
+  const users = new Map<string, User>();
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon));
+    const passwordHash = line.slice(colon + 1).trim();
+    if (name === "" || !isUserName(name) || !isPasswordHash(passwordHash))
+      warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);
+    else users.set(name, { name, passwordHash, roles });
+  }
+  return [...users.values()];
+}
+
+/** The administrator that two variables make; undefined: they do not. */
+export async function administratorOf(env: Variables, problems: Problems): Promise<User | undefined> {
+  const password = env["NUTHATCH_ADMIN_PASSWORD"];
+  if (password === undefined || password === "") return undefined;
+  const given = env["NUTHATCH_ADMIN_USER"];
+  const name = given === undefined || given === "" ? "admin" : given;
+  if (!isUserName(name)) problems.add([], "NUTHATCH_ADMIN_USER: expected a name without a colon");
+  return { name, passwordHash: await hashPassword(password), roles: ["admin"] };
+}

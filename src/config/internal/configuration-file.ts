@@ -1,0 +1,129 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
+import type { ConfigurationProblem } from "../problem.ts";
+import { type Origin, type Path, pathText } from "./problems.ts";
+
+/** What a file says, and where it says it. */
+export interface ConfigurationFile {
+  /** Plain data, variables put in. */
+  readonly content: unknown;
+  readonly problems: readonly ConfigurationProblem[];
+  positionOf(path: Path, part: "key" | "value"): Origin;
+  /** The text that variables were put into. */
+  writtenAs(path: Path): string | undefined;
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Far beyond any real file; each alias and each level costs time and stack. */
+const MAX_ALIASES = 100;
+const MAX_DEPTH = 50;
+
+/** Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). */
+export function readConfigurationFile(name: string, text: string, env: Variables): ConfigurationFile {
+  const lines = new LineCounter();
+  // Without pretty errors: those quote the file, and with it its secrets.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: true });
+  const problems: ConfigurationProblem[] = [];
+  const at = (offset: number | undefined): Origin => {
+    const place = lines.linePos(offset ?? 0);
+    return { file: name, line: Math.max(1, place.line), column: Math.max(1, place.col) };
+  };
+  const written = new Map<string, string>();
+  const positionOf = (path: Path, part: "key" | "value"): Origin =>
+    at(offsetOf(document.contents, path, part, (node) => (isAlias(node) ? node.resolve(document) : node)));
+  const file = (content: unknown): ConfigurationFile => ({
+    content,
+    problems,
+    positionOf,
+    writtenAs: (path) => written.get(pathText(path)),
+  });
+  const add = (origin: Origin, path: string, message: string): void => {
+    problems.push({ ...origin, path, value: undefined, message: path === "" ? message : `${path}: ${message}` });
+  };
+
+  const errors = [...document.errors, ...document.warnings];
+  // What follows the first mistake in syntax is mostly its echo.
+  const first = errors.find((error) => error.code !== "DUPLICATE_KEY");
+  for (const error of errors) {
+    if (error.code === "DUPLICATE_KEY" || error === first)
+      add(at(error.pos[0]), "", `this is not valid YAML: ${unquoted(error.message)}`);
+  }
+  if (problems.length > 0) return file(undefined);
+  let content: unknown;
+  try {
+    content = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    add(at(0), "", `this YAML cannot be read: ${error instanceof Error ? error.message : "its aliases"}`);
+    return file(undefined);
+  }
+
+  function fill(value: unknown, path: Path): unknown {
+    if (path.length > MAX_DEPTH) {
+      add(positionOf(path, "value"), "", "this YAML is nested too deeply");
+      return undefined;
+    }
+    if (Array.isArray(value)) return value.map((item, i) => fill(item, [...path, i]));
+    if (typeof value === "object" && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key])]));
+    if (typeof value !== "string" || !value.includes("${")) return value;
+    const filled = substitute(value, env);
+    written.set(pathText(path), value);
+    for (const message of filled.problems) add(positionOf(path, "value"), pathText(path), message);
+    return filled.text;
+  }
+  const filled = fill(content, []);
+  return file(problems.length > 0 && filled === undefined ? undefined : filled);
+}
+
+/** The parser's words without the text of the file, which may hold a secret. */
+const unquoted = (message: string): string => message.replace(/:? "(?:\\.|[^"\\])*"/g, "");
+
+function substitute(text: string, env: Variables): { readonly text: string; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const filled = text.replace(
+    /\$?\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g,
+    (whole, name: string | undefined, fallback: string | undefined) => {
+      if (whole.startsWith("$$")) return whole.slice(1);
+      if (name === undefined) {
+        problems.push("expected $" + "{NAME} or $" + "{NAME:-default} (a plain $" + "{ is written $$" + "{)");
+        return whole;
+      }
+      // An empty variable counts as not set.
+      const value = env[name];
+      if (value !== undefined && value !== "") return value;
+      if (fallback === undefined) problems.push(`the variable ${name} is not set, and there is no default`);
+      return fallback ?? "";
+    },
+  );
+  return { text: filled, problems };
+}
+
+/** Where a key or its value begins; where the path leads nowhere, the nearest thing above it. */
+function offsetOf(
+  root: Node | null,
+  path: Path,
+  part: "key" | "value",
+  resolve: (node: Node) => Node | undefined,
+): number | undefined {
+  let node: Node | undefined = root ?? undefined;
+  let offset = node?.range?.[0];
+  for (const [i, key] of path.entries()) {
+    const inner: Node | undefined = node === undefined ? undefined : resolve(node);
+    if (isMap(inner)) {
+      const pair: Pair | undefined = inner.items.find(
+        (item) => (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key,
+      );
+      if (pair === undefined) return offset;
+      const keyOffset = isNode(pair.key) ? pair.key.range?.[0] : undefined;
+      node = isNode(pair.value) ? pair.value : undefined;
+      const last = i === path.length - 1;
+      offset = (last && part === "key" ? undefined : node?.range?.[0]) ?? keyOffset ?? offset;
+    } else if (isSeq(inner) && typeof key === "number") {
+      const item: unknown = inner.items[key];
+      if (!isNode(item)) return offset;
+      node = item;
+      offset = item.range?.[0] ?? offset;
+    } else return offset;
+  }
+  return offset;
+}

@@ -1,0 +1,27 @@
+/** Levenshtein's distance, two rows at a time. */
+function distance(a: string, b: string): number {
+  let before = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, charA] of [...a].entries()) {
+    const row = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (before[j] ?? 0) + (charA === b[j] ? 0 : 1);
+      row.push(Math.min(replaced, (before[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
+    }
+    before = row;
+  }
+  return before.at(-1) ?? 0;
+}
+
+/** The name that was probably meant; undefined when none is near. Case does not count. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 100) return undefined;
+  const found = known
+    .map((candidate) => ({ candidate, far: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far)[0];
+  return found !== undefined && found.far <= Math.max(2, Math.floor(name.length / 3)) ? found.candidate : undefined;
+}
+
+export const didYouMean = (name: string, known: readonly string[]): string => {
+  const found = nearest(name, known);
+  return found === undefined ? "" : `; did you mean ${found}?`;
+};

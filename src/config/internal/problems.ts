@@ -1,0 +1,88 @@
+import { shown } from "../../lib/refusal.ts";
+import type { ConfigurationProblem } from "../problem.ts";
+
+/** Keys and indices from the root of the document. */
+export type Path = readonly (string | number)[];
+
+export const pathText = (path: Path): string =>
+  path
+    .map((key, i) =>
+      typeof key === "number"
+        ? `[${key}]`
+        : /^[\w-]+$/.test(key)
+          ? `${i === 0 ? "" : "."}${key}`
+          : `[${JSON.stringify(key)}]`,
+    )
+    .join("");
+
+/** `names` is at or above `path`. */
+export const isWithin = (path: Path, above: Path): boolean =>
+  above.length <= path.length && above.every((key, i) => key === path[i]);
+
+export interface Origin {
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+/** Where values come from. `key`: the place of the key itself, not of its value. */
+export interface Origins {
+  originOf(path: Path, part: "key" | "value"): Origin;
+  /** How a value was written, where variables were put into it: what it became may be a secret. */
+  writtenAs(path: Path): string | undefined;
+}
+
+const SECRET_KEYS: readonly (string | number)[] = ["password", "passwordHash", "username", "vendorParameters"];
+
+/** What may be shown of a value: nothing of secrets, nothing of what maps and lists hold. */
+export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
+  const secret =
+    path.some((key) => SECRET_KEYS.includes(key)) ||
+    // Instead of a user, somebody's `admin:secret` may stand here.
+    (path[0] === "users" && path.length < 3);
+  if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
+  const written = origins.writtenAs(path) ?? value;
+  return shown(typeof written === "string" ? written.replace(/\/\/[^/@]*@/, "//***@") : written);
+}
+
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
+
+/** Everything that is found wrong while one configuration is read. */
+export class Problems {
+  readonly #origins: Origins;
+  readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
+
+  constructor(origins: Origins) {
+    this.#origins = origins;
+  }
+
+  /** `layers[0].gutter: SENTENCE` */
+  add(path: Path, sentence: string, part: "key" | "value" = "value"): void {
+    this.#put(path, sentence, undefined, part);
+  }
+
+  /** `layers[0].gutter: expected WHAT, got VALUE` */
+  expected(path: Path, what: string, value: unknown): void {
+    const text = display(path, value, this.#origins);
+    this.#put(path, `expected ${what}, got ${text ?? kindOf(value)}`, text, "value");
+  }
+
+  #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
+    const where = pathText(path);
+    const message = where === "" ? sentence : `${where}: ${sentence}`;
+    this.#found.push({ path, problem: { ...this.#origins.originOf(path, part), path: where, value, message } });
+  }
+
+  /** Whether something at or below a path is wrong. */
+  within(path: Path): boolean {
+    return this.#found.some((found) => isWithin(found.path, path));
+  }
+
+  /** In the order of the file, what is not from it last. */
+  get list(): readonly ConfigurationProblem[] {
+    const line = ({ line, column }: ConfigurationProblem) =>
+      (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
+    return this.#found.map(({ problem }) => problem).sort((a, b) => line(a) - line(b));
+  }
+}

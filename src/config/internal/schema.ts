@@ -1,0 +1,166 @@
+import { type Static, type TProperties, Type } from "typebox";
+import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
+
+/** The shape of the configuration file (decisions 9). `description`s are for people; defaults are filled by the builders. */
+const strict = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
+const optional = Type.Optional;
+const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const MAX_SECONDS = 10 * 366 * 86_400;
+const text = Type.String({ minLength: 1 });
+const extent = Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]);
+
+const Roles = Type.Array(Type.Enum(["admin", "operator", "viewer"]), { minItems: 1 });
+
+export const ServerSchema = strict({
+  host: optional(text),
+  port: optional(whole(0, 65535)),
+  mounts: optional(Type.Array(text, { minItems: 1 })),
+  trustProxy: optional(Type.Boolean()),
+  allowedOrigins: optional(Type.Array(text)),
+  /** Costs this much memory when full. */
+  memoryTierMiB: optional(whole(0, 65536)),
+});
+
+export const UserSchema = strict({
+  name: text,
+  passwordHash: optional(text),
+  password: optional(text),
+  roles: Roles,
+});
+
+export const HtpasswdSchema = strict({ file: text, roles: optional(Roles) });
+
+export const GridSetSchema = strict({
+  id: text,
+  title: optional(Type.String()),
+  srs: Type.Union([Type.String(), whole(1, 999_999)]),
+  extent,
+  resolutions: optional(Type.Array(Type.Number(), { minItems: 1 })),
+  scaleDenominators: optional(Type.Array(Type.Number(), { minItems: 1 })),
+  levels: optional(whole(1, 64)),
+  scaleNames: optional(Type.Array(text)),
+  metersPerUnit: optional(Type.Number({ exclusiveMinimum: 0 })),
+  pixelSize: optional(Type.Number({ exclusiveMinimum: 0 })),
+  tileSize: optional(Type.Tuple([whole(1, 4096), whole(1, 4096)])),
+  alignTopLeft: optional(Type.Boolean()),
+  yCoordinateFirst: optional(Type.Boolean()),
+});
+
+const connections = optional(whole(1, 1024));
+
+export const WmsSourceSchema = strict({
+  type: Type.Literal("wms"),
+  url: text,
+  version: optional(Type.Enum(["1.1.1", "1.3.0"])),
+  layers: optional(Type.Array(text, { minItems: 1 })),
+  styles: optional(Type.Array(Type.String())),
+  transparent: optional(Type.Boolean()),
+  timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
+  connections,
+  vendorParameters: optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+  username: optional(Type.String()),
+  password: optional(Type.String()),
+});
+
+const DemoSourceSchema = strict({
+  type: Type.Literal("demo"),
+  dataset: Type.Enum(["states", "world"]),
+  connections,
+});
+
+const level = optional(whole(0, 63));
+export const GridSubsetSchema = strict({
+  gridSet: text,
+  extent: optional(extent),
+  zoomStart: level,
+  zoomStop: level,
+});
+
+const StringFilterSchema = strict({
+  type: Type.Literal("string"),
+  key: text,
+  default: optional(Type.String()),
+  values: Type.Array(Type.String()),
+});
+const RegexFilterSchema = strict({
+  type: Type.Literal("regex"),
+  key: text,
+  default: optional(Type.String()),
+  regex: Type.String(),
+});
+
+export const LayerSchema = strict({
+  name: text,
+  title: optional(Type.String()),
+  description: optional(Type.String()),
+  source: Type.Union([WmsSourceSchema, DemoSourceSchema]),
+  gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
+  formats: optional(Type.Array(text, { minItems: 1 })),
+  metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
+  gutter: optional(whole(0, 256)),
+  parameterFilters: optional(Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema]))),
+  expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
+  expireClientSeconds: optional(whole(0, MAX_SECONDS)),
+  secured: optional(Type.Boolean()),
+});
+
+const quotaAmount = {
+  value: Type.Union([Type.Number({ minimum: 0 }), Type.String()]),
+  units: Type.Enum([...STORAGE_UNITS]),
+};
+export const DiskQuotaSchema = strict({
+  enabled: optional(Type.Boolean()),
+  cacheCleanUpFrequency: optional(whole(1, Number.MAX_SAFE_INTEGER)),
+  cacheCleanUpUnits: optional(Type.Enum([...CLEAN_UP_UNITS])),
+  maxConcurrentCleanUps: optional(whole(1, Number.MAX_SAFE_INTEGER)),
+  globalExpirationPolicyName: optional(Type.Enum([...EXPIRATION_POLICIES])),
+  globalQuota: optional(strict({ value: optional(quotaAmount.value), units: optional(quotaAmount.units) })),
+  layerQuotas: optional(
+    Type.Array(
+      strict({
+        layer: text,
+        expirationPolicyName: Type.Enum([...EXPIRATION_POLICIES]),
+        quota: strict(quotaAmount),
+      }),
+    ),
+  ),
+});
+
+export const JobsSchema = strict({
+  maxRunningTasks: optional(whole(1, 4096)),
+  maxThreadCount: optional(whole(1, 4096)),
+  outageLimitSeconds: optional(whole(0, MAX_SECONDS)),
+  historyDays: optional(whole(0, 36_500)),
+});
+
+export const CompatSchema = strict({
+  quotaRoot: optional(
+    Type.Enum(["cacheQuotaConfiguration", "gwcQuotaConfiguration", "org.geowebcache.diskquota.DiskQuotaConfig"]),
+  ),
+  quotaForm: optional(Type.Enum(["value-units", "bytes"])),
+});
+
+export const StoreSchema = strict({
+  /** Syncs every tile: survives a power loss at the price of a disk flush per tile. */
+  fsync: optional(Type.Boolean()),
+  /** Another program writes into the same store: hits and seeds ask the disk. */
+  shared: optional(Type.Boolean()),
+});
+
+export const ConfigurationSchema = strict({
+  server: optional(ServerSchema),
+  dataDir: optional(text),
+  users: optional(Type.Array(UserSchema)),
+  htpasswd: optional(HtpasswdSchema),
+  gridSets: optional(Type.Array(GridSetSchema)),
+  layers: optional(Type.Array(LayerSchema)),
+  diskQuota: optional(DiskQuotaSchema),
+  jobs: optional(JobsSchema),
+  compat: optional(CompatSchema),
+  store: optional(StoreSchema),
+});
+
+export type LayerDocument = Static<typeof LayerSchema>;
+export type GridSetDocument = Static<typeof GridSetSchema>;
+export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
+export type WmsSourceDocument = Static<typeof WmsSourceSchema>;

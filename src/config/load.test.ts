@@ -1,0 +1,417 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { hashPassword, verifyPassword } from "../http/auth/password.ts";
+import type { Configuration } from "./configuration.ts";
+import { loadConfiguration } from "./load.ts";
+import { problemText } from "./problem.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-config-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+let files = 0;
+interface Given {
+  readonly yaml?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, string>>;
+}
+function loading({ yaml, env = {}, flags = {} }: Given) {
+  if (yaml === undefined) return loadConfiguration({ env, flags, cwd: directory });
+  const config = `${++files}.yaml`;
+  writeFileSync(join(directory, config), yaml);
+  return loadConfiguration({ env, flags: { ...flags, config }, cwd: directory });
+}
+async function loaded(given: Given): Promise<Configuration> {
+  const result = await loading(given);
+  if (!result.ok) throw new Error(result.error.map(problemText).join("\n"));
+  return result.value;
+}
+/** The problems as they are printed, the file's name left out. */
+async function problems(given: Given): Promise<string[]> {
+  const result = await loading(given);
+  return result.ok ? [] : result.error.map((p) => problemText(p).replace(/^\d+\.yaml:/, ""));
+}
+const layer = (more: string) => `layers:\n  - { name: a, source: { type: wms, url: "http://u/" }, ${more} }\n`;
+
+/** Word for word. */
+const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, mounts: ["/", "/geowebcache"] }
+dataDir: ./data
+users:
+  - { name: admin, passwordHash: "scrypt:…", roles: [admin] }   # or password: plain, hashed at start, with a warning
+gridSets:                       # own ones, beside the built-in
+  - { id: "my:grid", srs: EPSG:2163, extent: [-2495667.98, -2223677.20, 3291070.61, 959189.33], scaleDenominators: [25000000, 1000000, 100000, 25000], tileSize: [200, 200], alignTopLeft: false }
+layers:
+  - name: ws:roads
+    title: Roads
+    source: { type: wms, url: "http://127.0.0.1:9000/wms", version: 1.1.1, layers: [roads], styles: [], transparent: true, timeoutSeconds: 30, connections: 4 }
+    gridSubsets:
+      - { gridSet: EPSG:900913, extent: [-8237642, 4970241, -8235000, 4973000], zoomStart: 0, zoomStop: 18 }
+      - { gridSet: EPSG:4326 }
+    formats: [image/png, image/jpeg]
+    metatile: [4, 4]
+    gutter: 16                  # pixels
+    parameterFilters:
+      - { type: string, key: STYLES, default: "", values: [a, b] }
+      - { type: regex, key: CQL_FILTER, default: "", regex: ".*" }
+    expireCacheSeconds: 0       # 0: never
+    expireClientSeconds: 3600
+diskQuota: { enabled: true, globalQuota: { value: 20, units: MiB } }   # the initial value, while none is persisted
+`;
+
+test("the example of the decisions is read word for word", async () => {
+  const configuration = await loaded({ yaml: EXAMPLE });
+  expect(configuration).toMatchObject({
+    server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierBytes: 64 * 2 ** 20 },
+    dataDir: join(directory, "data"),
+    users: [{ name: "admin", roles: ["admin"] }],
+    diskQuota: {
+      enabled: true,
+      cacheCleanUpFrequency: 10,
+      globalQuota: { value: "20", units: "MiB" },
+      layerQuotas: [],
+    },
+    jobs: { maxRunningTasks: 32, maxThreadCount: 128, outageLimitSeconds: 3600, historyDays: 30 },
+  });
+  expect(configuration.warnings).toEqual([expect.stringMatching(/admin cannot log in/)]);
+  const [roads] = configuration.layers;
+  expect(roads).toMatchObject({
+    name: "ws:roads",
+    source: {
+      type: "wms",
+      version: "1.1.1",
+      layers: ["roads"],
+      timeoutMs: 30_000,
+      connections: 4,
+      vendorParameters: {},
+    },
+    metatile: [4, 4],
+    gutter: 16,
+    expireClientSeconds: 3600,
+    secured: false,
+  });
+  expect(roads?.formats.map((f) => f.mimeType)).toEqual(["image/png", "image/jpeg"]);
+  expect(roads?.gridSubsets.map((s) => [s.gridSet.id, s.zoomStart, s.zoomStop])).toEqual([
+    ["EPSG:900913", 0, 18],
+    ["EPSG:4326", 0, 21],
+  ]);
+  expect(Object.isFrozen(roads?.gridSubsets[0]?.coverage)).toBe(true);
+  expect(structuredClone(configuration), "it travels to the threads").toEqual(configuration);
+});
+
+test("a layer needs no more than a name and a source", async () => {
+  const { layers } = await loaded({ yaml: 'layers: [{ name: "a:b", source: { type: wms, url: "http://u/" } }]' });
+  expect(layers[0]).toMatchObject({
+    title: "a:b",
+    source: { version: "1.1.1", layers: ["a:b"], transparent: true, timeoutMs: 30_000, connections: 8 },
+    metatile: [4, 4],
+    gutter: 0,
+    expireCacheSeconds: 0,
+    expireClientSeconds: 7200,
+  });
+  expect(layers[0]?.gridSubsets.map((s) => s.gridSet.id)).toEqual(["EPSG:4326", "EPSG:900913"]);
+  expect(layers[0]?.formats.map((f) => f.mimeType)).toEqual(["image/png", "image/jpeg"]);
+});
+
+test("without a file there are the demo layers, on loopback, in ./data", async () => {
+  const { file, layers, server, dataDir, warnings } = await loaded({});
+  expect(file).toBeUndefined();
+  expect(layers.map((l) => l.name)).toEqual(["topp:states", "nurc:Arc_Sample", "img states"]);
+  expect(server).toMatchObject({ host: "127.0.0.1", port: 8080 });
+  expect(dataDir).toBe(join(directory, "data"));
+  expect(warnings).toEqual([]);
+  const atlas = layers[0]?.gridSubsets.find((s) => s.gridSet.id === "EPSG:2163");
+  expect(atlas?.coverage.map((r) => [r.maxX + 1, r.maxY + 1])).toEqual([
+    [5, 3],
+    [104, 57],
+    [1034, 569],
+    [4134, 2274],
+  ]);
+});
+
+test("everything that is wrong is told at once, with its place and what would do", async () => {
+  const yaml = `server: { prot: 8080, port: 99999, host: 5 }
+layers:
+  - name: a.JSON
+    source: { type: wms, url: ftp://x/ }
+    gridSubset: []
+    gutter: 1.5
+  - name: b
+    source: { type: wmts, url: x }
+  - name: c
+    source: { type: demo, dataset: states }
+    formats: [image/pgn]
+    metatile: [4]
+    gridSubsets:
+      - { gridSet: EPSG:9009113 }
+      - { gridSet: EPSG:4326, zoomStart: 5, zoomStop: 4 }
+jobs: 7
+`;
+  expect(await problems({ yaml })).toEqual([
+    "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB)",
+    "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
+    "1:42: server.host: expected a text that is not empty (in quotes), got 5",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, expireCacheSeconds, expireClientSeconds, secured)",
+    "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
+    '8:21: layers[1].source.type: expected one of wms, demo, got "wmts"',
+    "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
+    "16:7: jobs: expected a map, got 7",
+  ]);
+});
+
+test("a layer that is right in shape is looked at in its sense, beside others that are not", async () => {
+  const yaml = `layers:
+  - { name: x.JSON, source: { type: wms, url: "ftp://x/" } }
+  - { name: "a:b", source: { type: wms, url: "http://me:hunter2@u/" }, gutter: no }
+  - { name: "a_b", source: { type: wms, url: "http://me:hunter2@u/" } }
+  - { name: "a b", source: { type: wms, url: "http://u/", vendorParameters: { bbox: 1 } }, formats: [image/pgn] }
+  - name: c
+    source: { type: demo, dataset: states }
+    gridSubsets:
+      - { gridSet: EPSG:9009113 }
+      - { gridSet: EPSG:4326, zoomStart: 5, zoomStop: 4 }
+      - { gridSet: EPSG:900913, extent: [-8e9, 0, -7e9, 1] }
+      - { gridSet: EPSG:4326, zoomStart: 30 }
+    parameterFilters:
+      - { type: string, key: styles, values: [] }
+      - { type: regex, key: STYLES, regex: "(" }
+`;
+  const found = await problems({ yaml });
+  expect(found.join("\n")).not.toContain("hunter2");
+  const expected = [
+    '2:13: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "x.JSON"',
+    '2:47: layers[0].source.url: expected an address with http:// or https://, got "ftp://x/"',
+    "3:80: layers[1].gutter: expected a whole number from 0 to 256, got",
+    "4:46: layers[2].source.url: expected no credentials in the address",
+    '5:13: layers[3].name: "a b" and "a_b" would share the directory a_b of the store',
+    "5:79: layers[3].source.vendorParameters.bbox: is set by the source itself",
+    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, got "image/pgn"',
+    '9:20: layers[4].gridSubsets[0].gridSet: unknown grid set "EPSG:9009113"; did you mean EPSG:900913? (known: EPSG:4326,',
+    "10:42: layers[4].gridSubsets[1].zoomStart: expected at most zoomStop (4), got 5",
+    "11:41: layers[4].gridSubsets[2].extent: -8000000000, 0, -7000000000, 1 does not overlap EPSG:900913",
+    '12:20: layers[4].gridSubsets[3].gridSet: "EPSG:4326" is already offered',
+    "12:42: layers[4].gridSubsets[3].zoomStart: expected a level of EPSG:4326, 0 to 21, got 30",
+    "15:29: layers[4].parameterFilters[1].key: two filters have the key STYLES",
+    '15:44: layers[4].parameterFilters[1].regex: expected a regular expression (JavaScript\'s, with the flag u), got "("',
+  ];
+  for (const [i, start] of expected.entries()) expect(found[i]).toContain(start);
+  expect(found).toHaveLength(expected.length);
+});
+
+test.each([
+  ["", "1 to 200"],
+  [" ", "1 to 200"],
+  ["a\u0007", "1 to 200"],
+  ["x".repeat(201), "1 to 200"],
+  ["é".repeat(150), "at most 200 bytes"],
+  ["..", "no part . or .."],
+  ["a/../b", "no part . or .."],
+  ["_gwc_in_progress_deletes_", "none of"],
+  ["tmp", "none of"],
+])("the name %j is refused for a layer", async (name, why) => {
+  const yaml = `layers: [{ name: ${JSON.stringify(name)}, source: { type: wms, url: "http://u/" } }]`;
+  expect((await problems({ yaml })).join("\n")).toMatch(name === "" ? "not empty" : why);
+});
+
+test("names with a slash, a dot, a blank and any letter are allowed", async () => {
+  const names = ["a/b", "ws:a.b", "img states", "Straßen", ".hidden", "a.jsonx"];
+  const yaml = `layers: ${JSON.stringify(names.map((name) => ({ name, source: { type: "demo", dataset: "world" } })))}`;
+  expect((await loaded({ yaml })).layers.map((l) => l.name)).toEqual(names);
+});
+
+test("a file that is not there, not YAML, or several at once is a problem and not a fault", async () => {
+  expect(await problems({ flags: { config: "none.yaml" } })).toEqual([
+    expect.stringMatching(/^none\.yaml: the configuration cannot be read: ENOENT/),
+  ]);
+  expect(await problems({ yaml: "dataDir: a\ndataDir: b\n" })).toEqual([
+    expect.stringMatching(/^2:1: this is not valid YAML: .*unique/),
+  ]);
+  expect(await problems({ yaml: "a: [1" })).toEqual([expect.stringMatching(/not valid YAML/)]);
+  expect((await problems({ yaml: "a: 1\n---\nb: 2\n" })).join()).toMatch(/not valid YAML/);
+  expect(await problems({ yaml: "- 1" })).toEqual(["1:1: expected a map, got a list"]);
+  expect(await problems({ yaml: "a: !!js/function x" })).not.toEqual([]);
+});
+
+test("aliases are read, a bomb of them is refused", async () => {
+  const yaml = `layers:
+  - { name: a, source: &up { type: wms, url: "http://u/" } }
+  - { name: b, source: *up }
+`;
+  expect((await loaded({ yaml })).layers).toHaveLength(2);
+  const bomb = [
+    "a0: &a0 [x, x]",
+    ...Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}, *a${i}]`),
+  ];
+  expect((await problems({ yaml: bomb.join("\n") })).join()).toMatch(/cannot be read: Excessive alias count/);
+  expect((await problems({ yaml: "layers: &l [*l]" })).join()).not.toBe("");
+});
+
+test("variables are put into texts, with defaults, and a missing one is named", async () => {
+  const yaml = `server: { port: "\${PORT}", host: "\${HOST:-localhost}" }
+layers:
+  - name: \${NAME}-roads
+    source: { type: wms, url: "http://u/?a=$\${b}", username: me, password: "\${EMPTY:-fallback}" }
+`;
+  const { server, layers } = await loaded({ yaml, env: { PORT: "0", NAME: "x", EMPTY: "" } });
+  expect(server).toMatchObject({ port: 0, host: "localhost" });
+  expect(layers[0]).toMatchObject({ name: "x-roads", source: { url: `http://u/?a=\${b}`, password: "fallback" } });
+  expect(await problems({ yaml: `dataDir: "\${A}/\${B:-b}/\${C}"` })).toEqual([
+    "1:10: dataDir: the variable A is not set, and there is no default",
+    "1:10: dataDir: the variable C is not set, and there is no default",
+  ]);
+  expect(await problems({ yaml: `dataDir: "\${A}"` }), "and not as empty, too").toHaveLength(1);
+  expect(await problems({ yaml: `dataDir: "\${A"`, env: { A: "x" } })).toEqual([
+    expect.stringContaining(`expected \${NAME} or \${NAME:-default}`),
+  ]);
+});
+
+test("no problem shows a secret, wherever it went wrong", async () => {
+  const secret = "hunter2";
+  const env = { SECRET: secret };
+  const found = [
+    ...(await problems({ yaml: `users: ["admin:${secret}"]` })),
+    ...(await problems({ yaml: `users: "admin:${secret}"` })),
+    ...(await problems({ yaml: `users: [{ name: a, password: [${secret}], roles: [admin] }]` })),
+    ...(await problems({ yaml: `users: [{ name: a, pasword: ${secret}, roles: [admin] }]` })),
+    ...(await problems({ yaml: `layers: [{ name: a, source: { type: wms, url: "\${SECRET}", password: 5 } }]`, env })),
+    ...(await problems({ yaml: `server: { port: "\${SECRET}" }`, env })),
+    ...(await problems({ yaml: `users: [{ password: "${secret}` })),
+    ...(await problems({ yaml: `a: { b: c }}\nusers: "${secret}"\n${secret}: [` })),
+    ...(await problems({ yaml: `password: } ${secret} "${secret}"` })),
+    ...(await problems({ env: { NUTHATCH_USERS: `[{"password": "${secret}"` } })),
+    ...(await problems({
+      env: {
+        NUTHATCH_USERS: `[{"name": "a", "password": "${secret}", "passwordHash": "${secret}", "roles": ["admin"]}]`,
+      },
+    })),
+  ];
+  expect(found.length).toBeGreaterThanOrEqual(11);
+  expect(found.join("\n")).not.toContain(secret);
+  expect(found.join("\n")).toContain(`\${SECRET}`);
+});
+
+test("flags win over variables, variables over the file; an empty variable is none", async () => {
+  const yaml = "server: { port: 1, host: localhost }\njobs: { historyDays: 1 }\nlayers: []\n";
+  const env = {
+    NUTHATCH_PORT: "2",
+    NUTHATCH_HOST: "",
+    NUTHATCH_SERVER_MOUNTS: "/geoserver/gwc/, /",
+    NUTHATCH_SERVER_MEMORY_TIER_MIB: "3",
+    NUTHATCH_JOBS_MAX_RUNNING_TASKS: "4",
+    NUTHATCH_COMPAT_QUOTA_ROOT: "gwcQuotaConfiguration",
+    NUTHATCH_STORE_FSYNC: "TRUE",
+    NUTHATCH_DATA_DIR: "elsewhere",
+    NUTHATCH_DISK_QUOTA: '{"enabled": true, "globalQuota": {"value": "1.50"}}',
+    NUTHATCH_LAYERS: '[{"name": "a", "source": {"type": "demo", "dataset": "world"}}]',
+  };
+  const flags = { port: "5", "jobs.maxThreadCount": "6" };
+  expect(await loaded({ yaml, env, flags })).toMatchObject({
+    server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20 },
+    jobs: { maxRunningTasks: 4, maxThreadCount: 6, historyDays: 1 },
+    compat: { quotaRoot: "gwcQuotaConfiguration", quotaForm: "value-units" },
+    store: { fsync: true, shared: false },
+    dataDir: join(directory, "elsewhere"),
+    diskQuota: { enabled: true, globalQuota: { value: "1.50", units: "MiB" } },
+    layers: [{ name: "a" }],
+  });
+});
+
+test("what is wrong in a variable or a flag is told under its name", async () => {
+  expect(await problems({ env: { NUTHATCH_PORT: "tcp://10.0.0.1:8080", NUTHATCH_LAYERS: "x" } })).toEqual([
+    "NUTHATCH_LAYERS: layers: expected a list as JSON text",
+    'NUTHATCH_PORT: server.port: expected a whole number from 0 to 65535, got "tcp://10.0.0.1:8080"',
+  ]);
+  expect(await problems({ flags: { "jobs.maxRuningTasks": "1", "data-dir": "" } })).toEqual([
+    "--set jobs.maxRuningTasks: unknown key; did you mean jobs.maxRunningTasks?",
+    '--data-dir: dataDir: expected a text that is not empty, got ""',
+  ]);
+  const { warnings } = await loaded({ env: { NUTHATCH_PROT: "1", NUTHATCH_PORT_8080_TCP_ADDR: "10.0.0.1" } });
+  expect(warnings).toEqual(["the variable NUTHATCH_PROT is not known; did you mean NUTHATCH_PORT?"]);
+});
+
+test("beyond loopback a user is needed, and the message says how to make one", async () => {
+  for (const host of ["0.0.0.0", "::", "192.168.0.1", "tiles.example.org", "[::]"]) {
+    const [message] = await problems({ env: { NUTHATCH_HOST: host } });
+    expect(message, host).toMatch(/NUTHATCH_ADMIN_PASSWORD.*users:/);
+  }
+  for (const host of ["127.1.2.3", "::1", "[::1]", "localhost"])
+    expect(await problems({ env: { NUTHATCH_HOST: host } }), host).toEqual([]);
+  const env = { NUTHATCH_HOST: "0.0.0.0", NUTHATCH_ADMIN_PASSWORD: "s3cret" };
+  const { users, warnings } = await loaded({ env });
+  expect(users).toMatchObject([{ name: "admin", roles: ["admin"] }]);
+  expect(await verifyPassword("s3cret", users[0]?.passwordHash ?? "")).toBe(true);
+  expect(warnings).toEqual([]);
+  expect((await loaded({ env: { ...env, NUTHATCH_ADMIN_USER: "root" } })).users[0]?.name).toBe("root");
+});
+
+test("plain passwords are hashed with a warning, hashes are kept, htpasswd files are read", async () => {
+  const hash = await hashPassword("b");
+  const bcrypt = `$2y$05$${"a".repeat(53)}`;
+  writeFileSync(join(directory, "htpasswd"), `# people\ncarol:${bcrypt}\nold:{SHA}xyz\n`);
+  const yaml = `users:
+  - { name: a, password: plain, roles: [viewer] }
+  - { name: b, passwordHash: "${hash}", roles: [operator, viewer] }
+htpasswd: { file: htpasswd, roles: [operator] }
+`;
+  const { users, warnings } = await loaded({ yaml });
+  expect(users.map((u) => [u.name, u.roles])).toEqual([
+    ["carol", ["operator"]],
+    ["a", ["viewer"]],
+    ["b", ["operator", "viewer"]],
+  ]);
+  expect(await verifyPassword("plain", users[1]?.passwordHash ?? "")).toBe(true);
+  expect(users[2]?.passwordHash).toBe(hash);
+  expect(warnings.join("\n")).toMatch(/htpasswd:3: this user cannot log in[\s\S]*password of a is not hashed/);
+  expect(warnings.join("\n")).not.toContain("plain,");
+  expect(await problems({ yaml: "users: [{ name: a, roles: [] }]" })).toEqual([
+    "1:27: users[0].roles: expected at least one item, got none",
+  ]);
+  expect(await problems({ yaml: 'users: [{ name: "a:b", password: x, roles: [admin] }]' })).toHaveLength(1);
+  expect((await problems({ yaml: "htpasswd: { file: none }" })).join()).toMatch(
+    /htpasswd.file: cannot be read: ENOENT/,
+  );
+});
+
+test("own grid sets may take the place of built-in ones, and a wrong one is told once", async () => {
+  const own = (more: string) => `gridSets: [{ id: EPSG:900913, srs: 3857, extent: [0, 0, 1000, 1000], ${more} }]\n`;
+  const subset = layer("gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 40 }]");
+  const { layers, warnings } = await loaded({ yaml: own("levels: 3") + subset });
+  expect(layers[0]?.gridSubsets[0]).toMatchObject({ zoomStop: 2, gridSet: { srs: 3857 } });
+  expect(warnings).toEqual(["layer a: zoomStop 40 is reduced to 2, the last level of EPSG:900913"]);
+  expect((await loaded({ yaml: own("title: x") + subset })).layers[0]?.gridSubsets[0]?.gridSet.matrices).toHaveLength(
+    18,
+  );
+  expect(await problems({ yaml: own("levels: 3, resolutions: [1]") + subset })).toEqual([
+    "1:12: gridSets[0]: only one of resolutions, scaleDenominators and levels can be given",
+  ]);
+  expect(await problems({ yaml: own("resolutions: [1, 2]") + subset })).toEqual([
+    "1:12: gridSets[0]: resolutions must become smaller from level to level, but 2 follows 1",
+  ]);
+});
+
+test("the initial quota is checked as a PUT of it would be", async () => {
+  const quota = (text: string) => ({ yaml: `${layer("title: x")}diskQuota: ${text}` });
+  const full = await loaded(
+    quota("{ layerQuotas: [{ layer: a, expirationPolicyName: LRU, quota: { value: 1.5, units: GiB } }] }"),
+  );
+  expect(full.diskQuota.layerQuotas).toEqual([
+    { layer: "a", expirationPolicyName: "LRU", quota: { value: "1.5", units: "GiB" } },
+  ]);
+  const wrong = await problems(
+    quota(
+      "{ globalQuota: { value: 9e9, units: TiB }, layerQuotas: [{ layer: b, expirationPolicyName: LRU, quota: { value: x, units: GiB } }] }",
+    ),
+  );
+  expect(wrong.join("\n")).toMatch(/at most 9223372036854775807 bytes/);
+  expect(wrong.join("\n")).toMatch(/unknown layer "b"/);
+  expect(wrong.join("\n")).toMatch(/expected a decimal number from 0 on, got "x"/);
+  expect((await problems(quota("{ globalQuota: { units: ZZiB } }"))).join()).toMatch(/one of B, KiB, MiB, GiB, TiB/);
+});
+
+test("mounts and origins are brought to one form", async () => {
+  const yaml = `server: { mounts: ["/", "/a/", "/a", "/geoserver/gwc"], allowedOrigins: ["https://x.org/", "http://y:81"] }`;
+  const { server } = await loaded({ yaml });
+  expect(server.mounts).toEqual(["/geoserver/gwc", "/a", "/"]);
+  expect(server.allowedOrigins).toEqual(["https://x.org", "http://y:81"]);
+  expect(await problems({ yaml: 'server: { mounts: ["a", "/%41", "/a//b"], allowedOrigins: ["*"] }' })).toHaveLength(4);
+});

@@ -1,0 +1,206 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import type { User } from "../http/options.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Configuration } from "./configuration.ts";
+import { demoLayers } from "./demo-configuration.ts";
+import { buildDiskQuota } from "./internal/build-disk-quota.ts";
+import { buildGridSets } from "./internal/build-grid-sets.ts";
+import { buildLayers } from "./internal/build-layers.ts";
+import { buildServer, isLoopback } from "./internal/build-server.ts";
+import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
+import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
+import { conform, isMap } from "./internal/conform.ts";
+import { lay, readOverrides } from "./internal/overrides.ts";
+import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
+import {
+  CompatSchema,
+  ConfigurationSchema,
+  DiskQuotaSchema,
+  GridSetSchema,
+  HtpasswdSchema,
+  JobsSchema,
+  LayerSchema,
+  ServerSchema,
+  StoreSchema,
+  UserSchema,
+} from "./internal/schema.ts";
+import type { ConfigurationProblem } from "./problem.ts";
+
+export interface ConfigurationInput {
+  readonly env: Variables;
+  /** `config`, `host`, `port`, `data-dir`, or the path of a key (`jobs.maxRunningTasks`). */
+  readonly flags: Readonly<Record<string, string>>;
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+}
+
+/**
+ * The configuration from file, variables and flags, the later over the earlier; without a file the demo layers.
+ * Every problem is told at once. The result is frozen.
+ */
+export async function loadConfiguration(
+  input: ConfigurationInput,
+): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
+  const { env, flags, cwd } = input;
+  const name = flags["config"] ?? (env["NUTHATCH_CONFIG"] || undefined);
+  const file = name === undefined ? undefined : await readNamed(name, cwd, env);
+  const laid = readOverrides(env, flags);
+  const unplaced = laid.problems.map(
+    ({ name: from, path, message }): ConfigurationProblem => ({
+      file: from,
+      line: undefined,
+      column: undefined,
+      path,
+      value: undefined,
+      message,
+    }),
+  );
+  // What is not YAML has no content to look at further.
+  if (file !== undefined && file.content === undefined && file.problems.length > 0)
+    return refuse([...file.problems, ...unplaced]);
+
+  let content: unknown = file?.content ?? {};
+  for (const { path, value } of laid.overrides) content = lay(content, path, value);
+  const overrideAt = (path: Path) => laid.overrides.findLast((override) => isWithin(path, override.path));
+  const origins: Origins = {
+    originOf(path, part) {
+      const override = overrideAt(path);
+      if (override !== undefined) return { file: override.name, line: undefined, column: undefined };
+      return file?.positionOf(path, part) ?? { file: "the configuration", line: undefined, column: undefined };
+    },
+    writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(path) : undefined),
+  };
+  const problems = new Problems(origins);
+  const warnings = [...laid.warnings];
+  const built = await build(content, {
+    input,
+    file: name === undefined ? undefined : resolve(cwd, name),
+    problems,
+    warnings,
+    cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(path) !== undefined,
+  });
+  // A text that lacks its variable is told as that, and not as empty, too.
+  const told = new Set((file?.problems ?? []).map(({ path }) => path));
+  const found = [...(file?.problems ?? []), ...unplaced, ...problems.list.filter(({ path }) => !told.has(path))];
+  return found.length > 0 ? refuse(found) : ok(freeze(built));
+}
+
+async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
+  const origin = { file: name, line: undefined, column: undefined };
+  try {
+    return readConfigurationFile(name, await readFile(resolve(cwd, name), "utf8"), env);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      content: undefined,
+      problems: [{ ...origin, path: "", value: undefined, message: `the configuration cannot be read: ${why}` }],
+      positionOf: () => origin,
+      writtenAs: () => undefined,
+    };
+  }
+}
+
+interface Building {
+  readonly input: ConfigurationInput;
+  readonly file: string | undefined;
+  readonly problems: Problems;
+  readonly warnings: string[];
+  cameAsText(path: Path): boolean;
+}
+
+async function build(content: unknown, building: Building): Promise<Configuration> {
+  const { input, problems, warnings, file } = building;
+  const shaped = conform(ConfigurationSchema, content, [], building);
+  const root = isMap(shaped) ? shaped : {};
+  /** A section whose shape is right; else what an absent one is, as its problems are told already. */
+  const section = <T extends TSchema>(schema: T, key: string) => {
+    const value = root[key];
+    return !problems.within([key]) && Value.Check(schema, value) ? value : undefined;
+  };
+  /** The items of a list, undefined those whose shape is wrong. */
+  const items = <T extends TSchema>(schema: T, key: string) => {
+    const value = root[key];
+    const list: readonly unknown[] = Array.isArray(value) ? value : [];
+    return list.map((item, i) => (!problems.within([key, i]) && Value.Check(schema, item) ? item : undefined));
+  };
+
+  const server = buildServer(section(ServerSchema, "server") ?? {}, ["server"], problems);
+  const dataDir = typeof root["dataDir"] === "string" ? root["dataDir"] : "data";
+  const gridSets = buildGridSets(items(GridSetSchema, "gridSets"), ["gridSets"], problems);
+  const declared = new Set(idsOf(root["gridSets"]));
+  const demo = file === undefined && root["layers"] === undefined;
+  const layers = demo
+    ? demoLayers()
+    : buildLayers(items(LayerSchema, "layers"), ["layers"], { gridSets, declared, problems, warnings });
+  if (layers.length === 0) warnings.push("no layers are configured");
+  const users = await usersOf(building, items(UserSchema, "users"), section(HtpasswdSchema, "htpasswd"));
+  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host)) {
+    problems.expected(
+      ["server", "host"],
+      "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:",
+      server.host,
+    );
+  }
+  const diskQuota = section(DiskQuotaSchema, "diskQuota") ?? {};
+  const known = layers.map((layer) => layer.name);
+  return {
+    file,
+    server,
+    dataDir: resolve(input.cwd, dataDir),
+    users,
+    layers,
+    jobs: {
+      maxRunningTasks: 32,
+      maxThreadCount: 128,
+      outageLimitSeconds: 3600,
+      historyDays: 30,
+      ...section(JobsSchema, "jobs"),
+    },
+    compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },
+    store: { fsync: false, shared: false, ...section(StoreSchema, "store") },
+    // Layers that are wrong are told once, not as unknown ones again.
+    diskQuota: problems.within(["layers"])
+      ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)
+      : buildDiskQuota(diskQuota, known, ["diskQuota"], problems),
+    warnings,
+  };
+}
+
+const idsOf = (list: unknown): string[] =>
+  (Array.isArray(list) ? list : []).flatMap((item: unknown) =>
+    isMap(item) && typeof item["id"] === "string" ? [item["id"]] : [],
+  );
+
+async function usersOf(
+  { input, problems, warnings }: Building,
+  documents: Parameters<typeof buildUsers>[0],
+  htpasswd: { readonly file: string; readonly roles?: User["roles"] } | undefined,
+): Promise<readonly User[]> {
+  const users = new Map<string, User>();
+  const add = (more: readonly User[]): void => {
+    for (const user of more) users.set(user.name, user);
+  };
+  if (htpasswd !== undefined) {
+    try {
+      const text = await readFile(resolve(input.cwd, htpasswd.file), "utf8");
+      add(parseHtpasswd(text, htpasswd.roles ?? ["admin"], htpasswd.file, warnings));
+    } catch (error) {
+      problems.add(["htpasswd", "file"], `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  add(await buildUsers(documents, ["users"], problems, warnings));
+  const administrator = await administratorOf(input.env, problems);
+  if (administrator !== undefined) add([administrator]);
+  return [...users.values()];
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) freeze(inner);
+  }
+  return value;
+}
