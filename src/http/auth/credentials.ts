@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Role, User } from "../options.ts";
-import { hashPassword, verifyPassword } from "./password.ts";
+import { decodeBasic } from "./basic.ts";
+import { verifyPassword } from "./password.ts";
+import { type Clock, realClock, Throttle } from "./throttle.ts";
 
 export type Checked =
   /** No credentials were sent. */
@@ -24,17 +25,7 @@ export const mayDo = (user: User, need: Need): boolean => user.roles.some((role)
 
 /** How long a verified pair is believed without hashing it again: Basic is sent on every call. */
 const BELIEVED_MS = 300_000;
-const LONGEST_DELAY_MS = 1_000;
-const FIRST_DELAY_MS = 50;
-/** Wrong attempts of one address that may wait for their answer. */
-const WAITING_PER_ADDRESS = 8;
-/** Passwords that are being hashed at one time. */
-const VERIFYING_IN_ALL = 64;
-
-interface Failures {
-  count: number;
-  waiting: number;
-}
+const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Checks Basic credentials. Right ones are never delayed; wrong ones of an address are answered more and more slowly, a
@@ -42,16 +33,24 @@ interface Failures {
  */
 export class Authenticator {
   #users = new Map<string, User>();
+  /** Names the pairs in memory: of this process, and of no use to anybody else. */
   readonly #key = randomBytes(32);
-  readonly #believed = new LRUCache<string, string>({ max: 1000, ttl: BELIEVED_MS });
-  readonly #failures = new LRUCache<string, Failures>({ max: 10_000, ttl: 600_000 });
-  readonly #verifying = new Map<string, Promise<boolean>>();
-  #decoy: Promise<string> | undefined;
+  readonly #believed: LRUCache<string, string>;
+  readonly #throttle: Throttle;
+  readonly #verifying = new Map<string, Promise<boolean | undefined>>();
 
-  constructor(users: readonly User[]) {
+  constructor(users: readonly User[], clock: Clock = realClock) {
+    this.#believed = new LRUCache({
+      max: 1000,
+      ttl: BELIEVED_MS,
+      ttlResolution: 0,
+      perf: { now: () => clock.now() },
+    });
+    this.#throttle = new Throttle(clock);
     this.setUsers(users);
   }
 
+  /** From now on. A pair that was right before is verified again. */
   setUsers(users: readonly User[]): void {
     this.#users = new Map(users.map((u) => [u.name, u]));
     this.#believed.clear();
@@ -63,55 +62,36 @@ export class Authenticator {
 
   async check(header: string | undefined, address: string): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
+    const throttled = { kind: "throttled", retryAfterSeconds: RETRY_AFTER_SECONDS } as const;
     const pair = decodeBasic(header);
     if (pair !== undefined) {
-      const user = this.#users.get(pair.name);
+      const { name, password } = pair;
+      const user = this.#users.get(name);
       const digest = createHmac("sha256", this.#key)
-        .update(`${pair.name}\n${pair.password}\n${user?.passwordHash ?? ""}`)
+        .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
         .digest("base64");
-      if (user !== undefined && this.#believed.get(digest) === pair.name) return { kind: "user", user };
-      const right = await this.#verify(digest, pair.password, user);
-      if (right === "busy") return { kind: "throttled", retryAfterSeconds: 1 };
-      if (right && user !== undefined) {
-        this.#believed.set(digest, pair.name);
-        return { kind: "user", user };
+      if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
+      const right = await this.#verify(digest, address, () => verifyPassword(password, user?.passwordHash));
+      if (right === undefined) return throttled;
+      // A reload may have removed or changed the user in the meantime.
+      if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
+        this.#believed.set(digest, name);
+        return { kind: "user", user: this.#users.get(name) ?? user };
       }
     }
-    return this.#delay(address);
+    return (await this.#throttle.delay(address)) === "waited" ? { kind: "wrong" } : throttled;
   }
 
   /** Equal pairs that come together are hashed once: a client's first burst costs one hash. */
-  async #verify(digest: string, password: string, user: User | undefined): Promise<boolean | "busy"> {
+  async #verify(digest: string, address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
     const running = this.#verifying.get(digest);
     if (running !== undefined) return running;
-    if (this.#verifying.size >= VERIFYING_IN_ALL) return "busy";
-    this.#decoy ??= hashPassword("nobody has this password");
-    const verification = verifyPassword(password, user?.passwordHash ?? (await this.#decoy));
-    this.#verifying.set(digest, verification);
+    const verifying = this.#throttle.verify(address, verification);
+    this.#verifying.set(digest, verifying);
     try {
-      return await verification;
+      return await verifying;
     } finally {
       this.#verifying.delete(digest);
     }
   }
-
-  async #delay(address: string): Promise<Checked> {
-    const entry = this.#failures.get(address) ?? { count: 0, waiting: 0 };
-    this.#failures.set(address, entry);
-    if (entry.waiting >= WAITING_PER_ADDRESS) return { kind: "throttled", retryAfterSeconds: 1 };
-    entry.waiting++;
-    await sleep(Math.min(FIRST_DELAY_MS * 2 ** entry.count, LONGEST_DELAY_MS));
-    entry.waiting--;
-    entry.count = Math.min(entry.count + 1, 10);
-    return { kind: "wrong" };
-  }
-}
-
-/** `Basic BASE64(NAME:PASSWORD)` in UTF-8 (RFC 7617). */
-function decodeBasic(header: string): { name: string; password: string } | undefined {
-  const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header)?.[1];
-  if (token === undefined) return undefined;
-  const text = Buffer.from(token, "base64").toString("utf8");
-  const colon = text.indexOf(":");
-  return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }

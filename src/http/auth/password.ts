@@ -4,24 +4,14 @@ const COST = 15;
 const BLOCK = 8;
 const PARALLEL = 1;
 const KEY_BYTES = 32;
-
-function derive(password: string, salt: Buffer, ln: number, r: number, p: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const options = { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r };
-    scrypt(password.normalize("NFC"), salt, KEY_BYTES, options, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    );
-  });
-}
-
-/** `scrypt:LN:R:P:SALT:HASH`, the last two in base64url. About 85 ms of one core. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16);
-  const key = await derive(password, salt, COST, BLOCK, PARALLEL);
-  return `scrypt:${COST}:${BLOCK}:${PARALLEL}:${salt.toString("base64url")}:${key.toString("base64url")}`;
-}
+/** Of foreign hashes: 256 MiB and a few seconds, so that no line of a file can stop the server. */
+const MAX_MEMORY = 2 ** 28;
+const MAX_PARALLEL = 16;
+/** 2^14 rounds of bcrypt are about two seconds. */
+const MAX_BCRYPT_COST = 14;
 
 interface ScryptHash {
+  /** log2 of scrypt's N. */
   readonly ln: number;
   readonly r: number;
   readonly p: number;
@@ -29,26 +19,62 @@ interface ScryptHash {
   readonly key: Buffer;
 }
 
-function parseScrypt(hash: string): ScryptHash | undefined {
-  const found = /^scrypt:(\d{1,2}):(\d{1,2}):(\d{1,2}):([\w-]+):([\w-]+)$/.exec(hash);
-  if (found === null) return undefined;
-  const [, ln, r, p, salt, key] = found;
-  const numbers = { ln: Number(ln), r: Number(r), p: Number(p) };
-  if (numbers.ln < 1 || numbers.ln > 20 || numbers.r < 1 || numbers.p < 1) return undefined;
-  return { ...numbers, salt: Buffer.from(salt ?? "", "base64url"), key: Buffer.from(key ?? "", "base64url") };
+function derive(password: string, { ln, r, p, salt, key }: ScryptHash): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const options = { N: 2 ** ln, r, p, maxmem: 128 * r * (2 ** ln + p + 2) };
+    scrypt(password.normalize("NFC"), salt, key.length, options, (error, derived) =>
+      error === null ? resolve(derived) : reject(error),
+    );
+  });
 }
 
-/** Whether a text is a hash that `verifyPassword` can read: ours, or bcrypt as htpasswd writes it. */
-export const isPasswordHash = (hash: string): boolean =>
-  parseScrypt(hash) !== undefined || /^\$2[aby]\$\d\d\$[./\w]{53}$/.test(hash);
+const fresh = (): ScryptHash => ({
+  ln: COST,
+  r: BLOCK,
+  p: PARALLEL,
+  salt: randomBytes(16),
+  key: Buffer.alloc(KEY_BYTES),
+});
 
-/** Compared in constant time. */
-export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  const parsed = parseScrypt(hash);
-  if (parsed !== undefined) {
-    const key = await derive(password, parsed.salt, parsed.ln, parsed.r, parsed.p);
-    return key.length === parsed.key.length && timingSafeEqual(key, parsed.key);
+/** `scrypt:LN:R:P:SALT:HASH`, LN the logarithm of N, the last two in base64url. About 85 ms of one core. */
+export async function hashPassword(password: string): Promise<string> {
+  const hash = fresh();
+  const key = await derive(password, hash);
+  return `scrypt:${hash.ln}:${hash.r}:${hash.p}:${hash.salt.toString("base64url")}:${key.toString("base64url")}`;
+}
+
+/** Our own form, and the one of the password hashing competition (`$scrypt$ln=15,r=8,p=1$SALT$HASH`). */
+const FORMS = [
+  /^scrypt:(\d{1,2}):(\d{1,2}):(\d{1,2}):([\w-]{4,}):([\w-]{22,})$/,
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{4,})\$([A-Za-z0-9+/]{22,})$/,
+];
+
+function parseScrypt(hash: string): ScryptHash | undefined {
+  const found = hash.length > 500 ? undefined : FORMS.map((form) => form.exec(hash)).find((match) => match !== null);
+  const [, ln, r, p, salt, key] = found ?? [];
+  if (salt === undefined || key === undefined) return undefined;
+  const numbers = { ln: Number(ln), r: Number(r), p: Number(p) };
+  if (numbers.ln < 1 || numbers.r < 1 || numbers.p < 1 || numbers.p > MAX_PARALLEL) return undefined;
+  if (128 * numbers.r * 2 ** numbers.ln > MAX_MEMORY) return undefined;
+  // Buffer reads both alphabets.
+  return { ...numbers, salt: Buffer.from(salt, "base64"), key: Buffer.from(key, "base64") };
+}
+
+function isBcrypt(hash: string): boolean {
+  const cost = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash)?.[1];
+  return cost !== undefined && Number(cost) >= 4 && Number(cost) <= MAX_BCRYPT_COST;
+}
+
+/** Whether a text is a hash that `verifyPassword` can read: scrypt, or bcrypt as htpasswd writes it. */
+export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || isBcrypt(hash);
+
+/** Compared in constant time. Undefined or in no known form: false, at the price of a comparison. */
+export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+  if (hash !== undefined && isBcrypt(hash)) {
+    const { default: bcrypt } = await import("bcryptjs");
+    return bcrypt.compare(password, hash);
   }
-  const { default: bcrypt } = await import("bcryptjs");
-  return bcrypt.compare(password, hash);
+  const parsed = parseScrypt(hash ?? "");
+  const derived = await derive(password, parsed ?? fresh());
+  return parsed !== undefined && timingSafeEqual(derived, parsed.key);
 }

@@ -1,0 +1,159 @@
+import { beforeAll, expect, test } from "vitest";
+import type { User } from "../options.ts";
+import { Authenticator, type Checked, mayDo } from "./credentials.ts";
+import { hashPassword } from "./password.ts";
+
+/** A clock that stands still until it is moved. */
+function handClock() {
+  let time = 1000;
+  const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+  const asleep: number[] = [];
+  return {
+    asleep,
+    now: () => time,
+    sleep: (ms: number) =>
+      new Promise<void>((wake) => {
+        asleep.push(ms);
+        sleepers.push({ until: time + ms, wake });
+      }),
+    pass(ms: number) {
+      time += ms;
+      for (const sleeper of sleepers.splice(0)) {
+        if (sleeper.until <= time) sleeper.wake();
+        else sleepers.push(sleeper);
+      }
+    },
+  };
+}
+/** One whose sleepers wake at once; it tells for how long they meant to sleep. */
+function quickClock() {
+  const slept: number[] = [];
+  let time = 1000;
+  return {
+    slept,
+    now: () => time,
+    pass: (ms: number) => {
+      time += ms;
+    },
+    sleep: (ms: number) => {
+      slept.push(ms);
+      return Promise.resolve();
+    },
+  };
+}
+
+const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+const users: User[] = [];
+beforeAll(async () => {
+  users.push({ name: "ann", passwordHash: await hashPassword("right"), roles: ["operator"] });
+});
+const kinds = (checked: readonly Checked[]) => checked.map((c) => c.kind);
+
+test("nobody is anonymous, the right pair is its user, anything else is wrong", async () => {
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock);
+  expect(await authenticator.check(undefined, "a")).toEqual({ kind: "anonymous" });
+  expect(await authenticator.check(basic("ann", "right"), "a")).toEqual({ kind: "user", user: users[0] });
+  expect(clock.slept).toEqual([]);
+  for (const header of [basic("ann", "wrong"), basic("bob", "right"), basic("", ""), "Bearer x", "Basic %"])
+    expect(await authenticator.check(header, "a"), header).toEqual({ kind: "wrong" });
+});
+
+test("wrong ones are answered more and more slowly, up to a second; absent ones are not counted", async () => {
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock);
+  for (let i = 0; i < 7; i++) {
+    await authenticator.check("Bearer x", "a");
+    await authenticator.check(undefined, "b");
+  }
+  expect(clock.slept).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
+  await authenticator.check("Bearer x", "b");
+  expect(clock.slept.at(-1), "another address").toBe(50);
+  clock.pass(600_001);
+  await authenticator.check("Bearer x", "a");
+  expect(clock.slept.at(-1), "ten minutes later").toBe(50);
+});
+
+test("a bounded number waits, of an address and in all; more are told to come back", async () => {
+  const clock = handClock();
+  const authenticator = new Authenticator(users, clock);
+  const flood = (address: string, count: number) =>
+    Array.from({ length: count }, () => authenticator.check("Bearer x", address));
+  const first = flood("a", 10);
+  expect(kinds(await Promise.all(first.slice(8)))).toEqual(["throttled", "throttled"]);
+  expect(await first[9]).toEqual({ kind: "throttled", retryAfterSeconds: 1 });
+  const others = Array.from({ length: 31 }, (_, i) => flood(`b${i}`, 8)).flat();
+  expect(clock.asleep).toHaveLength(256);
+  expect(kinds(await Promise.all(flood("c", 1)))).toEqual(["throttled"]);
+  expect(await authenticator.check(basic("ann", "right"), "a"), "the right one meanwhile").toMatchObject({
+    kind: "user",
+  });
+  clock.pass(1000);
+  expect(new Set(kinds(await Promise.all([...first.slice(0, 8), ...others])))).toEqual(new Set(["wrong"]));
+});
+
+test("the right pair goes before a crowd of wrong ones of an address that failed before", async () => {
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock);
+  await authenticator.check("Bearer x", "evil");
+  const order: string[] = [];
+  const crowd = Array.from({ length: 8 }, (_, i) =>
+    authenticator.check(basic("ann", `guess ${i}`), "evil").then(() => order.push("wrong")),
+  );
+  const right = authenticator.check(basic("ann", "right"), "good").then(() => order.push("right"));
+  await Promise.all([...crowd, right]);
+  // Two are hashed already when it comes.
+  expect(order.indexOf("right")).toBeLessThanOrEqual(2);
+});
+
+test("a verified pair is believed for five minutes, and hashed again after that or a reload", async () => {
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock);
+  const timed = async () => {
+    const begin = performance.now();
+    expect((await authenticator.check(basic("ann", "right"), "a")).kind).toBe("user");
+    return performance.now() - begin;
+  };
+  await timed();
+  const believed = await Promise.all(Array.from({ length: 100 }, timed));
+  expect(Math.max(...believed), "no hash takes so little").toBeLessThan(20);
+  clock.pass(300_001);
+  expect(await timed()).toBeGreaterThan(20);
+  authenticator.setUsers([{ name: "ann", passwordHash: await hashPassword("new"), roles: ["viewer"] }]);
+  expect((await authenticator.check(basic("ann", "right"), "a")).kind).toBe("wrong");
+  expect(await authenticator.check(basic("ann", "new"), "a")).toMatchObject({ user: { roles: ["viewer"] } });
+  authenticator.setUsers([]);
+  expect(authenticator.usersConfigured()).toBe(false);
+  expect((await authenticator.check(basic("ann", "new"), "a")).kind).toBe("wrong");
+});
+
+test("a burst of one pair is hashed once, however many come", async () => {
+  const authenticator = new Authenticator(users, quickClock());
+  const burst = Array.from({ length: 200 }, () => authenticator.check(basic("ann", "right"), "a"));
+  expect(new Set(kinds(await Promise.all(burst)))).toEqual(new Set(["user"]));
+});
+
+test("an unknown name takes as long as a wrong password", async () => {
+  const authenticator = new Authenticator(users, quickClock());
+  const median = async (name: string) => {
+    const times: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const begin = performance.now();
+      await authenticator.check(basic(name, `wrong ${i}`), name);
+      times.push(performance.now() - begin);
+    }
+    return times.sort((a, b) => a - b)[2] ?? 0;
+  };
+  const ratio = (await median("ann")) / (await median("bob"));
+  expect(ratio).toBeGreaterThan(0.3);
+  expect(ratio).toBeLessThan(3);
+});
+
+test("viewers read, operators run tasks, administrators do everything", () => {
+  const may = (roles: User["roles"]) =>
+    (["read", "operate", "administer"] as const).filter((need) => mayDo({ name: "x", passwordHash: "", roles }, need));
+  expect(may(["viewer"])).toEqual(["read"]);
+  expect(may(["operator"])).toEqual(["read", "operate"]);
+  expect(may(["viewer", "admin"])).toEqual(["read", "operate", "administer"]);
+  expect(may([])).toEqual([]);
+});
