@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Agent, request } from "node:http";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { fileURLToPath } from "node:url";
 import { decodePicture } from "../src/image/decode.ts";
 import { encodePng } from "../src/image/png-encode.ts";
 import { ended, seed, startServer, type TestServer } from "../test/support/server.ts";
@@ -53,7 +52,6 @@ async function bareServer(
   headers: Record<string, string>,
   body: Buffer,
 ): Promise<{ port: number; pid: number; close(): void }> {
-  const { spawn } = await import("node:child_process");
   const file = join(mkdtempSync(join(tmpdir(), "nuthatch-bench-")), "body");
   writeFileSync(file, body);
   const code = `const b=require('fs').readFileSync(${JSON.stringify(file)});const h=${JSON.stringify(headers)};const s=require('http').createServer((q,r)=>{r.writeHead(200,h);r.end(b)});s.listen(0,'127.0.0.1',()=>console.log(s.address().port))`;
@@ -145,10 +143,19 @@ async function benchSeed(): Promise<void> {
   );
 }
 
+/** An instant upstream in a process of its own. */
 async function upstreamThread(): Promise<{ url: string; close(): Promise<void> }> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: "upstream", execArgv: process.execArgv });
-  const url = await new Promise<string>((resolve) => worker.once("message", resolve));
-  return { url, close: async () => void (await worker.terminate()) };
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url))],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const url = await new Promise<string>((resolve) =>
+    child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
+  );
+  return { url, close: async () => void child.kill() };
 }
 
 async function benchTruncate(): Promise<void> {
@@ -211,22 +218,4 @@ async function main(): Promise<void> {
   if (wanted("seed")) await benchSeed();
 }
 
-if (isMainThread) await main();
-else if (workerData === "upstream") {
-  const bytes = new Map<string, Buffer>();
-  const server = createServer((incoming, response) => {
-    const query = new URL(incoming.url ?? "/", "http://any").searchParams;
-    const key = `${query.get("WIDTH")}x${query.get("HEIGHT")}`;
-    let body = bytes.get(key);
-    if (body === undefined) {
-      body = picture(Number(query.get("WIDTH")), Number(query.get("HEIGHT")));
-      bytes.set(key, body);
-    }
-    response.writeHead(200, { "Content-Type": "image/png", "Content-Length": body.length });
-    response.end(body);
-  });
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address() as AddressInfo;
-    parentPort?.postMessage(`http://127.0.0.1:${address.port}/wms`);
-  });
-}
+await main();

@@ -75,7 +75,7 @@ export const drawAfter =
 
 const made = new Map<string, Buffer>();
 
-/** An RGB picture with a gradient, so that its tiles differ and none has 256 colours only. Made once per size. */
+/** An RGB picture of patches: as compressible as a map, and no tile with 256 colours only. Made once per size. */
 export function picture(width: number, height: number): Buffer {
   const known = made.get(`${width}x${height}`);
   if (known !== undefined) return known;
@@ -83,9 +83,11 @@ export function picture(width: number, height: number): Buffer {
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const at = y * (width * 3 + 1) + 1 + x * 3;
-      raw[at] = x & 255;
-      raw[at + 1] = y & 255;
-      raw[at + 2] = (x >> 4) ^ (y >> 4);
+      const column = Math.floor(x / 12);
+      const row = Math.floor(y / 12);
+      raw[at] = (column * 7) & 255;
+      raw[at + 1] = (row * 11) & 255;
+      raw[at + 2] = ((column ^ row) * 5) & 255;
     }
   }
   const header = Buffer.alloc(13);
