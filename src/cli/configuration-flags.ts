@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Configuration } from "../config/configuration.ts";
 import { loadConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
@@ -12,7 +12,10 @@ export interface ConfigurationFlags {
   readonly set?: readonly string[];
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+function collect(value: string, before: readonly string[]): readonly string[] {
+  if (!/^[^=]+=/.test(value)) throw new InvalidArgumentError("It has the form key=value.");
+  return [...before, value];
+}
 
 export function addConfigurationFlags(command: Command): Command {
   return command
@@ -41,7 +44,7 @@ export function load(flags: ConfigurationFlags): Promise<Result<Configuration, r
   }
   for (const pair of flags.set ?? []) {
     const equals = pair.indexOf("=");
-    if (equals > 0) given[pair.slice(0, equals)] = pair.slice(equals + 1);
+    given[pair.slice(0, equals)] = pair.slice(equals + 1);
   }
   return loadConfiguration({ env: process.env, flags: given, cwd: process.cwd() });
 }

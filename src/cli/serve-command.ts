@@ -1,5 +1,7 @@
 import { Command } from "commander";
+import type { RunningServer } from "../app/start.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { escapeXml } from "../lib/escape.ts";
 import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
 import { EXIT } from "./exit.ts";
 
@@ -14,41 +16,68 @@ export function serveCommand(): Command {
         return;
       }
       const { startServer } = await import("../app/start.ts");
-      const server = await startServer(loaded.value, () => load(flags));
-      process.stdout.write(greeting(server.address, loaded.value));
-      let ending = false;
-      for (const [signal, code] of [
-        ["SIGTERM", 143],
-        ["SIGINT", 130],
-      ] as const) {
-        process.on(signal, () => {
-          // The second one is meant.
-          if (ending) process.exit(code);
-          ending = true;
-          server.close().then(
-            () => process.exit(EXIT.ok),
-            (error: unknown) => {
-              process.stderr.write(`nuthatch: closing failed: ${String(error)}\n`);
-              process.exit(EXIT.failure);
-            },
-          );
-        });
+      const starting = startServer(loaded.value, () => load(flags));
+      obeySignals(starting);
+      try {
+        const server = await starting;
+        process.stdout.write(greeting(server.address, loaded.value));
+      } catch (error) {
+        // Threads of a server that came up halfway would keep the process.
+        fail("the server cannot start", error);
       }
-      process.on("SIGHUP", () => void server.reload());
     },
   );
 }
 
+function fail(what: string, error: unknown): never {
+  process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(EXIT.failure);
+}
+
+/** From the first moment on: a signal that comes during the start ends what has started. */
+function obeySignals(starting: Promise<RunningServer>): void {
+  let ending = false;
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const) {
+    process.on(signal, () => {
+      // The second one is meant.
+      if (ending) process.exit(code);
+      ending = true;
+      starting
+        .then((server) => server.close())
+        .then(
+          () => process.exit(EXIT.ok),
+          (error: unknown) => fail("closing failed", error),
+        );
+    });
+  }
+  process.on("SIGHUP", () => {
+    // What comes of it is logged by the server.
+    starting
+      .then((server) => server.reload())
+      .catch((error: unknown) => process.stderr.write(`nuthatch: the reload failed: ${String(error)}\n`));
+  });
+}
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 function greeting(address: string, { layers, file }: Configuration): string {
   const base = address.replace(/\/$/, "");
-  const first = layers[0]?.name ?? "LAYER";
   const names = layers.slice(0, 20).map((l) => l.name);
+  const first =
+    layers.find((l) => l.gridSubsets.some((s) => s.gridSet.id === "EPSG:900913" && s.zoomStart <= 2)) ?? layers[0];
+  const name = first?.name ?? "LAYER";
+  const extension = first?.formats[0]?.extension ?? "png";
+  const seedRequest = `<seedRequest><name>${escapeXml(name)}</name><zoomStart>0</zoomStart><zoomStop>4</zoomStop><type>seed</type><threadCount>2</threadCount></seedRequest>`;
+  const path = encodeURIComponent(name);
   return [
     `Nuthatch is listening on ${address}`,
     `${file === undefined ? "Demo layers" : "Layers"}: ${names.join(", ")}${layers.length > names.length ? ", …" : ""}`,
     "Try:",
-    `  curl -o tile.png '${base}/xyz/${encodeURIComponent(first)}/2/0/1.png'`,
-    `  curl -XPOST -H 'Content-type: text/xml' -d '<seedRequest><name>${first}</name><zoomStart>0</zoomStart><zoomStop>4</zoomStop><type>seed</type><threadCount>2</threadCount></seedRequest>' '${base}/rest/seed/${encodeURIComponent(first)}.xml'`,
+    `  curl -o tile.${extension} ${shellQuoted(`${base}/xyz/${path}/2/0/1.${extension}`)}`,
+    `  curl -XPOST -H 'Content-type: text/xml' -d ${shellQuoted(seedRequest)} ${shellQuoted(`${base}/rest/seed/${path}.xml`)}`,
     "",
   ].join("\n");
 }

@@ -1,12 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { Command } from "commander";
-import { isMap, isSeq, parseDocument } from "yaml";
+import { Command, InvalidArgumentError } from "commander";
 import { hashPassword } from "../http/auth/password.ts";
-import { EXIT } from "./exit.ts";
-
-const ROLES = ["admin", "operator", "viewer"];
+import type { Role } from "../http/options.ts";
+import { CommandFailure, EXIT } from "./exit.ts";
+import { addUser, listUsers, ROLES, removeUser, userLine } from "./users-file.ts";
 
 /** From NUTHATCH_PASSWORD, from a pipe, or asked for without an echo. */
 async function readPassword(): Promise<string> {
@@ -24,38 +23,37 @@ async function readPassword(): Promise<string> {
   }
 }
 
-async function hashedPassword(): Promise<string | undefined> {
+async function hashedPassword(): Promise<string> {
   const password = await readPassword();
-  if (password !== "") return hashPassword(password);
-  process.stderr.write("nuthatch: the password is empty\n");
-  process.exitCode = EXIT.usage;
-  return undefined;
+  if (password === "") throw new CommandFailure("the password is empty", EXIT.usage);
+  return hashPassword(password);
 }
 
-/** Changes the list of users in a configuration file; comments stay. */
-function editUsers(
-  file: string,
-  change: (users: Map<string, { passwordHash: string; roles: readonly string[] }>) => void,
-): void {
-  const document = parseDocument(readFileSync(file, "utf8"));
-  const users = new Map<string, { passwordHash: string; roles: readonly string[] }>();
-  const list = document.get("users");
-  if (isSeq(list)) {
-    for (const item of list.items) {
-      if (!isMap(item)) continue;
-      const roles = item.get("roles");
-      users.set(String(item.get("name")), {
-        passwordHash: String(item.get("passwordHash") ?? item.get("password") ?? ""),
-        roles: isSeq(roles) ? roles.items.map(String) : ["viewer"],
-      });
-    }
-  }
-  change(users);
-  document.set(
-    "users",
-    [...users].map(([name, user]) => ({ name, ...user })),
-  );
-  writeFileSync(file, document.toString());
+function parseName(name: string): string {
+  if (name === "" || name.length > 100 || /[:\p{Cc}]/u.test(name))
+    throw new InvalidArgumentError("1 to 100 characters, no colon, no control character.");
+  return name;
+}
+
+function parseRoles(text: string): readonly Role[] {
+  return text.split(",").map((word) => {
+    const role = ROLES.find((known) => known === word.trim());
+    if (role === undefined) throw new InvalidArgumentError(`Known roles: ${ROLES.join(", ")}.`);
+    return role;
+  });
+}
+
+/** Replaces a file as a whole: a crash leaves the old one or the new one. */
+function replaceFile(name: string, text: string): void {
+  const file = realpathSync(name);
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, text, { mode: statSync(file).mode & 0o777 });
+  renameSync(temporary, file);
+}
+
+function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }, file: string): T {
+  if (!result.ok) throw new CommandFailure(`${file}: ${result.error}`, EXIT.configuration);
+  return result.value;
 }
 
 /** `nuthatch user …`: the accounts in a configuration file. */
@@ -65,54 +63,43 @@ export function userCommand(): Command {
     .command("hash")
     .description("prints the hash of a password, for `passwordHash` (NUTHATCH_PASSWORD, a pipe, or asked for)")
     .action(async () => {
-      const hash = await hashedPassword();
-      if (hash !== undefined) process.stdout.write(`${hash}\n`);
+      process.stdout.write(`${await hashedPassword()}\n`);
     });
   user
-    .command("add <name>")
-    .description("adds or replaces a user in a configuration file")
-    .requiredOption("--config <file>", "the configuration file")
-    .option("--role <role>", ROLES.join(", "), "admin")
-    .action(async (name: string, options: { config: string; role: string }) => {
-      if (!ROLES.includes(options.role)) {
-        process.stderr.write(
-          `nuthatch: --role: expected one of ${ROLES.join(", ")}, got ${JSON.stringify(options.role)}\n`,
-        );
-        process.exitCode = EXIT.usage;
-        return;
+    .command("add")
+    .description("adds a user to a configuration file, or gives one a new password and roles")
+    .argument("<name>", "", parseName)
+    .option("--config <file>", "the configuration file; without it the line for the file is printed")
+    .option("--role <roles>", `${ROLES.join(", ")}; several with commas`, parseRoles, ["admin"])
+    .action(async (name: string, options: { config?: string; role: readonly Role[] }) => {
+      const { config: file, role: roles } = options;
+      const text = file === undefined ? undefined : readFileSync(file, "utf8");
+      const added = { name, passwordHash: await hashedPassword(), roles };
+      if (file === undefined || text === undefined) process.stdout.write(userLine(added));
+      else {
+        replaceFile(file, unwrap(addUser(text, added), file));
+        process.stdout.write(`${name} can log in as ${roles.join(", ")} after the next start or reload.\n`);
       }
-      const passwordHash = await hashedPassword();
-      if (passwordHash === undefined) return;
-      editUsers(options.config, (users) => users.set(name, { passwordHash, roles: [options.role] }));
-      process.stdout.write(`${name} can log in as ${options.role} after the next start or reload.\n`);
     });
   user
     .command("list")
+    .description("prints names and roles")
     .requiredOption("--config <file>", "the configuration file")
-    .action((options: { config: string }) => {
-      printUsers(options.config);
+    .action(({ config: file }: { config: string }) => {
+      for (const { name, roles } of unwrap(listUsers(readFileSync(file, "utf8")), file))
+        process.stdout.write(`${name}\t${roles.join(",")}\n`);
     });
   user
-    .command("remove <name>")
+    .command("remove")
+    .description("removes a user from a configuration file")
+    .argument("<name>")
     .requiredOption("--config <file>", "the configuration file")
-    .action((name: string, options: { config: string }) => {
-      let removed = false;
-      editUsers(options.config, (users) => {
-        removed = users.delete(name);
-      });
-      if (removed) return;
-      process.stderr.write(`nuthatch: there is no user ${JSON.stringify(name)} in ${options.config}\n`);
-      process.exitCode = EXIT.failure;
+    .action((name: string, { config: file }: { config: string }) => {
+      const text = unwrap(removeUser(readFileSync(file, "utf8"), name), file);
+      if (text === undefined)
+        throw new CommandFailure(`there is no user ${JSON.stringify(name)} in ${file}`, EXIT.failure);
+      replaceFile(file, text);
+      process.stdout.write(`${name} is gone after the next start or reload.\n`);
     });
   return user;
-}
-
-function printUsers(file: string): void {
-  const list = parseDocument(readFileSync(file, "utf8")).get("users");
-  if (!isSeq(list)) return;
-  for (const item of list.items) {
-    if (!isMap(item)) continue;
-    const roles = item.get("roles");
-    process.stdout.write(`${String(item.get("name"))}\t${isSeq(roles) ? roles.items.map(String).join(",") : ""}\n`);
-  }
 }

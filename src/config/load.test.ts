@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "../http/auth/password.ts";
 import type { Configuration } from "./configuration.ts";
@@ -414,4 +415,13 @@ test("mounts and origins are brought to one form", async () => {
   expect(server.mounts).toEqual(["/geoserver/gwc", "/a", "/"]);
   expect(server.allowedOrigins).toEqual(["https://x.org", "http://y:81"]);
   expect(await problems({ yaml: 'server: { mounts: ["a", "/%41", "/a//b"], allowedOrigins: ["*"] }' })).toHaveLength(4);
+});
+
+test("the example configuration is valid and names no user", async () => {
+  const config = fileURLToPath(new URL("../../examples/wms.yaml", import.meta.url));
+  const example = await loaded({ flags: { config } });
+  expect(example.layers.map((l) => l.name)).toEqual(["ws:roads"]);
+  expect(example.layers[0]?.source).toMatchObject({ url: "http://127.0.0.1:9000/wms" });
+  expect(example.users).toEqual([]);
+  expect(example.warnings).toEqual([]);
 });

@@ -1,0 +1,64 @@
+import { builtInGridSet } from "../grid/built-in.ts";
+import type { Extent, GridSet } from "../grid/grid-set.ts";
+import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { Configuration } from "./configuration.ts";
+
+const MASKED = "***";
+
+const corners = ({ minX, minY, maxX, maxY }: Extent): readonly number[] => [minX, minY, maxX, maxY];
+
+function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>> {
+  if (source.type === "demo") return { ...source };
+  const { timeoutMs, vendorParameters, username, password, ...plain } = source;
+  return {
+    ...plain,
+    timeoutSeconds: timeoutMs / 1000,
+    // An upstream's key may be among them.
+    vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
+    ...(username === undefined ? {} : { username: MASKED }),
+    ...(password === undefined ? {} : { password: MASKED }),
+  };
+}
+
+const gridSetDocument = (g: GridSet) => ({
+  id: g.id,
+  ...(g.title === undefined ? {} : { title: g.title }),
+  srs: g.srs,
+  extent: corners(g.extent),
+  resolutions: g.matrices.map((m) => m.resolution),
+  scaleNames: g.matrices.map((m) => m.name),
+  metersPerUnit: g.metersPerUnit,
+  tileSize: [g.tileWidth, g.tileHeight],
+  alignTopLeft: g.alignTopLeft,
+  yCoordinateFirst: g.yCoordinateFirst,
+});
+
+const layerDocument = (layer: Layer) => ({
+  ...layer,
+  source: sourceDocument(layer.source),
+  gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({
+    gridSet: gridSet.id,
+    ...(extent === undefined ? {} : { extent: corners(extent) }),
+    zoomStart,
+    zoomStop,
+  })),
+  formats: layer.formats.map((format) => format.mimeType),
+});
+
+/** A configuration in the shape of its file, all defaults filled in, secrets masked: for people to read. */
+export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
+  const { server, users, layers } = configuration;
+  const { memoryTierBytes, ...plain } = server;
+  const used = new Map(layers.flatMap((l) => l.gridSubsets).map(({ gridSet }) => [gridSet.id, gridSet]));
+  return {
+    server: { ...plain, memoryTierMiB: memoryTierBytes / 2 ** 20 },
+    dataDir: configuration.dataDir,
+    users: users.map((user) => ({ ...user, passwordHash: MASKED })),
+    gridSets: [...used.values()].filter((g) => builtInGridSet(g.id) !== g).map(gridSetDocument),
+    layers: layers.map(layerDocument),
+    diskQuota: configuration.diskQuota,
+    jobs: configuration.jobs,
+    compat: configuration.compat,
+    store: configuration.store,
+  };
+}
