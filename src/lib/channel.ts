@@ -44,7 +44,11 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   }
 
   /** Tells the other side without waiting; transfers move buffers instead of copying them. */
-  note<K extends keyof Remote & string>(method: K, args: Parameters_<Remote[K]>, transfer: readonly ArrayBuffer[] = []): void {
+  note<K extends keyof Remote & string>(
+    method: K,
+    args: Parameters_<Remote[K]>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): void {
     if (this.#closed !== undefined) return;
     this.#port.postMessage({ kind: "note", method, args } satisfies Note, [...transfer]);
   }

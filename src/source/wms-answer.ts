@@ -3,8 +3,15 @@ import { type FailureClass, SourceError } from "./source.ts";
 /** The upstream's own words from an exception document or a page: one line, no markup, not endless. */
 export function ownWords(body: Uint8Array): string {
   const text = Buffer.from(body.subarray(0, 64 * 1024)).toString("utf8");
-  const exceptions = [...text.matchAll(/<(?:\w+:)?(?:ServiceException|ExceptionText)\b[^>]*>([\s\S]*?)<\/(?:\w+:)?(?:ServiceException|ExceptionText)>/gi)];
-  const raw = exceptions.length > 0 ? exceptions.map((m) => m[1] ?? "").join(" ") : text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ");
+  const exceptions = [
+    ...text.matchAll(
+      /<(?:\w+:)?(?:ServiceException|ExceptionText)\b[^>]*>([\s\S]*?)<\/(?:\w+:)?(?:ServiceException|ExceptionText)>/gi,
+    ),
+  ];
+  const raw =
+    exceptions.length > 0
+      ? exceptions.map((m) => m[1] ?? "").join(" ")
+      : text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ");
   const plain = raw
     .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, "$1")
     .replace(/<[^>]*>/g, " ")
@@ -21,7 +28,12 @@ export function ownWords(body: Uint8Array): string {
 
 function isPicture(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  return head.startsWith("\x89PNG") || head.startsWith("\xff\xd8") || head.startsWith("GIF8") || (head.startsWith("RIFF") && head.endsWith("WEBP"));
+  return (
+    head.startsWith("\x89PNG") ||
+    head.startsWith("\xff\xd8") ||
+    head.startsWith("GIF8") ||
+    (head.startsWith("RIFF") && head.endsWith("WEBP"))
+  );
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
@@ -33,7 +45,12 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
 }
 
 /** The picture in an answer. @throws SourceError */
-export function pictureOf(answer: { status: number; contentType: string; retryAfter: string | undefined; body: Uint8Array }): Uint8Array {
+export function pictureOf(answer: {
+  status: number;
+  contentType: string;
+  retryAfter: string | undefined;
+  body: Uint8Array;
+}): Uint8Array {
   const { status, contentType, body } = answer;
   const said = (prefix: string): string => {
     const words = isPicture(body) ? "" : ownWords(body);
@@ -77,12 +94,16 @@ export function failureOf(error: unknown): SourceError {
   const codes: string[] = [];
   for (let e = error, depth = 0; e instanceof Error && depth < 4; e = e.cause, depth++) {
     if ("code" in e && typeof e.code === "string") codes.push(e.code);
-    if (e instanceof AggregateError) for (const one of e.errors) if (one instanceof Error && "code" in one && typeof one.code === "string") codes.push(one.code);
+    if (e instanceof AggregateError)
+      for (const one of e.errors)
+        if (one instanceof Error && "code" in one && typeof one.code === "string") codes.push(one.code);
     if (e.name === "TimeoutError") codes.push("ETIMEDOUT");
   }
   for (const code of codes) {
     const known = CODES.get(code);
     if (known !== undefined) return new SourceError(known[0], known[1], { cause: error });
   }
-  return new SourceError("reset", codes[0] === undefined ? "the request failed" : `the request failed (${codes[0]})`, { cause: error });
+  return new SourceError("reset", codes[0] === undefined ? "the request failed" : `the request failed (${codes[0]})`, {
+    cause: error,
+  });
 }

@@ -38,7 +38,8 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
   for (const [key, value] of Object.entries(options.vendorParameters)) wanted[key.toUpperCase()] = value;
   for (const [key, value] of Object.entries(parameters)) if (value !== "") wanted[key.toUpperCase()] = value;
   const url = new URL(options.url);
-  for (const key of [...url.searchParams.keys()]) if (Object.hasOwn(wanted, key.toUpperCase())) url.searchParams.delete(key);
+  for (const key of [...url.searchParams.keys()])
+    if (Object.hasOwn(wanted, key.toUpperCase())) url.searchParams.delete(key);
   for (const [key, value] of Object.entries(wanted)) url.searchParams.set(key, value);
   return url;
 }

@@ -1,6 +1,6 @@
 import { Agent, request as send } from "undici";
 import type { WmsSourceOptions } from "../layer/layer.ts";
-import { type DrawRequest, type Drawing, type Source, SourceError } from "./source.ts";
+import { type Drawing, type DrawRequest, type Source, SourceError } from "./source.ts";
 import { failureOf, pictureOf } from "./wms-answer.ts";
 import { wmsUrl } from "./wms-request.ts";
 
@@ -18,9 +18,13 @@ export function createWmsSource(options: WmsSourceOptions): Source {
     bodyTimeout: options.timeoutMs,
     pipelining: 1,
   });
-  const headers: Record<string, string> = { "user-agent": USER_AGENT, accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1" };
+  const headers: Record<string, string> = {
+    "user-agent": USER_AGENT,
+    accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1",
+  };
   if (options.username !== undefined) {
-    headers["authorization"] = `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
+    headers["authorization"] =
+      `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
   }
 
   async function fetchPicture(first: URL, signal: AbortSignal): Promise<Uint8Array> {
@@ -34,7 +38,8 @@ export function createWmsSource(options: WmsSourceOptions): Source {
       const location = single(response.headers["location"]);
       if (status >= 300 && status < 400 && location !== undefined) {
         await response.body.dump();
-        if (hop === REDIRECTS || !URL.canParse(location, url.href)) throw new SourceError("http_status", `status ${status}: redirected too often`);
+        if (hop === REDIRECTS || !URL.canParse(location, url.href))
+          throw new SourceError("http_status", `status ${status}: redirected too often`);
         url = new URL(location, url);
         continue;
       }
@@ -52,7 +57,9 @@ export function createWmsSource(options: WmsSourceOptions): Source {
         }
       } catch (error) {
         const failure = failureOf(error);
-        throw failure.failure === "reset" ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error }) : failure;
+        throw failure.failure === "reset"
+          ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
+          : failure;
       }
       return pictureOf({
         status,
@@ -69,10 +76,14 @@ export function createWmsSource(options: WmsSourceOptions): Source {
       const timeout = new AbortController();
       const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
       try {
-        return { kind: "encoded", bytes: await fetchPicture(wmsUrl(options, request), AbortSignal.any([signal, timeout.signal])) };
+        return {
+          kind: "encoded",
+          bytes: await fetchPicture(wmsUrl(options, request), AbortSignal.any([signal, timeout.signal])),
+        };
       } catch (error) {
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
-        if (timeout.signal.aborted) throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
+        if (timeout.signal.aborted)
+          throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
         throw failureOf(error);
       } finally {
         clearTimeout(timer);

@@ -21,7 +21,7 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
   const connections = 8;
   // Wide enough that twenty kills fit into the seed.
   upstream.behaviour = (asked, response) => {
-    counts.set(asked.bbox, (counts.get(asked.bbox) ?? 0) + 1);
+    counts.set(`${asked.bbox} ${asked.width}`, (counts.get(`${asked.bbox} ${asked.width}`) ?? 0) + 1);
     return drawAfter(25)(asked, response);
   };
   server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER, connections }]) });

@@ -6,7 +6,7 @@ import { crc32 } from "./crc32.ts";
 /** A WMS that injects faults; truth is MapServer (test/clients). */
 export interface Upstream {
   readonly url: string;
-  /** BBOXes asked for, in order. */
+  /** What was asked for, in order: BBOX and WIDTH. */
   readonly asked: string[];
   inFlight(): number;
   maxInFlight(): number;
@@ -35,7 +35,7 @@ export async function startUpstream(): Promise<Upstream> {
     const width = Number(query.get("WIDTH") ?? 256);
     const height = Number(query.get("HEIGHT") ?? 256);
     const bbox = query.get("BBOX") ?? "";
-    asked.push(bbox);
+    asked.push(`${bbox} ${width}`);
     flying++;
     most = Math.max(most, flying);
     response.on("close", () => flying--);

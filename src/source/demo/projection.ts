@@ -1,0 +1,35 @@
+import proj4 from "proj4";
+import { canonicalSrs } from "../../grid/grid-set.ts";
+import { SourceError } from "../source.ts";
+
+const RADIUS = 6378137;
+const DEGREE = Math.PI / 180;
+/** Where web mercator's square ends. */
+const MAX_LATITUDE = 85.06;
+
+/** US National Atlas equal area (EPSG:2163). */
+const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 +b=6370997 +units=m +no_defs";
+
+export type Projection = (lon: number, lat: number) => readonly [number, number];
+
+/** From degrees to the units of a CRS. @throws SourceError for one that the demo does not know */
+export function projectionOf(srs: number): Projection {
+  switch (canonicalSrs(srs)) {
+    case 4326:
+      return (lon, lat) => [lon, lat];
+    case 3857:
+      return (lon, lat) => {
+        const clamped = Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, lat));
+        return [RADIUS * lon * DEGREE, RADIUS * Math.log(Math.tan(Math.PI / 4 + (clamped * DEGREE) / 2))];
+      };
+    case 2163: {
+      const { forward } = proj4(ATLAS);
+      return (lon, lat) => {
+        const [x, y] = forward([lon, lat]);
+        return [x, y];
+      };
+    }
+    default:
+      throw new SourceError("exception", `the demo layers cannot be drawn in EPSG:${srs}`);
+  }
+}
