@@ -36,10 +36,22 @@ const total = (ledger: Ledger) => {
   return { tiles, bytes };
 };
 
-type Step = { kind: "put"; x: number; y: number; size: number } | { kind: "flush" } | { kind: "kill" } | { kind: "drop" };
+type Step =
+  | { kind: "put"; x: number; y: number; size: number }
+  | { kind: "flush" }
+  | { kind: "kill" }
+  | { kind: "drop" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant("put" as const), x: fc.nat(300), y: fc.nat(300), size: fc.integer({ min: 1, max: 50 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("put" as const),
+      x: fc.nat(300),
+      y: fc.nat(300),
+      size: fc.integer({ min: 1, max: 50 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.constant({ kind: "flush" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "kill" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "drop" as const }) },

@@ -4,5 +4,3 @@ export interface Logger {
   warn(sentence: string, fields?: Readonly<Record<string, unknown>>): void;
   error(sentence: string, fields?: Readonly<Record<string, unknown>>): void;
 }
-
-export const silentLogger: Logger = { info() {}, warn() {}, error() {} };

@@ -45,7 +45,10 @@ function mapDiv({ mount, chosen }: MapPageData): string {
     chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326");
   const format = chosen?.formats[0];
   if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
-  const { lon, lat, zoom } = viewOf(subset);
+  // Another subset may say where the layer's data is.
+  const { lon, lat, zoom } = viewOf(
+    chosen.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset,
+  );
   const crs = subset.gridSet.srs === 4326 ? "4326" : "3857";
   const tiles = `${mount}/xyz/${encodeURIComponent(chosen.name)}/${encodeURIComponent(subset.gridSet.id)}/{z}/{x}/{y}.${format.extension}`;
   const data: Readonly<Record<string, string | number>> = {

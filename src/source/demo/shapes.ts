@@ -57,6 +57,33 @@ function polygonsOf(collection: Collection): readonly Polygons[] {
   return made;
 }
 
+/**
+ * A ring without jumps at the antimeridian: the atlases stitch their polygons together there. What then reaches beyond
+ * ±180° is drawn once more on the other side; a ring round a pole is closed along it.
+ */
+function unwrapped(ring: readonly (readonly number[])[]): (readonly (readonly number[])[])[] {
+  let turn = 0;
+  let before = ring[0]?.[0] ?? 0;
+  const points = ring.map(([lon = 0, lat = 0]): readonly number[] => {
+    if (lon - before > 180) turn -= 360;
+    else if (lon - before < -180) turn += 360;
+    before = lon;
+    return [lon + turn, lat];
+  });
+  const first = points[0]?.[0] ?? 0;
+  const last = points.at(-1)?.[0] ?? 0;
+  if (Math.abs(last - first) > 180) {
+    const pole = (points[0]?.[1] ?? 0) < 0 ? -90 : 90;
+    points.push([last, pole], [first, pole]);
+  }
+  const lons = points.map(([lon = 0]) => lon);
+  const shifted = (by: number) => points.map(([lon = 0, lat = 0]) => [lon + by, lat]);
+  const out: (readonly (readonly number[])[])[] = [points];
+  if (Math.max(...lons) > 180) out.push(shifted(-360));
+  if (Math.min(...lons) < -180) out.push(shifted(360));
+  return out;
+}
+
 /** The features of a collection in a CRS, projected once. */
 export function shapesOf(collection: Collection, srs: number): readonly Shape[] {
   const key = `${collection}/${srs}`;
