@@ -46,12 +46,14 @@ function polygonsOf(collection: Collection): readonly Polygons[] {
   if (geometries === undefined) throw new Error(`${file} holds no ${object}`);
   const made = feature(topology, geometries).features.map(({ geometry, properties }) => ({
     name: properties?.name ?? "",
-    rings:
-      geometry.type === "Polygon"
+    rings: (geometry.type === "Polygon"
+      ? [geometry.coordinates]
+      : geometry.type === "MultiPolygon"
         ? geometry.coordinates
-        : geometry.type === "MultiPolygon"
-          ? geometry.coordinates.flat()
-          : [],
+        : []
+    )
+      .flat()
+      .flatMap(unwrapped),
   }));
   loaded.set(collection, made);
   return made;
