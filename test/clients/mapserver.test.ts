@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtInGridSet } from "../../src/grid/built-in.ts";
+import { tileExtent } from "../../src/grid/grid-set.ts";
+import { ended, job, seed, startServer, type TestServer } from "../support/server.ts";
+import { hasMapServer, startMapServer } from "./mapserver.ts";
+
+const hasGdal = existsSync("/usr/bin/gdal_translate");
+if (!hasMapServer) console.warn("SKIPPED: the MapServer tests need Debian's cgi-mapserver (/usr/lib/cgi-bin/mapserv)");
+if (!hasGdal) console.warn("SKIPPED: the GDAL tests need Debian's gdal-bin");
+
+const pixels = async (bytes: Uint8Array): Promise<Buffer> =>
+  sharp(bytes).flatten({ background: "#ffffff" }).toColourspace("srgb").raw().toBuffer();
+
+/** The share of values that differ by more than one grey level. */
+function difference(a: Buffer, b: Buffer): number {
+  expect(a.length).toBe(b.length);
+  let different = 0;
+  for (let i = 0; i < a.length; i++) if (Math.abs((a[i] ?? 0) - (b[i] ?? 0)) > 1) different++;
+  return different / a.length;
+}
+
+describe.skipIf(!hasMapServer)("in front of a real MapServer (cgi-mapserver)", () => {
+  let upstream: Awaited<ReturnType<typeof startMapServer>>;
+  let server: TestServer;
+  beforeAll(async () => {
+    upstream = await startMapServer();
+    const source = (version: string, layer = "roads") =>
+      `{ type: wms, url: "${upstream.url}", version: ${version}, layers: [${layer}], transparent: false, connections: 2 }`;
+    server = await startServer({
+      configuration: `
+layers:
+  - { name: old, source: ${source("1.1.1")}, gutter: 16, formats: [image/png] }
+  - { name: new, source: ${source("1.3.0")}, formats: [image/png] }
+  - { name: one, source: ${source("1.1.1")}, metatile: [1, 1], formats: [image/png] }
+  - { name: none, source: ${source("1.1.1", "nothing")}, formats: [image/png] }
+`,
+    });
+  });
+  afterAll(async () => {
+    await server.close();
+    await upstream.close();
+  });
+
+  const tile = async (path: string): Promise<Buffer> => {
+    const response = await fetch(server.url + path);
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return pixels(new Uint8Array(await response.arrayBuffer()));
+  };
+
+  async function getMap(srs: string, box: readonly number[], width: number, height: number): Promise<Buffer> {
+    const query = `SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=roads&STYLES=&SRS=${srs}&BBOX=${box.join(",")}&WIDTH=${width}&HEIGHT=${height}&FORMAT=image/png&TRANSPARENT=FALSE`;
+    return pixels(new Uint8Array(await (await fetch(`${upstream.url}&${query}`)).arrayBuffer()));
+  }
+
+  test("versions 1.1.1 and 1.3.0 draw the same in both axis orders, with and without metatiles", async () => {
+    for (const gridSet of ["EPSG:900913", "EPSG:4326"]) {
+      const [a, b, c] = await Promise.all(
+        ["old", "new", "one"].map((layer) => tile(`/xyz/${layer}/${gridSet}/3/2/3.png`)),
+      );
+      if (a === undefined || b === undefined || c === undefined) throw new Error("no tile");
+      expect(difference(a, b)).toBeLessThan(0.01);
+      expect(difference(a, c)).toBeLessThan(0.01);
+      const grid = builtInGridSet(gridSet);
+      if (grid === undefined) throw new Error(gridSet);
+      const rows = gridSet === "EPSG:4326" ? 8 : 8;
+      const e = tileExtent(grid, { x: 2, y: rows - 1 - 3, z: 3 });
+      const direct = await getMap(gridSet, [e.minX, e.minY, e.maxX, e.maxY], 256, 256);
+      expect(difference(a, direct)).toBeLessThan(0.01);
+    }
+  });
+
+  test("neighbouring tiles across a metatile border join as one big map does", async () => {
+    const grid = builtInGridSet("EPSG:900913");
+    if (grid === undefined) throw new Error("EPSG:900913");
+    const [left, right] = await Promise.all([tile("/xyz/old/4/3/7.png"), tile("/xyz/old/4/4/7.png")]);
+    const a = tileExtent(grid, { x: 3, y: 8, z: 4 });
+    const b = tileExtent(grid, { x: 4, y: 8, z: 4 });
+    const direct = await getMap("EPSG:900913", [a.minX, a.minY, b.maxX, b.maxY], 512, 256);
+    const joined = Buffer.alloc(512 * 256 * 3);
+    for (let y = 0; y < 256; y++) {
+      left?.copy(joined, y * 1536, y * 768, (y + 1) * 768);
+      right?.copy(joined, y * 1536 + 768, y * 768, (y + 1) * 768);
+    }
+    expect(difference(joined, direct)).toBeLessThan(0.002);
+  });
+
+  test("a layer that MapServer does not know fails with MapServer's own words", async () => {
+    const id = await seed(server, "none", {
+      gridSetId: "EPSG:900913",
+      zoomStart: 0,
+      zoomStop: 0,
+      tileFailureRetryCount: 0,
+    });
+    await ended(server, id);
+    expect(JSON.stringify(await job(server, id))).toMatch(/exception.*(msWMSLoadGetMapParams|LAYERS|layer)/i);
+  });
+
+  test.skipIf(!hasGdal)("GDAL's WMTS driver reads the capabilities and the same pixels", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "nuthatch-gdal-"));
+    try {
+      const capabilities = await (await fetch(`${server.url}/service/wmts?REQUEST=GetCapabilities`)).text();
+      writeFileSync(join(directory, "capabilities.xml"), capabilities);
+      // Not the synchronous one: MapServer's HTTP side lives in this process.
+      await promisify(execFile)(
+        "gdal_translate",
+        [
+          "-q",
+          "-of",
+          "PNG",
+          "-projwin",
+          "-20037508.34",
+          "20037508.34",
+          "20037508.34",
+          "-20037508.34",
+          "-outsize",
+          "512",
+          "512",
+          "-b",
+          "1",
+          "-b",
+          "2",
+          "-b",
+          "3",
+          `WMTS:${join(directory, "capabilities.xml")},layer=old,tilematrixset=EPSG:900913,zoom_level=1`,
+          "out.png",
+        ],
+        { cwd: directory },
+      );
+      const read = await pixels(readFileSync(join(directory, "out.png")));
+      const direct = await getMap("EPSG:900913", [-20037508.34, -20037508.34, 20037508.34, 20037508.34], 512, 512);
+      expect(difference(read, direct)).toBeLessThan(0.01);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
