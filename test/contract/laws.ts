@@ -1,0 +1,58 @@
+import { headerOf, type RawAnswer } from "./raw-exchange.ts";
+
+const MANAGED = /^(?:\/geowebcache|\/gs\/gwc)?\/(?:rest(?:\/|$)|api(?:\/|$)|masstruncate|diskquota)/;
+const ASCII = /^[\0-\x7f]*$/;
+
+/** What every answer of the management interface keeps to (decisions 1 to 3), checked on each one of the suite. */
+export function brokenLaws(method: string, target: string, answer: RawAnswer): string[] {
+  const broken: string[] = [];
+  const law = (holds: boolean, sentence: string) => {
+    if (!holds) broken.push(`law: ${sentence}`);
+  };
+  const header = (name: string) => headerOf(answer, name);
+  const body = answer.body.toString("latin1");
+  const length = header("content-length");
+  if (method === "HEAD" || answer.status === 304) law(body === "", "an answer to HEAD, and a 304, has no body");
+  else if (length !== undefined) law(Number(length) === answer.body.length, "Content-Length is the body's");
+  law(
+    new Set(answer.headers.map(([name]) => name.toLowerCase())).size === answer.headers.length,
+    "no header comes twice",
+  );
+  if (!MANAGED.test(target)) return broken;
+
+  law(header("cache-control") === "no-store", "management answers carry Cache-Control: no-store");
+  law(header("etag") === undefined, "management answers carry no ETag");
+  law(answer.status < 500, "never a 500 for what a client sent");
+  const type = header("content-type");
+  switch (type) {
+    case undefined:
+      law(body === "", "a body has a Content-Type");
+      break;
+    case "application/json":
+    case "application/problem+json":
+    case "application/xml":
+    case "text/xml":
+    case "text/plain":
+      law(ASCII.test(body), `a body sent as ${type} is ASCII`);
+      break;
+    case "text/plain; charset=utf-8":
+      law(method === "HEAD" || !ASCII.test(body), "text/plain names a charset only when the body is not ASCII");
+      break;
+    default:
+      law(type === "text/html; charset=utf-8", "content types are those of decisions 3");
+  }
+  if (answer.status === 405) {
+    const allow = header("allow") ?? "";
+    law(allow !== "", "405 carries Allow");
+    law(method === "HEAD" || body.includes(allow), "the body of a 405 names the methods that are allowed");
+    law(allow.endsWith("OPTIONS"), "Allow lists OPTIONS too");
+    law(allow.includes("GET") === allow.includes("HEAD"), "HEAD wherever GET is");
+  }
+  law(
+    (answer.status === 401) === (header("www-authenticate") === 'Basic realm="Nuthatch"'),
+    "401, and only 401, carries WWW-Authenticate",
+  );
+  if (answer.status >= 400 && method !== "HEAD")
+    law(/^\S/.test(body), "an error's body begins with a sentence, problem or page");
+  return broken;
+}

@@ -1,0 +1,69 @@
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  readonly statusLine: string;
+  readonly status: number;
+  /** In the order they came, names as sent. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+const DEADLINE_MS = 20_000;
+
+/** Sends bytes over a socket of its own and reads until the server closes it: HTTP libraries repair headers. */
+export function rawExchange(port: number, bytes: Buffer): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    const deadline = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the server has not closed the connection after ${DEADLINE_MS} ms; it sent:\n${text(chunks)}`));
+    }, DEADLINE_MS);
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      // The server may refuse a body and close before all of it is sent: its answer is what counts.
+      if (chunks.length > 0 && (error.code === "ECONNRESET" || error.code === "EPIPE")) return;
+      clearTimeout(deadline);
+      reject(error);
+    });
+    socket.on("close", () => {
+      clearTimeout(deadline);
+      const answer = parseAnswer(Buffer.concat(chunks));
+      if (answer === undefined) reject(new Error(`this is no HTTP answer:\n${text(chunks)}`));
+      else resolve(answer);
+    });
+  });
+}
+
+const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString("latin1").slice(0, 2000);
+
+/** The final answer; interim ones (100) before it are skipped. Undefined: not HTTP. */
+function parseAnswer(whole: Buffer): RawAnswer | undefined {
+  const split = whole.indexOf("\r\n\r\n");
+  if (split < 0) return undefined;
+  const [statusLine = "", ...lines] = whole.subarray(0, split).toString("latin1").split("\r\n");
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1];
+  if (status === undefined) return undefined;
+  const rest = whole.subarray(split + 4);
+  if (Number(status) < 200) return parseAnswer(rest);
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  const chunked = headers.some(([name, value]) => name.toLowerCase() === "transfer-encoding" && value === "chunked");
+  return { statusLine, status: Number(status), headers, body: chunked ? unchunked(rest) : rest };
+}
+
+function unchunked(body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const end = body.indexOf("\r\n", at);
+    const size = Number.parseInt(body.subarray(at, end).toString("latin1"), 16);
+    if (end < 0 || !(size > 0)) return Buffer.concat(parts);
+    parts.push(body.subarray(end + 2, end + 2 + size));
+    at = end + 2 + size + 2;
+  }
+}
+
+export const headerOf = (answer: RawAnswer, name: string): string | undefined =>
+  answer.headers.find(([n]) => n.toLowerCase() === name.toLowerCase())?.[1];
