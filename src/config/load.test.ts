@@ -118,6 +118,13 @@ test("without a file there are the demo layers, on loopback, in ./data", async (
   const { file, layers, server, dataDir, warnings } = await loaded({});
   expect(file).toBeUndefined();
   expect(layers.map((l) => l.name)).toEqual(["topp:states", "nurc:Arc_Sample", "img states"]);
+  for (const { name, source, formats } of layers) {
+    expect(source, name).toMatchObject({ type: "demo", connections: 4 });
+    expect(
+      formats.map((f) => f.mimeType),
+      name,
+    ).toEqual(["image/png", "image/png8", "image/jpeg"]);
+  }
   expect(server).toMatchObject({ host: "127.0.0.1", port: 8080 });
   expect(dataDir).toBe(join(directory, "data"));
   expect(warnings).toEqual([]);
