@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+import type { BlobStore, Deleted } from "./blob-store.ts";
+
+const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
+const base: TileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png", parametersId: "" };
+const at = (x: number, y: number, z: number, tileSet: Partial<TileSet> = {}): TileAddress => ({
+  tileSet: { ...base, ...tileSet },
+  x,
+  y,
+  z,
+});
+const of = (size: number): Uint8Array => new Uint8Array(size).fill(size);
+const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number): TileRect => ({
+  z,
+  minX,
+  minY,
+  maxX,
+  maxY,
+});
+const yes = (): boolean => true;
+
+/** What every store promises; an implementation calls this and adds only its own cases. */
+export function blobStoreConformance(make: () => BlobStore): void {
+  test("a tile that was put is read back, and another is absent", async () => {
+    const store = make();
+    await store.put(at(3, 2, 5), of(10), yes);
+    expect(Buffer.from(store.get(at(3, 2, 5))?.bytes ?? []).equals(Buffer.from(of(10)))).toBe(true);
+    expect(store.stat(at(3, 2, 5))?.bytes).toBe(10);
+    expect(store.get(at(2, 3, 5))).toBeUndefined();
+  });
+  test("a put answers the bytes that it replaced", async () => {
+    const store = make();
+    expect(await store.put(at(0, 0, 0), of(7), yes)).toEqual({ stored: true, replaced: undefined });
+    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+    expect(store.stat(at(0, 0, 0))?.bytes).toBe(9);
+  });
+  test("nothing is stored when the guard says no", async () => {
+    const store = make();
+    expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });
+    expect(store.get(at(0, 0, 0))).toBeUndefined();
+  });
+  test("layers, grid sets, formats and parameters do not touch one another", async () => {
+    const store = make();
+    const others: Partial<TileSet>[] = [
+      {},
+      { layer: "ws:b" },
+      { gridSet: "EPSG:4326x2" },
+      { format: "image/jpeg" },
+      { parametersId: ID },
+    ];
+    for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
+    for (const [i, other] of others.entries()) expect(store.stat(at(1, 1, 3, other))?.bytes).toBe(i + 1);
+  });
+  test("a dropped layer is gone, in every grid set and format, and others stay", async () => {
+    const store = make();
+    await store.put(at(1, 1, 3), of(1), yes);
+    await store.put(at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }), of(1), yes);
+    await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+    const names = store.planDrop({ kind: "layer", layer: "ws:a" });
+    store.drop("1", names);
+    store.drop("1", names);
+    expect(store.get(at(1, 1, 3))).toBeUndefined();
+    expect(store.pyramids("ws:a", [])).toEqual([]);
+    expect(store.stat(at(1, 1, 3, { layer: "ws:b" }))?.bytes).toBe(1);
+    await store.put(at(1, 1, 3), of(2), yes);
+    expect(store.stat(at(1, 1, 3))?.bytes).toBe(2);
+  });
+  test("dropping zooms of a pyramid takes exactly those, and not a grid set whose name goes on", async () => {
+    const store = make();
+    for (const z of [2, 3, 4])
+      for (const gridSet of ["EPSG:4326", "EPSG:4326x2"]) await store.put(at(1, 1, z, { gridSet }), of(1), yes);
+    await store.put(at(1, 1, 3, { parametersId: ID }), of(1), yes);
+    store.drop(
+      "2",
+      store.planDrop({
+        kind: "pyramid",
+        layer: "ws:a",
+        gridSet: "EPSG:4326",
+        parametersId: "",
+        zooms: { first: 3, last: 3 },
+      }),
+    );
+    expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" })).toEqual([2, 4]);
+    expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326x2", parametersId: "" })).toEqual([2, 3, 4]);
+    expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(1);
+  });
+  test("a range is deleted exactly, and every tile is told with its format and bytes", async () => {
+    const store = make();
+    for (let x = 0; x < 20; x++)
+      for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
+    const told: Deleted[] = [];
+    await store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", format: "image/png" },
+      rect(6, 3, 0, 11, 40),
+      (d) => told.push(d),
+      new AbortController().signal,
+    );
+    expect(told.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
+      Array.from({ length: 9 }, (_, i) => ["image/png", i + 3, i + 4]),
+    );
+    expect(store.stat(at(2, 5, 6))?.bytes).toBe(3);
+    expect(store.get(at(3, 5, 6))).toBeUndefined();
+    expect(store.stat(at(3, 5, 6, { format: "image/jpeg" }))?.bytes).toBe(4);
+    await store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
+      rect(6, 0, 0, 2 ** 30, 2 ** 30),
+      (d) => told.push(d),
+      new AbortController().signal,
+    );
+    expect(told).toHaveLength(40);
+  });
+  test("an aborted deletion stops", async () => {
+    const store = make();
+    await store.put(at(0, 0, 1), of(1), yes);
+    const deletion = store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
+      rect(1, 0, 0, 1, 1),
+      () => {},
+      AbortSignal.abort(new Error("stop")),
+    );
+    await expect(deletion).rejects.toThrow("stop");
+  });
+  test("a recount finds what is in a rectangle of one tile set", async () => {
+    const store = make();
+    for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), yes);
+    await store.put(at(10, 1, 7, { format: "image/jpeg" }), of(99), yes);
+    expect(
+      store
+        .recount(base, rect(7, 10, 0, 20, 9))
+        .map((t) => [t.x, t.y, t.bytes])
+        .sort((a, b) => Number(a[0]) - Number(b[0])),
+    ).toEqual([
+      [10, 1, 11],
+      [20, 1, 21],
+    ]);
+  });
+  test("pyramids are told with the grid sets that are known", async () => {
+    const store = make();
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    expect(store.pyramids("ws:a", ["EPSG:4326"])).toEqual([{ layer: "ws:a", gridSet: "EPSG:4326", parametersId: ID }]);
+  });
+  test("what a parameters id means is written down and read back", async () => {
+    const store = make();
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    const values = { STYLES: "pop=hatch", CQL_FILTER: " TOTPOP > 10000 # ä\\" };
+    await store.describeParameters("ws:a", ID, values);
+    expect(store.parametersOf("ws:a", ID)).toEqual(values);
+    expect(store.parametersOf("ws:a", "0".repeat(40))).toBeUndefined();
+  });
+}

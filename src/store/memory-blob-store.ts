@@ -1,0 +1,92 @@
+import { rectHolds } from "../grid/grid-set.ts";
+import { type TileAddress, tileSetKey } from "../tile/tile-set.ts";
+import type { BlobStore, FoundTile, StoredPyramid } from "./blob-store.ts";
+
+interface Kept {
+  readonly at: TileAddress;
+  readonly bytes: Uint8Array;
+  readonly modifiedMs: number;
+}
+
+/** A store that forgets with its process: for tests, and to keep the interface honest. */
+export function createMemoryBlobStore(): BlobStore {
+  const tiles = new Map<string, Kept>();
+  const described = new Map<string, Readonly<Record<string, string>>>();
+  const keyOf = ({ tileSet, x, y, z }: TileAddress): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+  const nameOf = ({ tileSet, z }: TileAddress): string =>
+    JSON.stringify([tileSet.layer, tileSet.gridSet, tileSet.parametersId, z]);
+  const isOf = ({ at }: Kept, p: StoredPyramid): boolean =>
+    at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
+  const found = (at: TileAddress): Kept | undefined => {
+    const kept = tiles.get(keyOf(at));
+    return kept !== undefined && kept.bytes.byteLength > 0 ? kept : undefined;
+  };
+  return {
+    get: (at) => found(at),
+    stat(at) {
+      const kept = found(at);
+      return kept === undefined ? undefined : { bytes: kept.bytes.byteLength, modifiedMs: kept.modifiedMs };
+    },
+    async put(at, bytes, guard) {
+      if (!guard()) return { stored: false };
+      const replaced = found(at)?.bytes.byteLength;
+      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: Date.now() });
+      return { stored: true, replaced };
+    },
+    async describeParameters(layer, id, values) {
+      described.set(`${layer}\n${id}`, values);
+    },
+    parametersOf: (layer, id) => described.get(`${layer}\n${id}`),
+    planDrop(scope) {
+      const names = new Set<string>();
+      for (const kept of tiles.values()) {
+        const { at } = kept;
+        if (scope.kind === "layer" ? at.tileSet.layer !== scope.layer : !isOf(kept, scope)) continue;
+        if (
+          scope.kind === "pyramid" &&
+          scope.zooms !== undefined &&
+          (at.z < scope.zooms.first || at.z > scope.zooms.last)
+        )
+          continue;
+        names.add(nameOf(at));
+      }
+      return [...names];
+    },
+    drop(_dropId, names) {
+      for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
+    },
+    async deleteRange(scope, rect, onDeleted, signal) {
+      for (const [key, kept] of [...tiles]) {
+        signal.throwIfAborted();
+        const { tileSet, x, y, z } = kept.at;
+        if (!isOf(kept, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
+        if (scope.format !== undefined && tileSet.format !== scope.format) continue;
+        tiles.delete(key);
+        onDeleted({ format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength });
+      }
+      signal.throwIfAborted();
+    },
+    pyramids(layer) {
+      const all = new Map<string, StoredPyramid>();
+      for (const { at } of tiles.values()) {
+        const { gridSet, parametersId } = at.tileSet;
+        if (at.tileSet.layer === layer) all.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+      }
+      return [...all.values()];
+    },
+    levels: (pyramid) =>
+      [...new Set([...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z))].sort(
+        (a, b) => a - b,
+      ),
+    recount(tileSet, rect) {
+      const inside: FoundTile[] = [];
+      for (const { at, bytes, modifiedMs } of tiles.values()) {
+        if (tileSetKey(at.tileSet) !== tileSetKey(tileSet) || at.z !== rect.z || !rectHolds(rect, at.x, at.y)) continue;
+        if (bytes.byteLength > 0) inside.push({ x: at.x, y: at.y, bytes: bytes.byteLength, modifiedMs });
+      }
+      return inside;
+    },
+    sweep: async () => ({ removed: 0 }),
+    async [Symbol.asyncDispose]() {},
+  };
+}
