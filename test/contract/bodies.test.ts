@@ -100,10 +100,10 @@ describe("XML", () => {
     `<?xml version="1.0" encoding="ISO-8859-1"?><seedRequest><name>stra{byte:df}e</name>${FIELDS}</seedRequest>`,
   );
   read(
-    "an empty element is not given",
+    "an empty srs and empty parameters are not given",
     XML,
     [],
-    `<seedRequest><srs/><bounds/><threadCount></threadCount>${FIELDS}</seedRequest>`,
+    `<seedRequest><srs/><parameters/>${FIELDS}</seedRequest>`,
   );
 });
 

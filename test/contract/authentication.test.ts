@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import { startServer } from "../support/server.ts";
+import { contractServer } from "./contract-server.ts";
+
+// Decisions 2: with users configured. The realm and the absence of WWW-Authenticate elsewhere are laws (laws.ts).
+const { transcript, at } = contractServer({
+  configuration: () => `
+users:
+  - { name: admin, password: "a:dmin€", roles: [admin] }
+  - { name: op, password: op, roles: [operator] }
+  - { name: view, password: view, roles: [viewer] }
+layers:
+  - { name: a, source: { type: demo, dataset: states } }
+  - { name: secret, source: { type: demo, dataset: states }, secured: true }
+`,
+});
+const basic = (pair: string): string => `Authorization: Basic ${Buffer.from(pair).toString("base64")}`;
+const ADMIN = basic("admin:a:dmin€");
+const OPERATOR = basic("op:op");
+const VIEWER = basic("view:view");
+
+describe("without credentials every management request is 401, before path, method, cross-site and body", () => {
+  for (const [method, path] of [
+    ["GET", "/rest/seed.json"],
+    ["GET", "/rest/seed/a.json"],
+    ["GET", "/rest/seed/no:such.json"],
+    ["POST", "/rest/seed/a.xml"],
+    ["DELETE", "/rest/seed/a.xml"],
+    ["POST", "/rest/seed"],
+    ["OPTIONS", "/rest/seed"],
+    ["GET", "/masstruncate"],
+    ["POST", "/rest/masstruncate"],
+    ["GET", "/diskquota.xml"],
+    ["PUT", "/rest/diskquota.json"],
+    ["GET", "/rest/diskquota.rubbish"],
+    ["GET", "/rest/reload"],
+    ["POST", "/rest/reload"],
+    ["GET", "/rest/nothing"],
+    ["GET", "/rest"],
+    ["GET", "/%72est/seed.json"],
+    ["GET", "/rest/seed/%zz.json"],
+    ["GET", "/geowebcache/rest/seed.json"],
+    ["GET", "/geowebcache/diskquota.json"],
+  ] as const)
+    transcript(
+      `${method} ${path}`,
+      `\n> ${method} ${path}\n> Sec-Fetch-Site: cross-site\n< 401 text/plain\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {line}`,
+    );
+  for (const path of ["/api/v1/jobs", "/api/v1/usage", "/api/v1/openapi.json", "/api/nothing"])
+    transcript(
+      `GET ${path}, as a problem`,
+      `\n> GET ${path}\n< 401 application/problem+json\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}"status":401{any}`,
+    );
+  transcript(
+    "the page at /, which holds data",
+    '\n> GET /\n< 401 text/plain\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}',
+  );
+  transcript(
+    "a kill without credentials kills nothing, and a seed starts nothing",
+    `
+    > POST /rest/seed/a.json
+    >
+    > {"seedRequest":{}}
+    < 401 text/plain
+    < X-Job-Id: {absent}
+    <
+    < {any}
+    > GET /rest/seed.json
+    > ${ADMIN}
+    < 200 application/json
+    <
+    < {"long-array-array":[]}
+  `,
+  );
+});
+
+describe("what is public", () => {
+  for (const path of ["/livez", "/readyz", "/healthz", "/geowebcache/readyz"])
+    transcript(`GET ${path}`, `\n> GET ${path}\n< 200 text/plain\n<\n< ok`);
+  transcript("a tile", "\n> GET /xyz/a/0/0/0.png\n< 200 image/png\n<\n< {any}");
+  transcript(
+    "a tile with wrong credentials",
+    `\n> GET /xyz/a/0/0/0.png\n> ${basic("admin:no")}\n< 200 image/png\n<\n< {any}`,
+  );
+  transcript("static files of the pages", "\n> GET /assets/leaflet.js\n< 200 {any}\n<\n< {any}");
+  transcript("the preflight of a tile", "\n> OPTIONS /xyz/secret/0/0/0.png\n< 200\n< Access-Control-Allow-Origin: *");
+  transcript(
+    "a secured layer's tile is not",
+    `
+    > GET /xyz/secret/0/0/0.png
+    < 401 text/plain
+    < WWW-Authenticate: Basic realm="Nuthatch"
+    < Cache-Control: no-store
+    <
+    < {line}
+    > GET /xyz/secret/0/0/0.png
+    > ${VIEWER}
+    < 200 image/png
+    < Cache-Control: {any}private{any}
+    <
+    < {any}
+  `,
+  );
+});
+
+describe("wrong credentials are 401", () => {
+  for (const [what, header] of [
+    ["a wrong password", basic("admin:no")],
+    ["an unknown user", basic("nobody:op")],
+    ["a name in another case", basic("ADMIN:a:dmin€")],
+    ["no colon", basic("admin")],
+    ["rubbish", "Authorization: Basic %%%"],
+    ["another scheme", "Authorization: Bearer abc"],
+  ] as const)
+    transcript(what, `\n> GET /rest/seed.json\n> ${header}\n< 401 text/plain\n<\n< {line}`);
+});
+
+describe("roles", () => {
+  const cases: readonly (readonly [request: string, type: string, viewer: number, operator: number, admin: number])[] =
+    [
+      ["GET /rest/seed.json", "application/json", 200, 200, 200],
+      ["HEAD /rest/diskquota.xml", "text/xml", 200, 200, 200],
+      ["GET /rest/masstruncate", "application/xml", 200, 200, 200],
+      ["GET /api/v1/jobs", "application/json", 200, 200, 200],
+      ["GET /api/v1/usage", "application/json", 200, 200, 200],
+      ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
+      ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
+      ["POST /rest/masstruncate?requestType=truncateLayer&layer=a", "text/plain", 403, 200, 200],
+      ["POST /rest/reload", "text/plain", 403, 403, 200],
+    ];
+  const users = [
+    ["viewer", VIEWER],
+    ["operator", OPERATOR],
+    ["admin", ADMIN],
+  ] as const;
+  for (const [request, type, ...statuses] of cases)
+    for (const [n, [role, credentials]] of users.entries()) {
+      const status = statuses[n] ?? 0;
+      transcript(
+        `${request} as ${role} is ${status}`,
+        `\n> ${request}\n> ${credentials}\n< ${status} ${status === 403 ? "text/plain" : type}\n${request.startsWith("HEAD") ? "" : "<\n< {any}"}`,
+      );
+    }
+  for (const [role, credentials, status] of [
+    ["viewer", VIEWER, 403],
+    ["operator", OPERATOR, 403],
+    ["admin", ADMIN, 200],
+  ] as const)
+    transcript(
+      `PUT /rest/diskquota.json as ${role} is ${status}`,
+      `\n> PUT /rest/diskquota.json\n> ${credentials}\n>\n> {"gwcQuotaConfiguration":{"enabled":false}}\n< ${status} ${status === 200 ? "application/json" : "text/plain"}\n<\n< {any}`,
+    );
+  for (const [role, credentials, status] of [
+    ["viewer", VIEWER, 403],
+    ["operator", OPERATOR, 200],
+    ["admin", ADMIN, 200],
+  ] as const)
+    transcript(
+      `POST /rest/seed/a.json as ${role} is ${status}`,
+      `\n> POST /rest/seed/a.json\n> ${credentials}\n>\n> {"seedRequest":{"type":"truncate"}}\n< ${status} text/plain\n<${status === 403 ? "\n< {line}" : ""}`,
+    );
+});
+
+describe("the order after 401", () => {
+  const refused = (sentence: string, request: string, credentials: string, status: number): void =>
+    transcript(
+      sentence,
+      `\n> ${request}\n> ${credentials}\n> Sec-Fetch-Site: none\n< ${status} text/plain\n<\n< {any}`,
+    );
+  transcript(
+    "cross-site 403 before 404",
+    `\n> POST /rest/nothing\n> ${ADMIN}\n> Sec-Fetch-Site: cross-site\n< 403 text/plain\n<\n< {any}`,
+  );
+  refused("404 before the role", "POST /rest/nothing", VIEWER, 404);
+  refused("405 before the role", "DELETE /rest/seed", VIEWER, 405);
+  refused("the role before the layer", "POST /rest/seed/no:such.json", VIEWER, 403);
+  refused("the layer after the role", "POST /rest/seed/no:such.json", OPERATOR, 400);
+  transcript(
+    "the role before the body",
+    `\n> POST /rest/seed/a.json\n> ${VIEWER}\n>\n> rubbish\n< 403 text/plain\n<\n< {any}`,
+  );
+  transcript("OPTIONS with credentials", `\n> OPTIONS /rest/seed\n> ${VIEWER}\n< 200\n< Allow: POST, OPTIONS`);
+});
+
+test("wrong credentials that crowd are 429 with Retry-After, and the right ones pass at once", async () => {
+  const { url } = at();
+  const ask = (pair: string) =>
+    fetch(`${url}/rest/seed.json`, { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` } });
+  await ask("op:op");
+  const crowd = Array.from({ length: 40 }, (_, n) => ask(`admin:${n}`));
+  expect((await ask("op:op")).status).toBe(200);
+  const answers = await Promise.all(crowd);
+  expect(new Set(answers.map((a) => a.status))).toEqual(new Set([401, 429]));
+  for (const answer of answers) {
+    expect(answer.headers.get("retry-after")).toBe(answer.status === 429 ? "1" : null);
+    expect(answer.headers.get("www-authenticate")).toBe(answer.status === 401 ? 'Basic realm="Nuthatch"' : null);
+  }
+});
+
+test("without a user any other address than loopback is refused at the start, with the remedy", async () => {
+  await expect(startServer({ env: { NUTHATCH_HOST: "0.0.0.0" } })).rejects.toThrow(/NUTHATCH_ADMIN_PASSWORD/);
+});
+
+test("NUTHATCH_ADMIN_PASSWORD makes an administrator", async () => {
+  const server = await startServer({ env: { NUTHATCH_ADMIN_PASSWORD: "pass", NUTHATCH_ADMIN_USER: "root" } });
+  try {
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${server.url}/rest/reload`, { method: "POST", headers })).status;
+    expect(await status({})).toBe(401);
+    expect(await status({ Authorization: `Basic ${Buffer.from("root:pass").toString("base64")}` })).toBe(200);
+    expect(server.log()).not.toContain('"pass"');
+  } finally {
+    await server.close();
+  }
+});
