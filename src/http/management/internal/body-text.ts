@@ -20,7 +20,8 @@ export function positionIn(text: string, index: number): { readonly line: number
 export function decodeText(body: Uint8Array): Result<string, Fault> {
   const label = encodingOf(body);
   if (label === undefined) {
-    return refuse({ reason: `an encoding other than UTF-8, UTF-16 or ISO-8859-1`, line: 1, column: 1 });
+    const reason = `an encoding other than UTF-8, UTF-16 or ISO-8859-1: "${declaredEncoding(body)}"`;
+    return refuse({ reason, line: 1, column: 1 });
   }
   if (label === "latin1") return ok(Buffer.from(body).toString("latin1"));
   try {
@@ -34,14 +35,18 @@ export function decodeText(body: Uint8Array): Result<string, Fault> {
   }
 }
 
+/** What an XML declaration says, as written. */
+function declaredEncoding(body: Uint8Array): string | undefined {
+  const head = Buffer.from(body.subarray(0, 200)).toString("latin1");
+  return /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]*)["']/.exec(head)?.[1];
+}
+
 function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {
   const [a, b] = body;
   if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return "utf-16le";
   if ((a === 0xfe && b === 0xff) || (a === 0 && b !== undefined && b !== 0)) return "utf-16be";
   if (a === 0xef && b === 0xbb) return "utf-8";
-  const head = Buffer.from(body.subarray(0, 200)).toString("latin1");
-  const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]*)["']/.exec(head)?.[1]?.toLowerCase();
-  switch (declared) {
+  switch (declaredEncoding(body)?.toLowerCase()) {
     case undefined:
     case "utf-8":
     case "utf8":
