@@ -31,7 +31,7 @@ test("a server that drains is not ready, still alive, and says why", async () =>
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  upstream.behaviour = async () => {
+  upstream.behaviour = async (): Promise<"draw"> => {
     await held;
     return "draw";
   };
