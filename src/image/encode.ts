@@ -1,6 +1,6 @@
 import type { TileFormat } from "../layer/format.ts";
 import { loadSharp } from "./load-sharp.ts";
-import { type Cut, encodePng } from "./png-encode.ts";
+import { type Cut, encodePalettePng, encodePng } from "./png-encode.ts";
 import type { Raster } from "./raster.ts";
 
 const JPEG_QUALITY = 85;
@@ -20,9 +20,8 @@ async function encodeBySharp(
   encoding: Exclude<TileFormat["encoding"], "png">,
 ): Promise<Uint8Array> {
   if (encoding === "png8") {
-    const exact = encodePng(raster, cut);
-    // Colour type 3 at byte 25 of a PNG: the palette held all colours.
-    if (exact[25] === 3) return exact;
+    const exact = encodePalettePng(raster, cut);
+    if (exact !== undefined) return exact;
   }
   const sharp = await loadSharp();
   const { width, height, channels, data } = raster;

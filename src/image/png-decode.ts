@@ -1,4 +1,5 @@
-import { inflateSync } from "node:zlib";
+import { constants, inflateSync } from "node:zlib";
+import { crc32 } from "./crc32.ts";
 import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
 
@@ -16,7 +17,7 @@ interface Parts {
   readonly data: readonly Uint8Array[];
 }
 
-/** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND */
+/** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let header: Omit<Parts, "palette" | "transparency" | "data"> | undefined;
@@ -28,6 +29,9 @@ export function pngParts(bytes: Uint8Array): Parts {
     if (at + 12 + length > bytes.byteLength) break;
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
     const body = bytes.subarray(at + 8, at + 8 + length);
+    // The pixels have a checksum of their own inside.
+    if (type !== "IDAT" && view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
+      throw new PictureError("truncated", "a checksum of the PNG is wrong");
     if (type === "IHDR" && length === 13) {
       header = {
         width: view.getUint32(at + 8),
@@ -56,20 +60,46 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
   if (colour === 2 && transparency !== undefined) return undefined;
   const channels = colour === 2 ? 3 : colour === 6 ? 4 : 1;
   const stride = width * channels + 1;
-  let raw: Uint8Array;
-  try {
-    raw = inflateSync(parts.data.length === 1 ? (parts.data[0] ?? new Uint8Array(0)) : Buffer.concat(parts.data), {
-      maxOutputLength: stride * height + 1024,
-    });
-  } catch (error) {
-    throw new PictureError("truncated", "the PNG's data cannot be inflated", { cause: error });
-  }
+  const deflated = parts.data.length === 1 ? (parts.data[0] ?? new Uint8Array(0)) : Buffer.concat(parts.data);
+  if (beginsFiltered(deflated, stride, height)) return undefined;
+  const raw = inflate(deflated, stride * height);
   if (raw.byteLength < stride * height) throw new PictureError("truncated", "the PNG's data is too short");
   for (let y = 0; y < height; y++) if (raw[y * stride] !== 0) return undefined;
   if (colour === 3) return fromPalette(raw, width, height, palette ?? new Uint8Array(0), transparency);
   const data = new Uint8Array(width * height * channels);
   for (let y = 0; y < height; y++) data.set(raw.subarray(y * stride + 1, (y + 1) * stride), y * (stride - 1));
   return { width, height, channels: channels === 3 ? 3 : 4, data };
+}
+
+function inflate(deflated: Uint8Array, size: number): Uint8Array {
+  try {
+    return inflateSync(deflated, { maxOutputLength: size + 1024 });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")
+      throw new PictureError("too_large", "the PNG holds more than its size says", { cause: error });
+    throw new PictureError("truncated", "the PNG's data cannot be inflated", { cause: error });
+  }
+}
+
+const PEEK_BYTES = 2048;
+
+/**
+ * Whether the rows at the beginning have filters: then all the rest need not be inflated twice (a third of the time of
+ * such a picture). Says no where it cannot tell.
+ */
+function beginsFiltered(deflated: Uint8Array, stride: number, height: number): boolean {
+  if (deflated.byteLength < 8 * PEEK_BYTES) return false;
+  let rows: Uint8Array;
+  try {
+    rows = inflateSync(deflated.subarray(0, PEEK_BYTES), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: stride * height + 1024,
+    });
+  } catch {
+    return false;
+  }
+  for (let at = 0; at < rows.byteLength; at += stride) if (rows[at] !== 0) return true;
+  return false;
 }
 
 function fromPalette(
@@ -81,9 +111,11 @@ function fromPalette(
 ): Raster {
   const channels = transparency === undefined ? 3 : 4;
   const data = new Uint8Array(width * height * channels);
+  const colours = palette.byteLength / 3;
   for (let y = 0, out = 0; y < height; y++) {
     for (let x = 0; x < width; x++, out += channels) {
       const index = raw[y * (width + 1) + 1 + x] ?? 0;
+      if (index >= colours) throw new PictureError("truncated", "the PNG's palette is too short");
       data[out] = palette[index * 3] ?? 0;
       data[out + 1] = palette[index * 3 + 1] ?? 0;
       data[out + 2] = palette[index * 3 + 2] ?? 0;

@@ -16,14 +16,18 @@ const ONE_COLOUR_KEPT = 256;
 const oneColour = new Map<string, Uint8Array>();
 
 /** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. */
-export function encodePng(raster: Raster, cut: Cut): Uint8Array {
+export const encodePng = (raster: Raster, cut: Cut): Uint8Array =>
+  encodePalettePng(raster, cut) ?? encodeTrueColour(raster, cut);
+
+/** A part of a raster as PNG with a palette; undefined when it has more than 256 colours. */
+export function encodePalettePng(raster: Raster, cut: Cut): Uint8Array | undefined {
   const colours = coloursOf(raster, cut);
-  if (colours === undefined) return encodeTrueColour(raster, cut);
-  if (colours.list.length > 1) return encodePalette(raster, cut, colours);
+  if (colours === undefined) return undefined;
+  if (colours.list.length > 1) return encodePalette(cut, colours);
   const key = `${cut.width}x${cut.height}:${colours.list[0]}`;
   const known = oneColour.get(key);
   if (known !== undefined) return known;
-  const made = encodePalette(raster, cut, colours);
+  const made = encodePalette(cut, colours);
   if (oneColour.size >= ONE_COLOUR_KEPT) oneColour.clear();
   oneColour.set(key, made);
   return made;
@@ -74,7 +78,7 @@ function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undef
   return { list, indexes };
 }
 
-function encodePalette(_raster: Raster, cut: Cut, { list, indexes }: Colours): Uint8Array {
+function encodePalette(cut: Cut, { list, indexes }: Colours): Uint8Array {
   const depth = list.length <= 2 ? 1 : list.length <= 4 ? 2 : list.length <= 16 ? 4 : 8;
   const perByte = 8 / depth;
   const stride = Math.ceil(cut.width / perByte) + 1;

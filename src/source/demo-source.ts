@@ -1,3 +1,4 @@
+import { loadSharp } from "../image/load-sharp.ts";
 import type { DemoSourceOptions } from "../layer/layer.ts";
 import { parseFilter } from "./demo/filter.ts";
 import { type Canvas, pathOf } from "./demo/path.ts";
@@ -21,19 +22,22 @@ const FINE_DEGREES = 0.18;
 export function createDemoSource(options: DemoSourceOptions): Source {
   return {
     async draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing> {
-      const svg = options.dataset === "states" ? statesSvg(request) : worldSvg(request);
-      const { default: sharp } = await import("sharp");
-      if (signal.aborted) throw new SourceError("cancelled", "cancelled");
-      sharp.concurrency(1);
-      sharp.cache(false);
-      const { data, info } = await sharp(Buffer.from(svg), { limitInputPixels: false, unlimited: true })
-        .ensureAlpha()
-        .raw()
-        .toBuffer({ resolveWithObject: true });
-      if (info.width !== request.width || info.height !== request.height) {
-        throw new SourceError("wrong_size", `drawn were ${info.width} x ${info.height} pixels`);
+      try {
+        const svg = options.dataset === "states" ? statesSvg(request) : worldSvg(request);
+        const sharp = await loadSharp();
+        if (signal.aborted) throw new SourceError("cancelled", "cancelled");
+        const { data, info } = await sharp(Buffer.from(svg), { limitInputPixels: false, unlimited: true })
+          .ensureAlpha()
+          .raw()
+          .toBuffer({ resolveWithObject: true });
+        if (info.width !== request.width || info.height !== request.height) {
+          throw new SourceError("wrong_size", `drawn were ${info.width} x ${info.height} pixels`);
+        }
+        return { kind: "raster", raster: { width: info.width, height: info.height, channels: 4, data } };
+      } catch (error) {
+        if (error instanceof SourceError) throw error;
+        throw new SourceError("exception", "the demo layer could not be drawn", { cause: error });
       }
-      return { kind: "raster", raster: { width: info.width, height: info.height, channels: 4, data } };
     },
     async [Symbol.asyncDispose]() {},
   };
@@ -58,10 +62,9 @@ function worldSvg(request: DrawRequest): string {
     const fill = LANDS[[...name].reduce((sum, c) => sum + (c.codePointAt(0) ?? 0), 0) % LANDS.length];
     return `<path d="${d}" fill="${fill}"/>`;
   });
-  const borders = shapes.map((shape) => shapePath(shape, canvas)).join("");
   return svgOf(
     request,
-    `<rect width="100%" height="100%" fill="#c3d9e6"/><g fill-rule="evenodd">${body.join("")}</g><path d="${borders}" fill="none" stroke="#8c8676" stroke-width="0.8" stroke-linejoin="round"/>`,
+    `<rect width="100%" height="100%" fill="#c3d9e6"/><g fill-rule="evenodd" stroke="#8c8676" stroke-width="0.8" stroke-linejoin="round">${body.join("")}</g>`,
   );
 }
 

@@ -8,22 +8,29 @@ export function ownWords(body: Uint8Array): string {
       /<(?:\w+:)?(?:ServiceException|ExceptionText)\b[^>]*>([\s\S]*?)<\/(?:\w+:)?(?:ServiceException|ExceptionText)>/gi,
     ),
   ];
-  const raw =
-    exceptions.length > 0
-      ? exceptions.map((m) => m[1] ?? "").join(" ")
-      : text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ");
-  const plain = raw
+  const said = exceptions.map((m) => m[1] ?? "").join(" ");
+  // Some say no more than a code.
+  const codes = [...text.matchAll(/<(?:\w+:)?(?:ServiceException|Exception)\s[^>]*?[cC]ode="([^"]*)"/g)].map(
+    (m) => m[1],
+  );
+  return plainWords(said) || codes.join(" ") || plainWords(text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " "));
+}
+
+function plainWords(markup: string): string {
+  const plain = markup
     .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, "$1")
     .replace(/<[^>]*>/g, " ")
+    .replace(/&nbsp;/g, " ")
     .replace(/&lt;/g, "<")
     .replace(/&gt;/g, ">")
     .replace(/&quot;/g, '"')
+    .replace(/&(?:apos|#39);/g, "'")
     .replace(/&amp;/g, "&")
     .replace(/https?:\/\/\S+/gi, "…")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of an upstream must not reach a log line
-    .replace(/[\s\u0000-\u001f]+/g, " ")
+    // Control characters of an upstream must not reach a log line.
+    .replace(/[\s\p{C}]+/gu, " ")
     .trim();
-  return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;
+  return plain.length > 300 ? `${plain.slice(0, 300).replace(/[\ud800-\udbff]$/, "")}…` : plain;
 }
 
 function isPicture(bytes: Uint8Array): boolean {
@@ -64,7 +71,7 @@ export function pictureOf(answer: {
   if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
   if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
   if (isPicture(body)) return body;
-  const first = Buffer.from(body.subarray(0, 256)).toString("latin1").trimStart();
+  const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
   if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
     throw new SourceError("exception", ownWords(body) || "a document without words");
   }
@@ -85,7 +92,8 @@ const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ["EPIPE", ["reset", "the connection broke"]],
   ["UND_ERR_SOCKET", ["reset", "the connection broke"]],
   ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", ["truncated", "the answer is shorter than announced"]],
-  ["UND_ERR_RESPONSE_EXCEEDED_MAX_SIZE", ["too_large", "the answer is too large"]],
+  ["UND_ERR_DESTROYED", ["cancelled", "cancelled"]],
+  ["UND_ERR_CLOSED", ["cancelled", "cancelled"]],
 ]);
 
 /** A fault of the HTTP client, without the address it holds. */

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { Agent, request as send } from "undici";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { type Drawing, type DrawRequest, type Source, SourceError } from "./source.ts";
@@ -7,7 +8,11 @@ import { wmsUrl } from "./wms-request.ts";
 /** No map picture of a metatile is larger. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 const REDIRECTS = 3;
-const USER_AGENT = "Nuthatch/0.1 (tile cache)";
+
+function userAgent(): string {
+  const found: { readonly version: string } = createRequire(import.meta.url)("../../package.json");
+  return `Nuthatch/${found.version}`;
+}
 
 /** A WMS 1.1.1 or 1.3.0. Which connections it may use is decided above; here they are only kept alive. */
 export function createWmsSource(options: WmsSourceOptions): Source {
@@ -19,13 +24,17 @@ export function createWmsSource(options: WmsSourceOptions): Source {
     pipelining: 1,
   });
   const headers: Record<string, string> = {
-    "user-agent": USER_AGENT,
+    "user-agent": userAgent(),
     accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1",
   };
   if (options.username !== undefined) {
     headers["authorization"] =
       `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
   }
+
+  const { host, hostname } = new URL(options.url);
+  const basic = headers["authorization"]?.slice("Basic ".length);
+  const secrets = [host, hostname, basic ?? "", options.username ?? "", options.password ?? ""].filter((s) => s !== "");
 
   async function fetchPicture(first: URL, signal: AbortSignal): Promise<Uint8Array> {
     let url = first;
@@ -38,9 +47,11 @@ export function createWmsSource(options: WmsSourceOptions): Source {
       const location = single(response.headers["location"]);
       if (status >= 300 && status < 400 && location !== undefined) {
         await response.body.dump();
-        if (hop === REDIRECTS || !URL.canParse(location, url.href))
-          throw new SourceError("http_status", `status ${status}: redirected too often`);
-        url = new URL(location, url);
+        if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
+        const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+        if (next?.protocol !== "http:" && next?.protocol !== "https:")
+          throw new SourceError("http_status", `status ${status}: redirected to no address`);
+        url = next;
         continue;
       }
       if (Number(single(response.headers["content-length"]) ?? 0) > BODY_LIMIT) {
@@ -84,15 +95,29 @@ export function createWmsSource(options: WmsSourceOptions): Source {
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
         if (timeout.signal.aborted)
           throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
-        throw failureOf(error);
+        throw withoutSecrets(failureOf(error), secrets);
       } finally {
         clearTimeout(timer);
       }
     },
+    /** What is being drawn ends first. */
     async [Symbol.asyncDispose]() {
-      await agent.destroy();
+      await agent.close();
     },
   };
 }
+
+/** Error pages name their server, and some repeat what they were sent. */
+function withoutSecrets(error: SourceError, secrets: readonly string[]): SourceError {
+  const message = secrets.reduce(
+    (text, secret) => text.replace(new RegExp(`(?<![\\w.-])${escapeRegExp(secret)}(?![\\w-])`, "gi"), "…"),
+    error.message,
+  );
+  if (message === error.message) return error;
+  const { failure, retryAfterMs, cause } = error;
+  return new SourceError(failure, message, { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|\-/]/g, "\\$&");
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);

@@ -10,24 +10,31 @@ const MAX_LATITUDE = 85.06;
 /** US National Atlas equal area (EPSG:2163). */
 const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 +b=6370997 +units=m +no_defs";
 
-export type Projection = (lon: number, lat: number) => readonly [number, number];
+export interface Projection {
+  readonly project: (lon: number, lat: number) => readonly [number, number];
+  /** A longitude and the same a turn further are one point. */
+  readonly wraps: boolean;
+}
+
+function mercator(lon: number, lat: number): readonly [number, number] {
+  const clamped = Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, lat));
+  return [RADIUS * lon * DEGREE, RADIUS * Math.log(Math.tan(Math.PI / 4 + (clamped * DEGREE) / 2))];
+}
 
 /** From degrees to the units of a CRS. @throws SourceError for one that the demo does not know */
 export function projectionOf(srs: number): Projection {
   switch (canonicalSrs(srs)) {
     case 4326:
-      return (lon, lat) => [lon, lat];
+      return { project: (lon, lat) => [lon, lat], wraps: false };
     case 3857:
-      return (lon, lat) => {
-        const clamped = Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, lat));
-        return [RADIUS * lon * DEGREE, RADIUS * Math.log(Math.tan(Math.PI / 4 + (clamped * DEGREE) / 2))];
-      };
+      return { project: mercator, wraps: false };
     case 2163: {
       const { forward } = proj4(ATLAS);
-      return (lon, lat) => {
+      const project = (lon: number, lat: number): readonly [number, number] => {
         const [x, y] = forward([lon, lat]);
         return [x, y];
       };
+      return { project, wraps: true };
     }
     default:
       throw new SourceError("exception", `the demo layers cannot be drawn in EPSG:${srs}`);

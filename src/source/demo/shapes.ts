@@ -27,9 +27,15 @@ const FILES: Readonly<Record<Collection, { readonly file: string; readonly objec
   "countries-50m": { file: "world-atlas/countries-50m.json", object: "countries" },
 };
 
+interface DegreeRing {
+  readonly points: readonly (readonly number[])[];
+  /** Drawn once more, a turn of the globe further: only for projections that are as wide as the globe. */
+  readonly isCopy: boolean;
+}
+
 interface Polygons {
   readonly name: string;
-  readonly rings: readonly (readonly (readonly number[])[])[];
+  readonly rings: readonly DegreeRing[];
 }
 
 const loaded = new Map<Collection, readonly Polygons[]>();
@@ -63,7 +69,7 @@ function polygonsOf(collection: Collection): readonly Polygons[] {
  * A ring without jumps at the antimeridian: the atlases stitch their polygons together there. What then reaches beyond
  * ±180° is drawn once more on the other side; a ring round a pole is closed along it.
  */
-function unwrapped(ring: readonly (readonly number[])[]): (readonly (readonly number[])[])[] {
+function unwrapped(ring: readonly (readonly number[])[]): DegreeRing[] {
   let turn = 0;
   let before = ring[0]?.[0] ?? 0;
   const points = ring.map(([lon = 0, lat = 0]): readonly number[] => {
@@ -79,8 +85,11 @@ function unwrapped(ring: readonly (readonly number[])[]): (readonly (readonly nu
     points.push([last, pole], [first, pole]);
   }
   const lons = points.map(([lon = 0]) => lon);
-  const shifted = (by: number) => points.map(([lon = 0, lat = 0]) => [lon + by, lat]);
-  const out: (readonly (readonly number[])[])[] = [points];
+  const shifted = (by: number): DegreeRing => ({
+    points: points.map(([lon = 0, lat = 0]) => [lon + by, lat]),
+    isCopy: true,
+  });
+  const out: DegreeRing[] = [{ points, isCopy: false }];
   if (Math.max(...lons) > 180) out.push(shifted(-360));
   if (Math.min(...lons) < -180) out.push(shifted(360));
   return out;
@@ -91,9 +100,9 @@ export function shapesOf(collection: Collection, srs: number): readonly Shape[] 
   const key = `${collection}/${srs}`;
   const known = projected.get(key);
   if (known !== undefined) return known;
-  const project = projectionOf(srs);
+  const { project, wraps } = projectionOf(srs);
   const shapes = polygonsOf(collection).map(({ name, rings }) => {
-    const made = rings.flatMap((ring) => projectRing(ring, project) ?? []);
+    const made = rings.flatMap(({ points, isCopy }) => (isCopy && wraps ? [] : (projectRing(points, project) ?? [])));
     return {
       attributes: collection === "states" ? stateAttributes(name) : { NAME: name },
       rings: made,

@@ -1,0 +1,177 @@
+import { deflateSync } from "node:zlib";
+import fc from "fast-check";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { crc32 } from "./crc32.ts";
+import { decodePicture } from "./decode.ts";
+import { PictureError } from "./picture-error.ts";
+
+const WIDTH = 96;
+const HEIGHT = 64;
+const size = { width: WIDTH, height: HEIGHT };
+
+/** Smooth, so that lossy kinds stay close. */
+const rgb = Buffer.alloc(WIDTH * HEIGHT * 3);
+for (let i = 0; i < WIDTH * HEIGHT; i++)
+  rgb.set([(i % WIDTH) * 2, Math.floor(i / WIDTH) * 3, ((i % WIDTH) + Math.floor(i / WIDTH)) & 255], i * 3);
+const picture = () => sharp(rgb, { raw: { width: WIDTH, height: HEIGHT, channels: 3 } });
+
+async function reasonOf(bytes: Uint8Array, expected = size): Promise<string> {
+  try {
+    await decodePicture(bytes, expected);
+    return "decoded";
+  } catch (error) {
+    if (error instanceof PictureError) return error.reason;
+    throw error;
+  }
+}
+
+function chunk(type: string, body: Uint8Array): Buffer {
+  const out = Buffer.alloc(12 + body.byteLength);
+  out.writeUInt32BE(body.byteLength, 0);
+  out.write(type, 4, "latin1");
+  out.set(body, 8);
+  out.writeUInt32BE(crc32(out.subarray(4, 8 + body.byteLength)), 8 + body.byteLength);
+  return out;
+}
+
+/** A PNG put together by hand, with whatever is wrong with it. */
+function png(parts: {
+  width?: number;
+  height?: number;
+  colour?: number;
+  deflated: Uint8Array;
+  palette?: Uint8Array;
+}): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(parts.width ?? WIDTH, 0);
+  header.writeUInt32BE(parts.height ?? HEIGHT, 4);
+  header.set([8, parts.colour ?? 2, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", header),
+    ...(parts.palette === undefined ? [] : [chunk("PLTE", parts.palette)]),
+    chunk("IDAT", parts.deflated),
+    chunk("IEND", new Uint8Array(0)),
+  ]);
+}
+
+const kinds: readonly (readonly [string, () => Promise<Buffer>])[] = [
+  ["PNG without row filters", () => picture().png({ adaptiveFiltering: false }).toBuffer()],
+  ["PNG with row filters", () => picture().png({ adaptiveFiltering: true }).toBuffer()],
+  ["interlaced PNG", () => picture().png({ progressive: true }).toBuffer()],
+  ["JPEG", () => picture().jpeg({ quality: 95 }).toBuffer()],
+  ["progressive JPEG", () => picture().jpeg({ quality: 95, progressive: true }).toBuffer()],
+  ["WebP", () => picture().webp({ quality: 95 }).toBuffer()],
+  ["lossless WebP", () => picture().webp({ lossless: true }).toBuffer()],
+  ["GIF", () => picture().gif().toBuffer()],
+];
+
+describe.each(kinds)("a %s", (_, make) => {
+  test("is decoded to its pixels", async () => {
+    const raster = await decodePicture(await make(), size);
+    expect([raster.width, raster.height, raster.data.byteLength]).toEqual([
+      WIDTH,
+      HEIGHT,
+      WIDTH * HEIGHT * raster.channels,
+    ]);
+    let worst = 0;
+    for (let i = 0; i < WIDTH * HEIGHT; i++)
+      for (let c = 0; c < 3; c++)
+        worst = Math.max(worst, Math.abs((raster.data[i * raster.channels + c] ?? 0) - (rgb[i * 3 + c] ?? 0)));
+    expect(worst).toBeLessThan(40);
+  });
+
+  test("that is cut off anywhere is an error, never a picture", async () => {
+    const bytes = await make();
+    for (const share of [0.2, 0.5, 0.8, 0.95, 0.99]) {
+      const reason = await reasonOf(bytes.subarray(0, Math.floor(bytes.byteLength * share)));
+      expect(`${share} ${reason}`).toBe(`${share} truncated`);
+    }
+  });
+
+  test("of another size is told by its size", async () => {
+    expect(await reasonOf(await make(), { width: WIDTH, height: HEIGHT + 1 })).toBe("wrong_size");
+    await expect(decodePicture(await make(), { width: 256, height: 256 })).rejects.toThrow(
+      "the picture is 96 x 64, asked for was 256 x 256",
+    );
+  });
+});
+
+test("grey, grey with alpha, 16 bits and a palette with transparency become RGB or RGBA", async () => {
+  const grey = await decodePicture(await picture().greyscale().png().toBuffer(), size);
+  expect(grey.channels).toBe(3);
+  const greyAlpha = await decodePicture(await picture().greyscale().ensureAlpha(0.5).png().toBuffer(), size);
+  expect([greyAlpha.channels, greyAlpha.data[3]]).toEqual([4, 127]);
+  const deep = await decodePicture(await picture().toColourspace("rgb16").png().toBuffer(), size);
+  expect([deep.channels, deep.data.byteLength]).toEqual([3, rgb.byteLength]);
+  const palette = await decodePicture(await picture().ensureAlpha(0.5).png({ palette: true }).toBuffer(), size);
+  expect([palette.channels, palette.data[3]]).toEqual([4, 127]);
+});
+
+test("what is no picture is told so", async () => {
+  for (const text of ["", "<ServiceException/>", "GIF", "\xff", "RIFF1234WAVE"])
+    expect(await reasonOf(Buffer.from(text, "latin1"))).toBe("not_a_picture");
+});
+
+test("a PNG without its last chunk is truncated, though all its pixels are there", async () => {
+  const bytes = await picture().png({ adaptiveFiltering: false }).toBuffer();
+  expect(await reasonOf(bytes.subarray(0, bytes.byteLength - 12))).toBe("truncated");
+});
+
+test("a PNG with too few rows is truncated", async () => {
+  const rows = Buffer.alloc((WIDTH * 3 + 1) * (HEIGHT - 1));
+  expect(await reasonOf(png({ deflated: deflateSync(rows) }))).toBe("truncated");
+});
+
+test("a palette that lacks a colour is an error", async () => {
+  const rows = Buffer.alloc((WIDTH + 1) * HEIGHT);
+  rows[5] = 2;
+  const palette = Uint8Array.of(1, 2, 3, 4, 5, 6);
+  expect(await reasonOf(png({ colour: 3, palette, deflated: deflateSync(rows) }))).toBe("truncated");
+});
+
+test("a flipped bit anywhere in a PNG never passes as another picture", async () => {
+  const good = await picture().png({ adaptiveFiltering: false }).toBuffer();
+  const { data } = await decodePicture(good, size);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 8, max: good.byteLength - 1 }), fc.nat(7), async (at, bit) => {
+      const bad = Buffer.from(good);
+      bad[at] = (bad[at] ?? 0) ^ (1 << bit);
+      try {
+        const decoded = await decodePicture(bad, size);
+        // The checksum of the pixel chunk itself is not looked at: what it guards has one of its own.
+        expect(Buffer.from(decoded.data).equals(data)).toBe(true);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PictureError);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("random bytes behind a picture's first bytes throw nothing but a PictureError", async () => {
+  const heads = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0", "GIF89a", "RIFF\x20\x00\x00\x00WEBP"];
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 200 }), async (head, tail) => {
+      const failure = decodePicture(Buffer.concat([Buffer.from(head, "latin1"), tail]), size);
+      await expect(failure).rejects.toBeInstanceOf(PictureError);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a small file that claims to be huge is refused before anything is inflated", async () => {
+  const bomb = png({ width: 60_000, height: 60_000, deflated: deflateSync(Buffer.alloc(1000)) });
+  expect(await reasonOf(bomb)).toBe("wrong_size");
+  const huge = await sharp({ create: { width: 3000, height: 3000, channels: 3, background: "#fff" } })
+    .jpeg()
+    .toBuffer();
+  expect(await reasonOf(huge)).toBe("wrong_size");
+});
+
+test("a PNG of the right size that inflates to far more is too large", async () => {
+  const bomb = png({ deflated: deflateSync(Buffer.alloc(64 * 1024 * 1024)) });
+  expect(bomb.byteLength).toBeLessThan(100_000);
+  expect(await reasonOf(bomb)).toBe("too_large");
+});

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import sharp from "sharp";
+import { expect, test } from "vitest";
+import { decodePicture } from "./decode.ts";
+import { type Cut, encodePalettePng, encodePng } from "./png-encode.ts";
+import type { Raster } from "./raster.ts";
+
+/** RGBA of a picture, as another program reads it; what cannot be seen has no colour. */
+async function rgba(png: Uint8Array): Promise<number[]> {
+  return seen(await sharp(png).ensureAlpha().toColourspace("srgb").raw().toBuffer());
+}
+function seen(pixels: Uint8Array): number[] {
+  const out = [...pixels];
+  for (let i = 0; i < out.length; i += 4) if (out[i + 3] === 0) out.fill(0, i, i + 3);
+  return out;
+}
+function cutRgba({ width, channels, data }: Raster, cut: Cut): number[] {
+  const out: number[] = [];
+  for (let y = cut.top; y < cut.top + cut.height; y++) {
+    for (let x = cut.left; x < cut.left + cut.width; x++) {
+      const at = (y * width + x) * channels;
+      out.push(...data.subarray(at, at + 3), channels === 4 ? (data[at + 3] ?? 0) : 255);
+    }
+  }
+  return seen(Uint8Array.from(out));
+}
+
+const whole = ({ width, height }: Raster): Cut => ({ left: 0, top: 0, width, height });
+const colourType = (png: Uint8Array) => png[25];
+const bitDepth = (png: Uint8Array) => png[24];
+
+/** A raster of `colours` colours, each pixel one of them. */
+const rasters = fc
+  .record({
+    width: fc.integer({ min: 1, max: 24 }),
+    height: fc.integer({ min: 1, max: 24 }),
+    channels: fc.constantFrom(3 as const, 4 as const),
+    colours: fc.constantFrom(1, 2, 3, 4, 5, 16, 17, 256, 1000),
+    opaque: fc.boolean(),
+    seed: fc.integer(),
+  })
+  .map(({ width, height, channels, colours, opaque, seed }): Raster => {
+    const data = new Uint8Array(width * height * channels);
+    for (let i = 0; i < width * height; i++) {
+      const colour = Math.imul(Math.imul(i + 1, seed | 1) >>> 3, 0x9e3779b1) >>> 0;
+      const picked = Math.imul((colour % colours) + 1, 0x85ebca6b) >>> 0;
+      for (let c = 0; c < channels; c++) data[i * channels + c] = c === 3 && opaque ? 255 : picked >>> (c * 8);
+    }
+    return { width, height, channels, data };
+  });
+
+test("what is encoded is read back by sharp and by our own decoder, pixel by pixel", async () => {
+  await fc.assert(
+    fc.asyncProperty(rasters, async (raster) => {
+      const png = encodePng(raster, whole(raster));
+      const expected = cutRgba(raster, whole(raster));
+      expect(await rgba(png)).toEqual(expected);
+      const decoded = await decodePicture(png, raster);
+      expect(cutRgba(decoded, whole(decoded))).toEqual(expected);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a cut holds its part of the raster", async () => {
+  await fc.assert(
+    fc.asyncProperty(rasters, fc.nat(), fc.nat(), async (raster, a, b) => {
+      const left = a % raster.width;
+      const top = b % raster.height;
+      const cut = { left, top, width: raster.width - left, height: raster.height - top };
+      expect(await rgba(encodePng(raster, cut))).toEqual(cutRgba(raster, cut));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** `count` colours, one pixel each and the last again. */
+function raster(count: number, channels: 3 | 4 = 3, alpha = 255): Raster {
+  const width = count + 1;
+  const data = new Uint8Array(width * channels);
+  for (let i = 0; i < width; i++) {
+    const n = Math.min(i, count - 1);
+    data.set([n & 255, n >>> 8, 7, ...(channels === 4 ? [alpha] : [])], i * channels);
+  }
+  return { width, height: 1, channels, data };
+}
+
+test.each([
+  [2, 1],
+  [3, 2],
+  [4, 2],
+  [5, 4],
+  [16, 4],
+  [17, 8],
+  [256, 8],
+])("a tile of %i colours has a palette of %i bits per pixel", async (count, depth) => {
+  const png = encodePng(raster(count), whole(raster(count)));
+  expect([colourType(png), bitDepth(png)]).toEqual([3, depth]);
+  expect(await rgba(png)).toEqual(cutRgba(raster(count), whole(raster(count))));
+});
+
+test("257 colours are true colour, without alpha when none is needed", () => {
+  expect(encodePalettePng(raster(257), whole(raster(257)))).toBeUndefined();
+  expect(colourType(encodePng(raster(257), whole(raster(257))))).toBe(2);
+  expect(colourType(encodePng(raster(257, 4), whole(raster(257))))).toBe(2);
+  expect(colourType(encodePng(raster(257, 4, 128), whole(raster(257))))).toBe(6);
+});
+
+test("tiles of one colour share their bytes, those of another size or colour do not", () => {
+  const of = (value: number, width: number): Uint8Array =>
+    encodePng(
+      { width, height: 8, channels: 4, data: new Uint8Array(width * 8 * 4).fill(value) },
+      { left: 0, top: 0, width, height: 8 },
+    );
+  expect(of(255, 8)).toBe(of(255, 8));
+  expect(of(255, 8)).not.toEqual(of(254, 8));
+  expect(of(255, 8)).not.toEqual(of(255, 9));
+  // Three channels of the same colour are the same tile.
+  const rgb = { width: 8, height: 8, channels: 3 as const, data: new Uint8Array(8 * 8 * 3).fill(255) };
+  expect(encodePng(rgb, whole(rgb))).toBe(of(255, 8));
+});
