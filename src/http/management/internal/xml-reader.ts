@@ -18,6 +18,9 @@ interface Open {
  * let pass.
  */
 export function readXml(text: string): Result<Field, Fault> {
+  // saxes throws for half of a surrogate pair.
+  const half = text.search(/\p{Surrogate}/u);
+  if (half >= 0) return refuse({ reason: "half of a surrogate pair", ...positionIn(text, half) });
   const blank = /^[\ufeff\s]*/.exec(text)?.[0] ?? "";
   const start = positionIn(blank, blank.length);
   const parser = new SaxesParser({ xmlns: false, position: true });
