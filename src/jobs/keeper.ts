@@ -280,7 +280,12 @@ export class Keeper implements Operations {
     }
     return {
       total: { tiles, bytes },
-      layers: [...layers].map(([layer, sum]) => ({ layer, ...sum, quota: quotas.get(layer) ?? null })),
+      layers: [...layers].map(([layer, { complete, ...sum }]) => ({
+        layer,
+        ...sum,
+        quota: quotas.get(layer) ?? null,
+        complete,
+      })),
     };
   }
 
