@@ -1,11 +1,15 @@
 import { defineConfig } from "vitest/config";
 
+// The gate says the same twice: its properties have one seed, and what fails once on a busy machine is tried again and shown.
+const gate = process.env["NUTHATCH_GATE"] === "1";
+
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     sequence: { shuffle: true },
-    retry: 0,
+    setupFiles: gate ? ["test/gate-setup.ts"] : [],
+    retry: gate ? 1 : 0,
     allowOnly: false,
     expect: { requireAssertions: true },
     testTimeout: 30_000,
