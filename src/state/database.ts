@@ -22,6 +22,8 @@ export interface Database {
   exec(sql: string): void;
   /** Runs `body` in one transaction, synced to the disk when it returns; rolled back when it throws. Not nested. */
   transaction<T>(body: () => T): T;
+  /** Inside a transaction: what to put right in memory should it be rolled back. */
+  onRollback(undo: () => void): void;
   migrate(migrations: readonly Migrations[]): void;
   close(): void;
 }
@@ -74,10 +76,13 @@ export function openDatabase(file: string): Database {
       all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
     };
   };
+  let undos: (() => void)[] = [];
   return {
     prepare,
+    onRollback: (undo) => void undos.push(undo),
     exec: (sql) => void db.exec(sql),
     transaction(body) {
+      undos = [];
       db.exec("BEGIN IMMEDIATE");
       try {
         const value = body();
@@ -85,7 +90,10 @@ export function openDatabase(file: string): Database {
         return value;
       } catch (error) {
         if (db.inTransaction) db.exec("ROLLBACK");
+        for (const undo of undos.reverse()) undo();
         throw error;
+      } finally {
+        undos = [];
       }
     },
     migrate(migrations) {

@@ -49,6 +49,24 @@ export interface StoredPyramid {
   readonly parametersId: string;
 }
 
+/** A part of a level: at least a block of the ledger, whole blocks always. */
+export interface Region {
+  /** Regions of a level come in the order of their keys. */
+  readonly key: string;
+  readonly rect: TileRect;
+  /** The tiles listed there, by format. */
+  readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+}
+
+/** Room that is left on the store's disk. */
+export interface Room {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** Files that can still be made; both `Infinity` where the disk does not count them. */
+  readonly freeInodes: number;
+  readonly totalInodes: number;
+}
+
 /**
  * Keeps drawn tiles. Every implementation passes `blob-store.conformance.ts`.
  * A reader sees the old tile or the new one, never half of one. A file of length 0 is absent.
@@ -64,6 +82,11 @@ export interface BlobStore extends AsyncDisposable {
    * or when the scope was dropped in between, nothing is stored.
    */
   put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
+  /** Removes a tile. @returns its bytes, undefined when there was none */
+  delete(at: TileAddress): number | undefined;
+  /** Bytes that the disk takes for a tile of this size. */
+  allocated(bytes: number): number;
+  room(): Room;
   /** Writes down what a parameters id means (GWC's `parameters-<id>.properties`), once. */
   describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** The values behind a parameters id that the store holds; undefined when it does not say. */
@@ -96,6 +119,8 @@ export interface BlobStore extends AsyncDisposable {
   levels(pyramid: StoredPyramid): readonly number[];
   /** The tiles of one tile set in a rectangle, found by looking. Removes empty files and leftovers of interrupted puts there. */
   recount(tileSet: TileSet, rect: TileRect): FoundTile[];
+  /** What a level holds, found by listing, a region at a time from the one behind `after` on. */
+  regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<{ readonly removed: number }>;
 }

@@ -10,6 +10,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -21,12 +22,13 @@ import { threadId as threadNumber } from "node:worker_threads";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf, formatOfExtension } from "../layer/format.ts";
-import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+import { BLOCK_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
 import {
   type BlobStore,
   type Deleted,
   type FoundTile,
   type PutOutcome,
+  type Room,
   type StoredPyramid,
   StoreError,
 } from "./blob-store.ts";
@@ -40,6 +42,7 @@ import {
   tileFile,
   zoomDirectory,
 } from "./file-layout.ts";
+import { regionsOf } from "./internal/regions.ts";
 import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
 
 export interface FileBlobStoreOptions {
@@ -55,6 +58,8 @@ const TRASH = "_gwc_in_progress_deletes_";
 const TEMPORARY = ".nuthatch-";
 /** Below this many tiles paths are worked out; above, directories are listed. */
 const FEW_TILES = 4_096n;
+/** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
+const FEW_LOOKS = 256n;
 const PARALLEL_UNLINKS = 4;
 
 let temporaries = 0;
@@ -85,6 +90,7 @@ class FileBlobStore implements BlobStore {
   readonly #root: string;
   readonly #fsync: boolean;
   readonly #prefix: string;
+  readonly #blockBytes: number;
   /** Layer and parameters id that have been described by this instance. */
   readonly #described = new Set<string>();
 
@@ -93,6 +99,7 @@ class FileBlobStore implements BlobStore {
     this.#fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
+    this.#blockBytes = statfsSync(root).bsize;
     // GWC's marker of a file store.
     const marker = join(root, "metadata.properties");
     if (!existsSync(marker)) writeFileSync(marker, "");
@@ -133,6 +140,38 @@ class FileBlobStore implements BlobStore {
   stat(at: TileAddress) {
     const found = statSync(this.#path(at), { throwIfNoEntry: false });
     return found === undefined || found.size === 0 ? undefined : { bytes: found.size, modifiedMs: found.mtimeMs };
+  }
+
+  delete(at: TileAddress): number | undefined {
+    const path = this.#path(at);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw storeError(error, "a tile cannot be removed");
+    }
+    return found.size === 0 ? undefined : found.size;
+  }
+
+  allocated(bytes: number): number {
+    return Math.ceil(bytes / this.#blockBytes) * this.#blockBytes;
+  }
+
+  room(): Room {
+    const { bavail, blocks, bsize, ffree, files } = statfsSync(this.#root);
+    const uncounted = files === 0;
+    return {
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
+      totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
+    };
+  }
+
+  regions({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string | undefined) {
+    return regionsOf(this.#zoomPath({ layer, gridSet, parametersId }, z), z, after);
   }
 
   /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */
@@ -345,6 +384,12 @@ class FileBlobStore implements BlobStore {
       if (at.size === 0) unlinkSync(path);
       else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
     };
+    if (rectCount(rect) <= FEW_LOOKS && bucketOf(rect.z).half > BLOCK_SIDE / 4) {
+      for (let y = rect.minY; y <= rect.maxY; y++)
+        for (let x = rect.minX; x <= rect.maxX; x++)
+          look(join(directory, bucketDirectory(x, y, rect.z), tileFile(x, y, rect.z, extension)), x, y);
+      return found;
+    }
     for (const bucket of this.#list(directory).filter((name) => bucketTouches(name, rect))) {
       for (const name of this.#list(join(directory, bucket))) {
         const path = join(directory, bucket, name);
@@ -353,7 +398,8 @@ class FileBlobStore implements BlobStore {
           continue;
         }
         const tile = parsePair(name);
-        if (tile?.extension.toLowerCase() === extension && rectHolds(rect, tile.x, tile.y)) look(path, tile.x, tile.y);
+        if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
+        if (tileFile(tile.x, tile.y, rect.z, extension) === name) look(path, tile.x, tile.y);
       }
     }
     return found;

@@ -1,5 +1,5 @@
 import { rectHolds } from "../grid/grid-set.ts";
-import { type TileAddress, tileSetKey } from "../tile/tile-set.ts";
+import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../tile/tile-set.ts";
 import type { BlobStore, FoundTile, StoredPyramid } from "./blob-store.ts";
 
 interface Kept {
@@ -32,6 +32,25 @@ export function createMemoryBlobStore(): BlobStore {
       const replaced = found(at)?.bytes.byteLength;
       tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: Date.now() });
       return { stored: true, replaced };
+    },
+    delete(at) {
+      const kept = found(at);
+      tiles.delete(keyOf(at));
+      return kept?.bytes.byteLength;
+    },
+    allocated: (bytes) => bytes,
+    room: () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
+    async *regions(pyramid, z, after) {
+      const inside = new Map<string, { x: number; y: number }[]>();
+      const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };
+      for (const kept of tiles.values()) {
+        const { x, y, tileSet } = kept.at;
+        if (!isOf(kept, pyramid) || kept.at.z !== z) continue;
+        inside.set(tileSet.format, [...(inside.get(tileSet.format) ?? []), { x, y }]);
+        rect.maxX = Math.max(rect.maxX, Math.floor(x / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+        rect.maxY = Math.max(rect.maxY, Math.floor(y / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+      }
+      if (inside.size > 0 && after === undefined) yield { key: "all", rect, tiles: inside };
     },
     async describeParameters(layer, id, values) {
       described.set(`${layer}\n${id}`, values);
