@@ -4,13 +4,16 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { DrawGate, DrawOrder, DrawOutcome } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { TileRect } from "../grid/grid-set.ts";
 import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import type { CellUses } from "../ledger/ledger.ts";
 import { Channel } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import { lockDataDirectory, openDatabase } from "../state/database.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
 
 export interface KeeperData {
   readonly configuration: Configuration;
@@ -24,6 +27,8 @@ export interface KeeperMethods extends Operations, LedgerGate {
   begin(): Promise<string | undefined>;
   /** The doors are open: jobs go on. */
   start(): void;
+  /** Tiles were read since the last time. */
+  used(uses: readonly CellUses[]): void;
   health(): string | undefined;
   configure(configuration: Configuration): Promise<void>;
   close(graceMs: number): Promise<void>;
@@ -36,6 +41,7 @@ export interface FrontMethods {
   pause(layer: string): Promise<void>;
   resume(layer: string): void;
   forget(layer: string): Promise<void>;
+  evicted(tileSet: TileSet, rect: TileRect): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -78,6 +84,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
     forget: (layer) => channel.call("forget", layer),
+    evicted: (tileSet, rect) => channel.note("evicted", [tileSet, rect]),
   };
 
   const methods: KeeperMethods = {
@@ -95,6 +102,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           catalogue: () => catalogue,
           jobOptions: () => configuration.jobs,
           initialQuota: () => configuration.diskQuota,
+          eviction: () => configuration.eviction,
           boot: bootId(),
           now: Date.now,
           random: Math.random,
@@ -110,6 +118,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
       }
     },
     start: () => keeper().start(),
+    used: (uses) => keeper().used(uses),
     health: () => opened?.health(),
     async configure(next) {
       configuration = next;
@@ -129,7 +138,10 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     truncateOrphans: (layer) => keeper().truncateOrphans(layer),
     jobs: (filter) => keeper().jobs(filter),
     job: (id) => keeper().job(id),
-    usage: () => keeper().usage(),
+    usage: (options) => keeper().usage(options),
+    verify: (options) => keeper().verify(options),
+    verification: () => keeper().verification(),
+    cancelVerification: () => keeper().cancelVerification(),
     quota: () => keeper().quota(),
     changeQuota: (change) => keeper().changeQuota(change),
     open: (tileSet, rect, missed) => keeper().open(tileSet, rect, missed),

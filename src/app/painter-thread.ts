@@ -80,9 +80,9 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
         signal,
       );
       if (painting.written.length > 0) channel.note("written", [order.tileSet, painting.written]);
-      const { stale, storeFailure } = painting;
+      const { stale, storeFailure, storeFull } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", tiles, stale, storeFailure };
+      return { kind: "painted", tiles, stale, storeFailure, storeFull };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       if (error instanceof SourceError) {

@@ -8,6 +8,7 @@ import { Draws, type LedgerGate } from "../cache/draws.ts";
 import { Generations } from "../cache/generations.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
+import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
@@ -38,6 +39,8 @@ export class StartError extends Error {
 
 export type LoadConfiguration = () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
+/** How often the keeper is told which tiles were read. */
+const USE_MS = 1_000;
 /** Tiles in flight at a shutdown are finished within this time (decisions 9). */
 const GRACE_MS = 25_000;
 
@@ -76,6 +79,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
     forget: (layer) => draws.forget(layer),
+    evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
   const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
@@ -95,8 +99,17 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     });
   });
 
+  const uses = new UseRecorder();
+  const tellUses = (): void => {
+    const drained = uses.drain();
+    if (drained.length > 0) keeper.note("used", [drained]);
+  };
   const ledger: LedgerGate = {
-    open: (tileSet, rect, missed) => keeper.call("open", tileSet, rect, missed),
+    open(tileSet, rect, missed) {
+      // First what was read before: room may have to be made for this one.
+      tellUses();
+      return keeper.call("open", tileSet, rect, missed);
+    },
     closeCells: (id) => keeper.note("closeCells", [id]),
     wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
@@ -130,7 +143,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     throw new StartError(refused);
   }
 
-  const cache = new TileCache({ store, memory, draws, now: Date.now });
+  const cache = new TileCache({ store, memory, draws, uses, now: Date.now });
   const operations = operationsOf(keeper);
   const authenticator = new Authenticator(configuration.users);
   let keeperFailure: string | undefined;
@@ -145,6 +158,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     );
   }, 1_000);
   healthTimer.unref();
+  const useTimer = setInterval(tellUses, USE_MS);
+  useTimer.unref();
 
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
     const loaded = await load();
@@ -215,6 +230,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       const deadline = Date.now() + GRACE_MS;
       const left = () => Math.max(0, deadline - Date.now());
       clearInterval(healthTimer);
+      clearInterval(useTimer);
+      tellUses();
       // Jobs and users finish what is in flight together.
       const keeperStopped = keeper.call("close", left());
       await http.close(left());
@@ -241,7 +258,10 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>): Operations 
     truncateOrphans: (layer) => keeper.call("truncateOrphans", layer),
     jobs: (filter) => keeper.call("jobs", filter),
     job: (id) => keeper.call("job", id),
-    usage: () => keeper.call("usage"),
+    usage: (options) => keeper.call("usage", options),
+    verify: (options) => keeper.call("verify", options),
+    verification: () => keeper.call("verification"),
+    cancelVerification: () => keeper.call("cancelVerification"),
     quota: () => keeper.call("quota"),
     changeQuota: (change) => keeper.call("changeQuota", change),
   };

@@ -34,6 +34,8 @@ export type DrawOutcome =
   | { readonly kind: "stored" }
   /** The layer was truncated while this was drawn: drawn, but not kept. */
   | { readonly kind: "stale" }
+  /** Drawn, but the store had no room for it. */
+  | { readonly kind: "full"; readonly reason: string }
   | DrawFailure
   | { readonly kind: "cancelled" };
 
@@ -49,4 +51,6 @@ export interface DrawGate {
   resume(layer: string): void;
   /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
   forget(layer: string): Promise<void>;
+  /** Tiles of a rectangle have been evicted: the memory tier shall not serve what the store no longer has. */
+  evicted(tileSet: TileSet, rect: TileRect): void;
 }

@@ -1,4 +1,4 @@
-import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { FailureClass } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
@@ -15,6 +15,8 @@ export type PaintResult =
       readonly tiles: readonly PaintedTile[];
       readonly stale: boolean;
       readonly storeFailure: string | undefined;
+      /** It could not because there is no room. */
+      readonly storeFull: boolean;
     }
   | {
       readonly kind: "failed";
@@ -35,7 +37,8 @@ export interface Painters {
 
 /** What the front asks of the keeper for a draw. */
 export interface LedgerGate {
-  open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number>;
+  /** Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored. */
+  open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined>;
   closeCells(id: number): void;
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
   lost(tileSet: TileSet, rect: TileRect): void;
@@ -166,6 +169,7 @@ export class Draws implements DrawGate {
     switch (result.kind) {
       case "painted":
         if (result.stale) return { kind: "stale" };
+        if (result.storeFull) return { kind: "full", reason: result.storeFailure ?? "the store is full" };
         if (result.storeFailure !== undefined) {
           return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
@@ -197,6 +201,7 @@ export class Draws implements DrawGate {
   ): Promise<PaintResult> {
     const governor = this.#governor(order);
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
+    const unstored = missed !== undefined && opened === undefined;
     try {
       await governor.acquire(who, signal);
     } catch (error) {
@@ -213,7 +218,9 @@ export class Draws implements DrawGate {
         await pause.resumed;
       }
       const stamp = this.#generations.stamp(order.tileSet.layer);
-      const result = await this.#painters.paint(order, stamp, who === "user", signal);
+      const painted = await this.#painters.paint(unstored ? unkept(order) : order, stamp, who === "user", signal);
+      // A job that joined must not take it for stored.
+      const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       if (result.kind === "painted") governor.succeeded();
       else if (result.kind === "failed") governor.failed(result.failure);
       else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
@@ -258,6 +265,12 @@ export class Draws implements DrawGate {
     this.#memory.clear(layer);
   }
 
+  /** Tiles have left the store one by one. */
+  evicted(tileSet: TileSet, rect: TileRect): void {
+    for (let y = rect.minY; y <= rect.maxY; y++)
+      for (let x = rect.minX; x <= rect.maxX; x++) this.#memory.delete(tileKey(tileSet, x, y, rect.z));
+  }
+
   /** Waits until nothing is drawn any more. */
   async idle(): Promise<void> {
     while (this.#flights.size > 0) await Promise.allSettled([...this.#flights.values()].map((f) => f.done));
@@ -284,6 +297,9 @@ export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): stri
 
 const flightKey = ({ tileSet, rect }: DrawOrder): string =>
   `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+
+/** The same picture, with nothing kept of it. */
+const unkept = (order: DrawOrder): DrawOrder => ({ ...order, wanted: new Uint8Array(Number(rectCount(order.rect))) });
 
 /** Whether a draw keeps a tile. */
 function holds({ rect, wanted }: DrawOrder, tile: TileIndex): boolean {

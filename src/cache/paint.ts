@@ -22,6 +22,8 @@ export interface Painting {
   readonly stale: boolean;
   /** Drawn, but the store could not keep it. */
   readonly storeFailure: string | undefined;
+  /** It could not because there is no room. */
+  readonly storeFull: boolean;
 }
 
 /** A metatile's picture with its gutter. */
@@ -131,6 +133,7 @@ async function keepTiles(
   const written: WrittenTile[] = [];
   let stale = false;
   let storeFailure: string | undefined;
+  let storeFull = false;
   try {
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
@@ -147,8 +150,9 @@ async function keepTiles(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     storeFailure = `${error.code}: ${error.message}`;
+    storeFull = error.code === "full";
   }
-  return { written, tiles, stale, storeFailure };
+  return { written, tiles, stale, storeFailure, storeFull };
 }
 
 async function decode(bytes: Uint8Array, frame: Frame): Promise<Raster> {

@@ -8,6 +8,7 @@ import type { DrawFailure } from "./draw.ts";
 import { type Draws, tileKey, type UserDraw } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import type { ServedTile, TileFailure, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import type { UseRecorder } from "./use-recorder.ts";
 
 /** Counters by outcome. */
 export interface TileCounts {
@@ -23,6 +24,7 @@ export class TileCache implements TileReader {
   readonly #store: BlobStore;
   readonly #memory: MemoryTier;
   readonly #draws: Draws;
+  readonly #uses: UseRecorder;
   readonly #now: () => number;
   readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
 
@@ -30,11 +32,13 @@ export class TileCache implements TileReader {
     readonly store: BlobStore;
     readonly memory: MemoryTier;
     readonly draws: Draws;
+    readonly uses: UseRecorder;
     readonly now: () => number;
   }) {
     this.#store = parts.store;
     this.#memory = parts.memory;
     this.#draws = parts.draws;
+    this.#uses = parts.uses;
     this.#now = parts.now;
   }
 
@@ -42,6 +46,7 @@ export class TileCache implements TileReader {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
+    this.#uses.record(tileSet, index);
     const oldest = layer.expireCacheSeconds > 0 ? this.#now() - layer.expireCacheSeconds * 1000 : 0;
     const hot = this.#memory.get(layer.name, key);
     if (hot !== undefined && hot.modifiedMs >= oldest) {

@@ -1,6 +1,7 @@
 import type { CompatOptions, ServerOptions, User } from "../http/options.ts";
 import type { JobOptions } from "../jobs/job-options.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 
 /** Everything that one running server is built from: checked, defaults filled, plain data (it travels to the threads). */
@@ -17,6 +18,7 @@ export interface Configuration {
   readonly store: { readonly fsync: boolean; readonly shared: boolean };
   /** The initial quota, while none is persisted. */
   readonly diskQuota: QuotaConfiguration;
+  readonly eviction: EvictionOptions;
   /** Told to the operator once, at start and reload. */
   readonly warnings: readonly string[];
 }

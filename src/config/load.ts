@@ -7,6 +7,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import { demoLayers } from "./demo-configuration.ts";
 import { buildDiskQuota } from "./internal/build-disk-quota.ts";
+import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
 import { buildServer, isLoopback } from "./internal/build-server.ts";
@@ -19,6 +20,7 @@ import {
   CompatSchema,
   ConfigurationSchema,
   DiskQuotaSchema,
+  EvictionSchema,
   GridSetSchema,
   HtpasswdSchema,
   JobsSchema,
@@ -145,6 +147,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     );
   }
   const diskQuota = section(DiskQuotaSchema, "diskQuota") ?? {};
+  const eviction = section(EvictionSchema, "eviction") ?? {};
   const known = layers.map((layer) => layer.name);
   return {
     file,
@@ -165,6 +168,9 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     diskQuota: problems.within(["layers"])
       ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)
       : buildDiskQuota(diskQuota, known, ["diskQuota"], problems),
+    eviction: problems.within(["layers"])
+      ? buildEviction({ ...eviction, pins: [], floors: [] }, [], ["eviction"], problems)
+      : buildEviction(eviction, layers, ["eviction"], problems),
     warnings,
   };
 }

@@ -20,6 +20,8 @@ function statusOf(code: RefusalCode): number {
       return 404;
     case "method_not_allowed":
       return 405;
+    case "conflict":
+      return 409;
     case "too_large":
       return 413;
     case "too_many_attempts":

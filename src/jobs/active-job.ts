@@ -60,6 +60,8 @@ export class ActiveJob {
   /** A metatile that has been drawn: what a probe of the upstream asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
+  /** Since when there has been no room for its tiles. */
+  noRoomSinceMs: number | undefined;
   #cursor = 0n;
   readonly #returned: bigint[] = [];
   /** Since when, and from how many tiles on, the rate is measured. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { SeedRange } from "../quota/enforcer.ts";
 import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
 import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
@@ -20,6 +21,10 @@ export interface JobRunnerParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
+  /** What to put right should the transaction in hand be rolled back. */
+  readonly onRollback: (undo: () => void) => void;
+  /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
+  readonly beforeAbort: () => Promise<void>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -40,6 +45,8 @@ export class JobRunner {
   readonly #turns: ActiveJob[] = [];
   #runningTasks = 0;
   #closing = false;
+  /** Ends of tasks and jobs that are not on the disk yet. */
+  #unsaved: (() => void)[] = [];
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
@@ -97,6 +104,29 @@ export class JobRunner {
       .sort((a, b) => a.id - b.id);
   }
 
+  /** What running seeds store or count as stored: for the quota, which spares it. */
+  seedRanges(): SeedRange[] {
+    return [...this.#active.values()].flatMap(({ request }) => {
+      const { layer, format, parametersId } = request;
+      if (request.type === "truncate" || format === null || parametersId === null) return [];
+      const [width, height] = this.#parts.catalogue().layers.get(layer)?.metatile ?? [1, 1];
+      // A metatile at the border is stored beyond it.
+      return request.ranges.map(({ gridSet, rects }) => ({
+        layer,
+        gridSet,
+        format,
+        parametersId,
+        rects: rects.map((r) => ({
+          z: r.z,
+          minX: r.minX - width + 1,
+          minY: r.minY - height + 1,
+          maxX: r.maxX + width - 1,
+          maxY: r.maxY + height - 1,
+        })),
+      }));
+    });
+  }
+
   job(id: number): JobView | undefined {
     const active = this.#active.get(id);
     if (active !== undefined) return active.view();
@@ -140,7 +170,7 @@ export class JobRunner {
       job.reason = "killed";
       this.#end(job, "aborted");
     }
-    this.#parts.persist(() => this.saveDirty());
+    this.#save(() => undefined);
     this.#deal();
     return killed.sort((a, b) => a.id - b.id);
   }
@@ -175,25 +205,36 @@ export class JobRunner {
     job.giveBack(task.claim);
     task.claim = [];
     job.dirty = true;
-    this.#parts.persist(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+    this.#save(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+  }
+
+  /** Writes an end and whatever else is dirty. When the disk refuses, a later tick writes it: the job has ended all the same. */
+  #save(end: () => void): void {
+    this.#unsaved.push(end);
+    try {
+      this.#parts.persist(() => this.saveDirty());
+    } catch (error) {
+      this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
+    }
   }
 
   async #abort(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
     await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));
+    await this.#parts.beforeAbort();
     if (job.outcome !== null) return;
     job.reason = reason;
     this.#end(job, "aborted");
   }
 
   #end(job: ActiveJob, outcome?: "aborted"): void {
-    const { persist, now, log } = this.#parts;
+    const { now, log } = this.#parts;
     job.outcome = outcome ?? (job.failed > 0n ? "done_with_failures" : "done");
     if (job.outcome !== "aborted") job.reason = null;
     job.startedMs ??= now();
     job.endedMs = now();
-    job.dirty = true;
-    persist(() => this.saveDirty());
+    job.dirty = false;
+    this.#save(() => this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs));
     this.#active.delete(job.id);
     const turn = this.#turns.indexOf(job);
     if (turn >= 0) this.#turns.splice(turn, 1);
@@ -283,15 +324,25 @@ export class JobRunner {
 
   /** Saves what changed; inside the caller's transaction. */
   saveDirty(): void {
+    const unsaved = this.#unsaved;
+    this.#unsaved = [];
+    this.#parts.onRollback(() => {
+      this.#unsaved = [...unsaved, ...this.#unsaved];
+    });
+    for (const save of unsaved) save();
     for (const job of this.#active.values()) {
       if (!job.dirty) continue;
       job.dirty = false;
+      this.#parts.onRollback(() => {
+        job.dirty = true;
+      });
       this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs);
       for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
     }
   }
 
   get needsSave(): boolean {
+    if (this.#unsaved.length > 0) return true;
     for (const job of this.#active.values()) if (job.dirty) return true;
     return false;
   }

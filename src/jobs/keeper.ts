@@ -1,13 +1,18 @@
+import type { Admission } from "../cache/admission.ts";
 import type { DrawGate, WrittenTile } from "../cache/draw.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
-import { Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
+import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import { type CellUses, Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
+import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
-import { quotaBytes } from "../quota/quota-bytes.ts";
+import { Enforcer } from "../quota/enforcer.ts";
+import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
+import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -19,6 +24,7 @@ import { JobStore, jobMigrations } from "./job-store.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
 import { Truncation } from "./truncation.ts";
+import { usageView } from "./usage-view.ts";
 
 export interface KeeperParts {
   readonly db: Database;
@@ -27,6 +33,7 @@ export interface KeeperParts {
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   readonly initialQuota: () => QuotaConfiguration;
+  readonly eviction: () => EvictionOptions;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
   readonly boot: string | undefined;
   readonly now: () => number;
@@ -47,6 +54,10 @@ export class Keeper implements Operations {
   readonly #runner: JobRunner;
   readonly #drops: Drops;
   readonly #quota: QuotaStore;
+  readonly #enforcer: Enforcer;
+  readonly #adoption: Adoption;
+  readonly #trend: UsageTrend;
+  #verification: Verification | undefined;
   readonly #opened = new Map<number, OpenCells>();
   #nextOpened = 1;
   #commit: Promise<void> | undefined;
@@ -60,10 +71,29 @@ export class Keeper implements Operations {
   constructor(parts: KeeperParts) {
     const { db, store, gate, catalogue, jobOptions, now, random, log } = parts;
     this.#parts = parts;
-    db.migrate([ledgerMigrations, jobMigrations, dropMigrations, quotaMigrations]);
+    db.migrate([
+      ledgerMigrations,
+      adoptionMigrations,
+      jobMigrations,
+      dropMigrations,
+      quotaMigrations,
+      usageTrendMigrations,
+    ]);
     this.#ledger = new Ledger(db, store, parts.boot, now);
     this.#drops = new Drops(db, store, this.#ledger, gate);
     this.#quota = new QuotaStore(db, parts.initialQuota());
+    this.#adoption = new Adoption({ db, store, ledger: this.#ledger, log });
+    this.#trend = new UsageTrend(db);
+    this.#enforcer = new Enforcer({
+      ledger: this.#ledger,
+      configuration: () => this.#quota.current,
+      options: parts.eviction,
+      seedRanges: () => this.#runner.seedRanges(),
+      room: () => store.room(),
+      evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
+      now,
+      log,
+    });
     const jobs = new JobStore(db);
     this.#runner = new JobRunner({
       jobs,
@@ -75,6 +105,7 @@ export class Keeper implements Operations {
         catalogue,
         options: jobOptions,
         persist: (also) => this.#persist(also),
+        admit: (layer) => this.#admit(layer),
         marksCommitted: () => this.#marksCommitted(),
         now,
         random,
@@ -91,10 +122,19 @@ export class Keeper implements Operations {
       catalogue,
       options: jobOptions,
       persist: (also) => this.#persist(also),
+      onRollback: (undo) => db.onRollback(undo),
+      beforeAbort: () => this.#enforcer.cleanUp(),
       now,
       log,
     });
-    this.#flushTimer = setInterval(() => this.#tick(jobs), FLUSH_MS);
+    this.#flushTimer = setInterval(() => {
+      try {
+        this.#tick(jobs);
+      } catch (error) {
+        // Nothing is lost: what could not be written is written by a later tick.
+        this.#fault(error);
+      }
+    }, FLUSH_MS);
   }
 
   /** Jobs go on, what a crash left open is counted, what drops left behind is reclaimed. */
@@ -103,6 +143,13 @@ export class Keeper implements Operations {
     this.#recountInTurns();
     this.#sweep();
     this.#forgetQuotasOfUnknownLayers();
+    this.#enforcer.schedule();
+    this.#adopt();
+  }
+
+  #adopt(): void {
+    const layers = [...this.#parts.catalogue().layers.keys()];
+    this.#adoption.start(layers.map((name) => ({ name, gridSets: this.#gridSetsOf(name) })));
   }
 
   #recountInTurns(): void {
@@ -117,6 +164,7 @@ export class Keeper implements Operations {
     const nowMs = this.#parts.now();
     if (nowMs - this.#lastTrimMs < 60_000) return;
     this.#lastTrimMs = nowMs;
+    this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
     this.#persist(() => jobs.trim(nowMs - this.#parts.jobOptions().historyDays * DAY_MS, 1000));
   }
 
@@ -128,8 +176,24 @@ export class Keeper implements Operations {
       });
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = `the state database cannot be written: ${String(error)}`;
+      this.#fault(error);
       throw error;
+    }
+  }
+
+  #fault(error: unknown): void {
+    const failure = `the state database cannot be written: ${String(error)}`;
+    if (this.#failure !== failure)
+      this.#parts.log.error("the state database cannot be written", { error: String(error) });
+    this.#failure = failure;
+  }
+
+  #admit(layer: string): Admission {
+    try {
+      return this.#enforcer.admit(layer);
+    } catch (error) {
+      this.#fault(error);
+      return { kind: "disk_full", reason: "the state database cannot be written" };
     }
   }
 
@@ -157,13 +221,31 @@ export class Keeper implements Operations {
   // ---- the front's side of a user's miss
 
   /** Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found. */
-  async open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number> {
-    this.#ledger.missed(tileSet, missed);
-    const open = this.#ledger.open(tileSet, rect);
+  async open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined> {
+    let open: OpenCells | undefined;
+    try {
+      this.#ledger.missed(tileSet, missed);
+      if (this.#admit(tileSet.layer).kind !== "store") {
+        this.#enforcer.counts.notStored++;
+        return undefined;
+      }
+      open = this.#ledger.open(tileSet, rect);
+      if (open.mustCommit) await this.#marksCommitted();
+    } catch (error) {
+      // A user gets the picture whatever the disk says.
+      if (open !== undefined) this.#ledger.close(open);
+      this.#enforcer.counts.notStored++;
+      this.#fault(error);
+      return undefined;
+    }
     const id = this.#nextOpened++;
     this.#opened.set(id, open);
-    if (open.mustCommit) await this.#marksCommitted();
     return id;
+  }
+
+  /** Tiles were read. */
+  used(uses: readonly CellUses[]): void {
+    this.#ledger.used(uses);
   }
 
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
@@ -231,22 +313,32 @@ export class Keeper implements Operations {
   }
 
   async #dropPyramids(layer: string, choose: (pyramid: StoredPyramid) => boolean): Promise<void> {
-    const gridSets =
+    await this.#drops.drop(layer, () =>
+      this.#pyramidsOf(layer)
+        .filter(choose)
+        .map((pyramid): DropTarget => ({ kind: "pyramid", pyramid })),
+    );
+    this.#sweep();
+  }
+
+  /** What the store or the ledger holds of a layer, configured or not. */
+  #pyramidsOf(layer: string): StoredPyramid[] {
+    const gridSets = this.#gridSetsOf(layer);
+    const recorded = [...this.#ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
+    const known = [...new Set([...gridSets, ...recorded.map((t) => t.gridSet)])];
+    const pyramids = new Map<string, StoredPyramid>();
+    for (const { gridSet, parametersId } of [...this.#parts.store.pyramids(layer, known), ...recorded])
+      pyramids.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+    return [...pyramids.values()];
+  }
+
+  #gridSetsOf(layer: string): string[] {
+    return (
       this.#parts
         .catalogue()
         .layers.get(layer)
-        ?.gridSubsets.map((s) => s.gridSet.id) ?? [];
-    const recorded = [...this.#ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
-    const known = [...new Set([...gridSets, ...recorded.map((t) => t.gridSet)])];
-    await this.#drops.drop(layer, () => {
-      const targets = new Map<string, DropTarget>();
-      for (const p of [...this.#parts.store.pyramids(layer, known), ...recorded]) {
-        const pyramid = { layer, gridSet: p.gridSet, parametersId: p.parametersId };
-        if (choose(pyramid)) targets.set(JSON.stringify(pyramid), { kind: "pyramid", pyramid });
-      }
-      return [...targets.values()];
-    });
-    this.#sweep();
+        ?.gridSubsets.map((subset) => subset.gridSet.id) ?? []
+    );
   }
 
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
@@ -257,36 +349,51 @@ export class Keeper implements Operations {
     return this.#runner.job(id);
   }
 
-  async usage(): Promise<UsageView> {
-    this.#ledger.recountSome(Number.POSITIVE_INFINITY);
-    const quotas = new Map(this.#quota.current.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
-    const layers = new Map<string, { tiles: bigint; bytes: bigint; complete: boolean }>();
-    for (const name of this.#parts.catalogue().layers.keys())
-      layers.set(name, { tiles: 0n, bytes: 0n, complete: true });
-    for (const { tileSet, complete, sums } of this.#ledger.tileSets()) {
-      const sum = layers.get(tileSet.layer) ?? { tiles: 0n, bytes: 0n, complete: true };
-      layers.set(tileSet.layer, sum);
-      sum.complete &&= complete;
-      for (const { tiles, bytes } of sums.values()) {
-        sum.tiles += tiles;
-        sum.bytes += bytes;
-      }
-    }
-    let tiles = 0n;
-    let bytes = 0n;
-    for (const sum of layers.values()) {
-      tiles += sum.tiles;
-      bytes += sum.bytes;
-    }
-    return {
-      total: { tiles, bytes },
-      layers: [...layers].map(([layer, { complete, ...sum }]) => ({
-        layer,
-        ...sum,
-        quota: quotas.get(layer) ?? null,
-        complete,
-      })),
-    };
+  async usage(options: Parameters<Operations["usage"]>[0]): Promise<UsageView> {
+    // What a crash left open is counted before anybody is told.
+    while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
+    return usageView(
+      {
+        ledger: this.#ledger,
+        store: this.#parts.store,
+        quota: this.#quota.current,
+        layers: [...this.#parts.catalogue().layers.keys()],
+        adoption: this.#adoption,
+        trend: this.#trend.view(this.#ledger.total.bytes, this.#parts.now()),
+        counts: this.#enforcer.counts,
+      },
+      options,
+    );
+  }
+
+  async verify(options: Parameters<Operations["verify"]>[0]): Promise<boolean> {
+    if (this.#verification?.view().state === "running") return false;
+    while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
+    const names = options.layer === undefined ? this.#layerNames() : [options.layer];
+    const pyramids = names.flatMap((name) => this.#pyramidsOf(name));
+    this.#verification = new Verification({
+      ledger: this.#ledger,
+      store: this.#parts.store,
+      pyramids,
+      repair: options.repair,
+      now: this.#parts.now,
+    });
+    return true;
+  }
+
+  /** Configured ones, and those that the ledger still holds something of. */
+  #layerNames(): string[] {
+    const kept = [...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
+    return [...new Set([...this.#parts.catalogue().layers.keys(), ...kept])];
+  }
+
+  async verification(): Promise<VerificationView | undefined> {
+    return this.#verification?.view();
+  }
+
+  async cancelVerification(): Promise<VerificationView | undefined> {
+    await this.#verification?.cancel();
+    return this.#verification?.view();
   }
 
   async quota(): Promise<QuotaConfiguration> {
@@ -294,13 +401,17 @@ export class Keeper implements Operations {
   }
 
   async changeQuota(change: QuotaChange): Promise<QuotaConfiguration> {
-    return this.#quota.save(applyQuotaChange(this.#quota.current, change));
+    const changed = this.#quota.save(applyQuotaChange(this.#quota.current, change));
+    this.#enforcer.schedule();
+    return changed;
   }
 
   /** The catalogue has been replaced by a reload. */
   async layersChanged(): Promise<void> {
     await this.#runner.layersChanged();
     this.#forgetQuotasOfUnknownLayers();
+    this.#enforcer.schedule();
+    this.#adopt();
   }
 
   /** So that what a GET answers can always be PUT back. */
@@ -341,6 +452,9 @@ export class Keeper implements Operations {
   /** Jobs stop, everything known is written; the order is that of opening, reversed. */
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#flushTimer);
+    await this.#enforcer.close();
+    await this.#adoption.close();
+    await this.#verification?.cancel();
     this.#stopSweeping.abort();
     await this.#runner.close(graceMs);
     await this.#sweeping;

@@ -1,5 +1,28 @@
+import type { AdoptionProgress } from "../ledger/adoption.ts";
+import type { VerificationView } from "../ledger/verification.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+
+/** What is kept at one zoom of one tile set. */
+export interface ZoomUsage {
+  readonly z: number;
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  readonly allocatedBytes: bigint;
+}
+
+export interface TileSetUsage {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  readonly parametersId: string;
+  /** What the parameters id means; null: the store does not say. */
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  readonly allocatedBytes: bigint;
+  readonly zooms: readonly ZoomUsage[];
+}
 
 export interface UsageView {
   readonly total: { readonly tiles: bigint; readonly bytes: bigint };
@@ -9,9 +32,37 @@ export interface UsageView {
     readonly bytes: bigint;
     /** The layer's own quota in bytes, null without one. */
     readonly quota: bigint | null;
+    /** Bytes that the store's disk takes for the tiles. */
+    readonly allocatedBytes: bigint;
     /** False while some of the layer's tiles are still being counted. */
     readonly complete: boolean;
   }[];
+  readonly allocatedBytes: bigint;
+  /** The global quota in bytes, null while it is not enforced. */
+  readonly quota: bigint | null;
+  /** How usage changes, over the last day at most; null while there is nothing to compare with. */
+  readonly trend: {
+    readonly since: string;
+    readonly bytesPerDay: number;
+    /** null: not growing, or no quota. */
+    readonly secondsUntilFull: number | null;
+  } | null;
+  readonly disk: {
+    readonly freeBytes: number;
+    readonly totalBytes: number;
+    readonly freeInodes: number | null;
+    readonly totalInodes: number | null;
+  };
+  /** Since the start of the server. */
+  readonly enforcement: {
+    readonly evictedTiles: number;
+    readonly evictedBytes: number;
+    readonly notStored: number;
+    readonly cleanUps: number;
+  };
+  readonly adoption: AdoptionProgress;
+  /** Only when asked for. */
+  readonly tileSets?: readonly TileSetUsage[];
 }
 
 /**
@@ -33,7 +84,13 @@ export interface Operations {
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
-  usage(): Promise<UsageView>;
+  /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
+  usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
+  /** Begins to compare the ledger with the store; one at a time. False: one is running. */
+  verify(options: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean>;
+  /** The running comparison, or the last one. */
+  verification(): Promise<VerificationView | undefined>;
+  cancelVerification(): Promise<VerificationView | undefined>;
   quota(): Promise<QuotaConfiguration>;
   /** Merged, persisted, then answered whole. Layer names have been checked by the caller. */
   changeQuota(change: QuotaChange): Promise<QuotaConfiguration>;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import type { Admission } from "../cache/admission.ts";
 import type { DrawFailure, DrawGate, DrawOutcome } from "../cache/draw.ts";
 import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
@@ -22,6 +23,8 @@ export interface SeedingParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also: () => void) => void;
+  /** Whether a metatile of a layer may be stored now. */
+  readonly admit: (layer: string) => Admission;
   /** Resolves once the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly now: () => number;
@@ -163,7 +166,8 @@ export class Seeding implements Work {
     const { ledger, gate, marksCommitted } = this.#parts;
     const open = ledger.open(metatile.tileSet, metatile.rect);
     try {
-      if (open.mustCommit) await marksCommitted();
+      const unmarked = open.mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
+      if (unmarked !== undefined) return { kind: "full", reason: `the state database cannot be written: ${unmarked}` };
       if (signal.aborted) return { kind: "cancelled" };
       return await gate.draw(
         { tileSet: metatile.tileSet, parameters: job.request.parameters ?? {}, rect: metatile.rect, wanted },
@@ -181,6 +185,8 @@ export class Seeding implements Work {
     while (!signal.aborted) {
       const wanted = this.#wanted(job, layer, metatile);
       if (wanted === "none") return this.#finish(job, task, metatile, undefined);
+      await this.#admitted(job, signal);
+      if (signal.aborted) return;
       const outcome = await this.#ask(job, metatile, wanted, signal);
       // A killed task books nothing: what it had taken already belongs to the others.
       if (signal.aborted) return;
@@ -191,6 +197,9 @@ export class Seeding implements Work {
         case "cancelled":
           return;
         case "stale":
+          continue;
+        case "full":
+          await this.#waitForRoom(job, outcome.reason, signal);
           continue;
         case "failed":
           break;
@@ -216,6 +225,39 @@ export class Seeding implements Work {
       this.#fail(job, task, metatile, wanted, outcome);
       return;
     }
+  }
+
+  /** Waits until there is room for one more metatile. @throws JobAborted when there never will be */
+  async #admitted(job: ActiveJob, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const admission = this.#parts.admit(job.request.layer);
+      switch (admission.kind) {
+        case "store":
+          job.noRoomSinceMs = undefined;
+          return;
+        case "busy":
+          await turn();
+          break;
+        case "full":
+          throw new JobAborted(admission.reason);
+        case "disk_full":
+          await this.#waitForRoom(job, admission.reason, signal);
+      }
+    }
+  }
+
+  /** A pause for a full disk; somebody has to make room. */
+  async #waitForRoom(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+    const { now, options, random } = this.#parts;
+    job.noRoomSinceMs ??= now();
+    const waitedMs = now() - job.noRoomSinceMs;
+    if (waitedMs > options().outageLimitSeconds * 1000)
+      throw new JobAborted(`there has been no room for ${options().outageLimitSeconds} seconds: ${reason}`);
+    job.reason = `waiting for room: ${reason}`;
+    job.dirty = true;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random() / 2);
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    if (job.reason?.startsWith("waiting for room") === true) job.reason = null;
   }
 
   #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
@@ -269,6 +311,7 @@ export class Seeding implements Work {
       const answered =
         outcome.kind === "stored" ||
         outcome.kind === "stale" ||
+        outcome.kind === "full" ||
         (outcome.kind === "failed" && !isOutage(outcome.failure));
       if (answered) {
         job.reason = null;

@@ -1,21 +1,38 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../tile/tile-set.ts";
+import { heated } from "./heat.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
+const ROW_BYTES = BLOCK_SIDE / 8;
+/** Numbers kept of a cell: bytes, allocated bytes, oldest write, last use, heat. */
+const NUMBERS = 5;
+/** A cell on the disk: its number and its numbers. */
+const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** What is kept of 128 x 128 tiles: which ones, and per cell how many bytes and since when. */
+/** Which cell goes first: the one whose last use is longest ago, or the one with the least heat. */
+export type CellOrder = "LRU" | "LFU";
+
+/** What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. */
 export class Block {
   readonly tileSetId: number;
   readonly z: number;
   readonly bx: number;
   readonly by: number;
   /** One bit per tile, row by row from the lower left. */
-  readonly presence: Uint8Array;
+  readonly presence = new Uint8Array(PRESENCE_BYTES);
+  /** Tiles per cell, counted from `presence`. */
+  readonly cellTiles = new Uint16Array(CELLS);
   readonly cellBytes: Float64Array;
+  /** Bytes that the store takes for them, blocks of its disk counted whole. */
+  readonly cellAllocated: Float64Array;
   /** ms since 1970 of the oldest write in the cell, 0 when empty. */
   readonly oldestMs: Float64Array;
+  /** ms since 1970 of the latest use or write, 0 when empty. */
+  readonly lastUseMs: Float64Array;
+  /** `heat.ts`; 0 when empty. */
+  readonly heat: Float64Array;
   /** 1 where the numbers hold; 0 where the store has to be counted first. */
   readonly known: Uint8Array;
   /** Writers that have opened a cell and not closed it. Not persisted. */
@@ -25,15 +42,19 @@ export class Block {
   tiles = 0;
   dirty = false;
   lastClosedMs = 0;
+  readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
   constructor(tileSetId: number, z: number, bx: number, by: number, known: boolean) {
     this.tileSetId = tileSetId;
     this.z = z;
     this.bx = bx;
     this.by = by;
-    this.presence = new Uint8Array(PRESENCE_BYTES);
-    this.cellBytes = new Float64Array(CELLS);
-    this.oldestMs = new Float64Array(CELLS);
+    const column = (n: number): Float64Array => this.#numbers.subarray(n * CELLS, (n + 1) * CELLS);
+    this.cellBytes = column(0);
+    this.cellAllocated = column(1);
+    this.oldestMs = column(2);
+    this.lastUseMs = column(3);
+    this.heat = column(4);
     this.known = new Uint8Array(CELLS).fill(known ? 1 : 0);
   }
 
@@ -45,13 +66,51 @@ export class Block {
   set(x: number, y: number): void {
     const bit = bitOf(x, y);
     this.presence[bit >> 3] = (this.presence[bit >> 3] ?? 0) | (1 << (bit & 7));
+    const cell = cellOf(x, y);
+    this.cellTiles[cell] = (this.cellTiles[cell] ?? 0) + 1;
     this.tiles++;
   }
 
   clear(x: number, y: number): void {
     const bit = bitOf(x, y);
     this.presence[bit >> 3] = (this.presence[bit >> 3] ?? 0) & ~(1 << (bit & 7));
+    const cell = cellOf(x, y);
+    this.cellTiles[cell] = (this.cellTiles[cell] ?? 0) - 1;
     this.tiles--;
+    if (this.cellTiles[cell] === 0) this.#forget(cell);
+  }
+
+  #forget(cell: number): void {
+    this.oldestMs[cell] = 0;
+    this.lastUseMs[cell] = 0;
+    this.heat[cell] = 0;
+  }
+
+  /** A cell was written at this time: a use by the clock, and for an empty one its first by count. */
+  written(cell: number, nowMs: number): void {
+    if (this.oldestMs[cell] === 0) this.oldestMs[cell] = nowMs;
+    if (this.heat[cell] === 0) this.heat[cell] = heated(0, nowMs, 1);
+    this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
+  }
+
+  /** Tiles of a cell were read. What is not kept is not used. */
+  used(cell: number, nowMs: number, count: number): boolean {
+    if (this.cellTiles[cell] === 0) return false;
+    this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
+    this.heat[cell] = heated(this.heat[cell] ?? 0, nowMs, count);
+    return true;
+  }
+
+  /** The least used cell that holds something and that `mayGo`; undefined: none. */
+  coldest(order: CellOrder, mayGo: (cell: number) => boolean): { cell: number; key: number } | undefined {
+    const keys = order === "LRU" ? this.lastUseMs : this.heat;
+    let found: { cell: number; key: number } | undefined;
+    for (let cell = 0; cell < CELLS; cell++) {
+      const key = keys[cell] ?? 0;
+      if (this.cellTiles[cell] === 0 || (found !== undefined && found.key <= key) || !mayGo(cell)) continue;
+      found = { cell, key };
+    }
+    return found;
   }
 
   /** Nothing kept, nothing unknown, nobody at work: the row can go. */
@@ -63,17 +122,19 @@ export class Block {
     return this.dirty || this.writers.some((n) => n > 0) || this.marked.includes(1);
   }
 
-  get bytes(): number {
-    let sum = 0;
-    for (const bytes of this.cellBytes) sum += bytes;
-    return sum;
-  }
-
   /** The tiles of a cell. */
   cellRect(cell: number): TileRect {
     const minX = this.bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
     const minY = this.by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
     return { z: this.z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
+  }
+
+  /** Tiles kept in a cell. */
+  *tilesOf(cell: number): Generator<{ readonly x: number; readonly y: number }> {
+    if (this.cellTiles[cell] === 0) return;
+    const rect = this.cellRect(cell);
+    for (let y = rect.minY; y <= rect.maxY; y++)
+      for (let x = rect.minX; x <= rect.maxX; x++) if (this.has(x, y)) yield { x, y };
   }
 
   /** Tiles kept in a part of the block. */
@@ -90,32 +151,46 @@ export class Block {
     return count;
   }
 
+  /** As it is kept: only cells that hold something, as most blocks of a real cache hold little. */
   encode(): { presence: Uint8Array; cells: Uint8Array; unknown: string } {
-    return {
-      presence: deflateRawSync(this.presence, { level: 1 }),
-      cells: deflateRawSync(Buffer.concat([viewOf(this.cellBytes), viewOf(this.oldestMs)]), { level: 1 }),
-      unknown: maskText(this.known, 0),
-    };
+    const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
+    const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
+    for (const [i, cell] of full.entries()) {
+      cells.writeUInt8(cell, i * CELL_BYTES);
+      for (let n = 0; n < NUMBERS; n++)
+        cells.writeDoubleLE(this.#numbers[n * CELLS + cell] ?? 0, i * CELL_BYTES + 1 + n * 8);
+    }
+    return { presence: deflateRawSync(this.presence, { level: 1 }), cells, unknown: maskText(this.known, 0) };
   }
 
   static decode(
-    at: { tileSetId: number; z: number; bx: number; by: number; tiles: number },
+    at: { tileSetId: number; z: number; bx: number; by: number },
     row: { presence: Uint8Array; cells: Uint8Array; unknown: string },
   ): Block {
     const block = new Block(at.tileSetId, at.z, at.bx, at.by, true);
     block.presence.set(inflateRawSync(row.presence));
-    const cells = inflateRawSync(row.cells);
-    const numbers = new Float64Array(CELLS * 2);
-    viewOf(numbers).set(cells);
-    block.cellBytes.set(numbers.subarray(0, CELLS));
-    block.oldestMs.set(numbers.subarray(CELLS));
+    const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
+    for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) {
+      const cell = cells.readUInt8(offset);
+      for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
+    }
     for (const cell of maskCells(row.unknown)) block.known[cell] = 0;
-    block.tiles = at.tiles;
+    for (const [byte, bits] of block.presence.entries()) {
+      if (bits === 0) continue;
+      const cell = cellOf((byte % ROW_BYTES) * 8, Math.floor(byte / ROW_BYTES));
+      const tiles = bitsIn(bits);
+      block.cellTiles[cell] = (block.cellTiles[cell] ?? 0) + tiles;
+      block.tiles += tiles;
+    }
     return block;
   }
 }
 
-const viewOf = (a: Float64Array): Uint8Array => new Uint8Array(a.buffer, a.byteOffset, a.byteLength);
+function bitsIn(byte: number): number {
+  let count = 0;
+  for (let bits = byte; bits !== 0; bits &= bits - 1) count++;
+  return count;
+}
 
 const bitOf = (x: number, y: number): number => (y % BLOCK_SIDE) * BLOCK_SIDE + (x % BLOCK_SIDE);
 

@@ -1,8 +1,13 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { bigInt, bytes, type Database, int, type Migrations, type Statement, text } from "../state/database.ts";
+import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
-import { BLOCK_SIDE, CELL_SIDE, type TileSet, tileSetKey } from "../tile/tile-set.ts";
-import { Block, CELLS, cellOf, maskCells, maskText } from "./block.ts";
+import { BLOCK_SHIFT, CELL_SIDE, CELLS_PER_SIDE, type TileSet } from "../tile/tile-set.ts";
+import { type Block, CELLS, type CellOrder, cellOf } from "./block.ts";
+import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
+import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
+import { heated } from "./heat.ts";
+import { Marks } from "./marks.ts";
+import { pyramidOf, type Sum, type TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
 export const ledgerMigrations: Migrations = {
   floor: "ledger",
@@ -18,14 +23,15 @@ export const ledgerMigrations: Migrations = {
      CREATE TABLE mark (tile_set INTEGER, z INTEGER, bx INTEGER, by INTEGER, active TEXT, settling TEXT, settled_ms INTEGER,
        PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
      CREATE TABLE ledger_boot (boot TEXT);`,
+    // Blocks have another form, with use and allocated bytes: what is kept is counted anew, as an unknown cache is.
+    `DROP TABLE block; DELETE FROM zoom_sum; DELETE FROM mark; DELETE FROM tile_set; DELETE FROM pyramid;
+     ALTER TABLE zoom_sum ADD COLUMN allocated INTEGER NOT NULL DEFAULT 0;
+     CREATE TABLE block (tile_set INTEGER, z INTEGER, bx INTEGER, by INTEGER, tiles INTEGER, presence BLOB, cells BLOB,
+       unknown TEXT, lru REAL, lfu REAL, PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
+     CREATE INDEX block_lru ON block (tile_set, lru, z, bx, by) WHERE lru IS NOT NULL;
+     CREATE INDEX block_lfu ON block (tile_set, lfu, z, bx, by) WHERE lfu IS NOT NULL;`,
   ],
 };
-
-/** Tiles and bytes of one zoom of one tile set. */
-export interface Sum {
-  tiles: bigint;
-  bytes: bigint;
-}
 
 /** Cells that a writer has opened, until it closes them. Their block stays in memory meanwhile. */
 export interface OpenCells {
@@ -34,22 +40,25 @@ export interface OpenCells {
   readonly cells: readonly { readonly block: Block; readonly cell: number }[];
 }
 
-interface TileSetRecord {
-  readonly id: number;
+/** Uses of the tiles of one cell; `x` and `y` are those of any tile in it. */
+export interface CellUses {
   readonly tileSet: TileSet;
-  readonly complete: boolean;
-  readonly sums: Map<number, Sum>;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly count: number;
 }
 
-/** Blocks kept in memory at most; about 4 KiB each. Those that are being written stay beyond it. */
-const BLOCKS_IN_MEMORY = 2048;
-/** A mark outlives its flush by this long: after a power loss the disk may be that far behind (decisions 11). */
-const SETTLING_MS = 120_000;
-/** A cell nobody wrote for this long is unmarked by the next flush; sooner, it would be marked again at once. */
-const IDLE_MS = 1_000;
+/** A cell of which the ledger says something else than the store. */
+export interface CellDifference {
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+  readonly ledger: { readonly tiles: number; readonly bytes: number };
+  readonly store: { readonly tiles: number; readonly bytes: number };
+}
 
 /**
- * What is kept: presence, tiles and bytes per block and cell, changed only together with the tiles.
+ * What is kept: presence, tiles, bytes and use per block and cell, changed only together with the tiles.
  *
  * A writer opens cells (their mark must be committed before it writes), records every tile, and closes them. After a kill
  * the marked cells are counted from the store; nothing else is ever scanned. Owned by the keeper; synchronous.
@@ -58,82 +67,40 @@ export class Ledger {
   readonly #db: Database;
   readonly #store: BlobStore;
   readonly #now: () => number;
-  readonly #tileSets = new Map<string, TileSetRecord>();
-  readonly #byId = new Map<number, TileSetRecord>();
-  readonly #blocks = new Map<string, Block>();
-  readonly #dirty = new Set<Block>();
-  readonly #dirtySums = new Set<string>();
-  readonly #newMarks = new Set<Block>();
-  /** Blocks with a mark in the database. */
-  readonly #held = new Set<Block>();
-  /** Marked at a crash and not yet counted again. */
-  readonly #toRecount = new Map<string, { tileSetId: number; z: number; bx: number; by: number }>();
+  readonly #tileSets: TileSetTable;
+  readonly #blocks: BlockTable;
+  readonly #marks: Marks;
+  /** Marked at a crash and not yet counted again, or doubted. */
+  readonly #toRecount = new Map<string, BlockAddress>();
   readonly #watched = new Set<{ record: (block: Block, cell: number) => void; layer: string }>();
-  readonly #sql: Record<"block" | "putBlock" | "dropBlock" | "putSum" | "mark" | "putMark" | "oldMarks", Statement>;
 
   constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
     this.#db = db;
     this.#store = store;
     this.#now = now;
-    this.#sql = {
-      block: db.prepare(
-        "SELECT tiles, presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
-      ),
-      putBlock: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
-      dropBlock: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      putSum: db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?)"),
-      putMark: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
-      mark: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      oldMarks: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
-    };
-    this.#load(boot);
+    this.#tileSets = new TileSetTable(db, store);
+    this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false);
+    this.#marks = new Marks(db, now);
+    const last = db.prepare("SELECT boot FROM ledger_boot").get();
+    this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
+    db.transaction(() => {
+      db.exec("DELETE FROM ledger_boot");
+      db.prepare("INSERT INTO ledger_boot VALUES (?)").run(boot ?? "");
+    });
+    for (const record of [...this.#tileSets.all()]) this.#forgetVanished(record);
   }
 
-  #load(boot: string | undefined): void {
-    const complete = new Map(
-      this.#db
-        .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
-        .all()
-        .map((r) => [
-          `${text(r, "layer")}\n${text(r, "grid_set")}\n${text(r, "parameters_id")}`,
-          int(r, "complete") === 1,
-        ]),
-    );
-    for (const row of this.#db.prepare("SELECT * FROM tile_set WHERE dead = 0").all()) {
-      const tileSet = {
-        layer: text(row, "layer"),
-        gridSet: text(row, "grid_set"),
-        format: text(row, "format"),
-        parametersId: text(row, "parameters_id"),
-      };
-      this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
-    }
-    for (const row of this.#db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all()) {
-      this.#byId
-        .get(int(row, "tile_set"))
-        ?.sums.set(int(row, "z"), { tiles: bigInt(row, "tiles"), bytes: bigInt(row, "bytes") });
-    }
-    const last = this.#db.prepare("SELECT boot FROM ledger_boot").get();
-    const rebooted = last !== undefined && (boot === undefined || text(last, "boot") !== boot);
-    for (const row of this.#db.prepare("SELECT * FROM mark").all()) {
-      const at = { tileSetId: int(row, "tile_set"), z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
-      if (!this.#byId.has(at.tileSetId)) continue;
-      const cells = new Set([...maskCells(text(row, "active")), ...(rebooted ? maskCells(text(row, "settling")) : [])]);
-      if (cells.size === 0) continue;
-      const block = this.#block(at.tileSetId, at.z, at.bx, at.by);
+  #recall(rebooted: boolean): void {
+    for (const { at, cells } of [...Marks.left(this.#db, rebooted)]) {
+      if (this.#tileSets.byId(at.tileSetId) === undefined) continue;
+      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
       for (const cell of cells) {
         block.known[cell] = 0;
-        block.marked[cell] = 1;
+        this.#marks.restore(block, cell);
       }
-      this.#touch(block);
-      this.#held.add(block);
-      this.#toRecount.set(blockKey(at.tileSetId, at.z, at.bx, at.by), at);
+      this.#blocks.changed(block);
+      this.#toRecount.set(blockKey(at), at);
     }
-    this.#db.transaction(() => {
-      this.#db.exec("DELETE FROM ledger_boot");
-      this.#db.prepare("INSERT INTO ledger_boot VALUES (?)").run(boot ?? "");
-    });
-    for (const record of this.#tileSets.values()) this.#forgetVanished(record);
   }
 
   /** A zoom directory removed by hand holds nothing any more. */
@@ -143,97 +110,28 @@ export class Ledger {
     for (const z of [...record.sums.keys()]) if (!levels.has(z)) this.#dropZooms(record, z, z);
   }
 
-  #adopt(id: number, tileSet: TileSet, complete: boolean): TileSetRecord {
-    const record: TileSetRecord = { id, tileSet, complete, sums: new Map() };
-    this.#tileSets.set(tileSetKey(tileSet), record);
-    this.#byId.set(id, record);
-    return record;
-  }
-
-  /** The record of a tile set, made at its first tile: complete when the store held nothing of its pyramid before. */
-  #record(tileSet: TileSet): TileSetRecord {
-    const found = this.#tileSets.get(tileSetKey(tileSet));
-    if (found !== undefined) return found;
-    return this.#db.transaction(() => {
-      const { layer, gridSet, format, parametersId } = tileSet;
-      const known = this.#db
-        .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-        .get(layer, gridSet, parametersId);
-      const complete =
-        known === undefined ? this.#store.levels(pyramidOf(tileSet)).length === 0 : int(known, "complete") === 1;
-      if (known === undefined) {
-        this.#db
-          .prepare("INSERT INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)")
-          .run(layer, gridSet, parametersId, complete ? 1 : 0);
-      }
-      const { lastInsertRowid } = this.#db
-        .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?)")
-        .run(layer, gridSet, format, parametersId);
-      return this.#adopt(lastInsertRowid, tileSet, complete);
-    });
-  }
-
-  #block(tileSetId: number, z: number, bx: number, by: number): Block {
-    const key = blockKey(tileSetId, z, bx, by);
-    let block = this.#blocks.get(key);
-    if (block !== undefined) {
-      // Map order is age: a block that is used again goes to the end.
-      this.#blocks.delete(key);
-      this.#blocks.set(key, block);
-      return block;
-    }
-    const row = this.#sql.block.get(tileSetId, z, bx, by);
-    block =
-      row === undefined
-        ? new Block(tileSetId, z, bx, by, this.#byId.get(tileSetId)?.complete ?? false)
-        : Block.decode(
-            { tileSetId, z, bx, by, tiles: int(row, "tiles") },
-            { presence: bytes(row, "presence"), cells: bytes(row, "cells"), unknown: text(row, "unknown") },
-          );
-    this.#blocks.set(key, block);
-    if (this.#blocks.size > BLOCKS_IN_MEMORY) this.#evictBlock();
-    return block;
-  }
-
-  #evictBlock(): void {
-    let looked = 0;
-    for (const [key, block] of this.#blocks) {
-      if (!block.busy) {
-        this.#blocks.delete(key);
-        return;
-      }
-      if (++looked > 64) return;
-    }
+  #blockOf(record: TileSetRecord, x: number, y: number, z: number): Block {
+    return this.#blocks.at(record.id, z, Math.floor(x / 2 ** BLOCK_SHIFT), Math.floor(y / 2 ** BLOCK_SHIFT));
   }
 
   *#cellsOf(record: TileSetRecord, rect: TileRect): Generator<{ block: Block; cell: number }> {
     for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
       for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
-        const tx = x * CELL_SIDE;
-        const ty = y * CELL_SIDE;
-        const block = this.#block(record.id, rect.z, Math.floor(tx / BLOCK_SIDE), Math.floor(ty / BLOCK_SIDE));
-        yield { block, cell: cellOf(tx, ty) };
+        const [tx, ty] = [x * CELL_SIDE, y * CELL_SIDE];
+        yield { block: this.#blockOf(record, tx, ty, rect.z), cell: cellOf(tx, ty) };
       }
     }
   }
 
-  #touch(block: Block): void {
-    block.dirty = true;
-    this.#dirty.add(block);
-  }
+  // ---- writers
 
   /** Opens the cells of a metatile for a writer. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     let mustCommit = false;
-    const cells = [...this.#cellsOf(this.#record(tileSet), rect)];
+    const cells = [...this.#cellsOf(this.#tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
-      if (block.marked[cell] !== 1) {
-        block.marked[cell] = 1;
-        this.#newMarks.add(block);
-      }
-      // Another writer's mark may still wait for its commit.
-      if (this.#newMarks.has(block)) mustCommit = true;
+      if (this.#marks.mark(block, cell)) mustCommit = true;
       this.#notice(tileSet.layer, block, cell);
     }
     return { mustCommit, cells };
@@ -248,7 +146,8 @@ export class Ledger {
 
   /** A writer died between writing and telling: its cells are counted again. */
   lost(open: OpenCells): void {
-    for (const { block, cell } of open.cells) if (this.#byId.has(block.tileSetId)) this.#doubt(block, cell);
+    for (const { block, cell } of open.cells)
+      if (this.#tileSets.byId(block.tileSetId) !== undefined) this.#doubt(block, cell);
   }
 
   /** A tile has been written. `replaced`: bytes of the tile that was there. */
@@ -256,96 +155,108 @@ export class Ledger {
     tileSet: TileSet,
     tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined },
   ): void {
-    const record = this.#record(tileSet);
+    const record = this.#tileSets.record(tileSet);
     const { x, y, z } = tile;
-    const block = this.#block(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
+    const block = this.#blockOf(record, x, y, z);
     const cell = cellOf(x, y);
     this.#notice(tileSet.layer, block, cell);
     const had = block.has(x, y);
     if (had !== (tile.replaced !== undefined)) this.#doubt(block, cell);
     if (!had) block.set(x, y);
-    const delta = tile.bytes - (had ? (tile.replaced ?? 0) : 0);
-    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + delta;
-    if (block.oldestMs[cell] === 0) block.oldestMs[cell] = this.#now();
-    this.#add(record, z, had ? 0n : 1n, BigInt(delta));
-    this.#touch(block);
-  }
-
-  /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
-  #doubt(block: Block, cell: number): void {
-    block.known[cell] = 0;
-    this.#toRecount.set(blockKey(block.tileSetId, block.z, block.bx, block.by), block);
+    const before = had ? (tile.replaced ?? 0) : 0;
+    block.written(cell, this.#now());
+    this.#add(
+      record,
+      block,
+      cell,
+      had ? 0 : 1,
+      tile.bytes - before,
+      this.#allocated(tile.bytes) - this.#allocated(before),
+    );
   }
 
   /** A tile has been removed from the store. */
   removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
-    const record = this.#tileSets.get(tileSetKey(tileSet));
+    const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
-    const block = this.#block(record.id, tile.z, Math.floor(tile.x / BLOCK_SIDE), Math.floor(tile.y / BLOCK_SIDE));
+    const block = this.#blockOf(record, tile.x, tile.y, tile.z);
     if (!block.has(tile.x, tile.y)) return;
     const cell = cellOf(tile.x, tile.y);
-    const before = block.cellBytes[cell] ?? 0;
-    const taken = Math.min(before, tile.bytes);
     block.clear(tile.x, tile.y);
-    block.cellBytes[cell] = before - taken;
-    this.#add(record, tile.z, -1n, BigInt(-taken));
-    this.#touch(block);
+    const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
+    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#allocated(tile.bytes));
+    this.#add(record, block, cell, -1, -bytes, -allocated);
   }
 
-  #add(record: TileSetRecord, z: number, tiles: bigint, bytes: bigint): void {
-    const sum = record.sums.get(z) ?? { tiles: 0n, bytes: 0n };
-    record.sums.set(z, sum);
-    sum.tiles += tiles;
-    sum.bytes += bytes;
-    this.#dirtySums.add(`${record.id}\n${z}`);
+  #allocated(bytes: number): number {
+    return bytes === 0 ? 0 : this.#store.allocated(bytes);
+  }
+
+  /** The one place where a cell's numbers and the sums change: together. */
+  #add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
+    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
+    block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
+    this.#tileSets.add(record, block.z, tiles, bytes, allocated);
+    this.#blocks.changed(block);
+  }
+
+  // ---- counting
+
+  /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
+  #doubt(block: Block, cell: number): void {
+    block.known[cell] = 0;
+    this.#toRecount.set(blockKey(block), block);
   }
 
   /** Counts a cell from the store itself. Only trusted while nobody writes there. */
   #recount(record: TileSetRecord, block: Block, cell: number): void {
-    const rect = block.cellRect(cell);
-    let tiles = 0;
-    for (let y = rect.minY; y <= rect.maxY; y++) {
-      for (let x = rect.minX; x <= rect.maxX; x++) {
-        if (!block.has(x, y)) continue;
-        block.clear(x, y);
-        tiles--;
-      }
-    }
-    let sum = 0;
-    let oldest = 0;
-    for (const found of this.#store.recount(record.tileSet, rect)) {
+    const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
+    let tiles = -(block.cellTiles[cell] ?? 0);
+    for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
+    let bytes = 0;
+    let allocated = 0;
+    let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
+    for (const found of this.#store.recount(record.tileSet, block.cellRect(cell))) {
       block.set(found.x, found.y);
       tiles++;
-      sum += found.bytes;
-      oldest = oldest === 0 ? found.modifiedMs : Math.min(oldest, found.modifiedMs);
+      bytes += found.bytes;
+      allocated += this.#allocated(found.bytes);
+      oldest = Math.min(oldest, found.modifiedMs);
+      newest = Math.max(newest, found.modifiedMs);
     }
-    this.#add(record, block.z, BigInt(tiles), BigInt(sum - (block.cellBytes[cell] ?? 0)));
-    block.cellBytes[cell] = sum;
-    block.oldestMs[cell] = oldest;
+    if (newest > 0) {
+      block.oldestMs[cell] = oldest;
+      block.lastUseMs[cell] = Math.max(lastUse, newest);
+      block.heat[cell] = heat === 0 ? heated(0, newest, 1) : heat;
+    }
+    this.#add(
+      record,
+      block,
+      cell,
+      tiles,
+      bytes - (block.cellBytes[cell] ?? 0),
+      allocated - (block.cellAllocated[cell] ?? 0),
+    );
     if (block.writers[cell] === 0) block.known[cell] = 1;
-    this.#touch(block);
   }
 
   /** Which tiles of a rectangle are kept, and since when at least; unknown cells are counted first. */
   presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
-    const record = this.#record(tileSet);
+    const record = this.#tileSets.record(tileSet);
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const { block, cell } of this.#cellsOf(record, rect)) {
       if (block.known[cell] !== 1) this.#recount(record, block, cell);
       const oldest = block.oldestMs[cell] ?? 0;
       if (oldest !== 0) oldestMs = Math.min(oldestMs, oldest);
     }
-    return {
-      has: (x, y) => this.#block(record.id, rect.z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE)).has(x, y),
-      oldestMs,
-    };
+    return { has: (x, y) => this.#blockOf(record, x, y, rect.z).has(x, y), oldestMs };
   }
 
   /** A reader found a tile absent that the ledger may believe in: its cell is counted again when it is next needed. */
   missed(tileSet: TileSet, at: { x: number; y: number; z: number }): void {
-    const record = this.#tileSets.get(tileSetKey(tileSet));
+    const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
-    const block = this.#block(record.id, at.z, Math.floor(at.x / BLOCK_SIDE), Math.floor(at.y / BLOCK_SIDE));
+    const block = this.#blockOf(record, at.x, at.y, at.z);
     const cell = cellOf(at.x, at.y);
     if (!block.has(at.x, at.y) || block.writers[cell] !== 0) return;
     block.known[cell] = 0;
@@ -371,15 +282,15 @@ export class Ledger {
       },
     };
     this.#watched.add(watch);
-    for (const block of this.#blocks.values()) {
-      if (this.#byId.get(block.tileSetId)?.tileSet.layer !== layer) continue;
+    for (const block of this.#blocks.inMemory()) {
+      if (this.#tileSets.byId(block.tileSetId)?.tileSet.layer !== layer) continue;
       for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) watch.record(block, cell);
     }
     return {
       end: () => {
         this.#watched.delete(watch);
         for (const [block, cells] of seen) {
-          const record = this.#byId.get(block.tileSetId);
+          const record = this.#tileSets.byId(block.tileSetId);
           if (record === undefined) continue;
           for (const cell of cells) {
             this.#doubt(block, cell);
@@ -395,9 +306,9 @@ export class Ledger {
     let done = 0;
     for (const [key, at] of this.#toRecount) {
       if (done >= limit) return true;
-      const record = this.#byId.get(at.tileSetId);
+      const record = this.#tileSets.byId(at.tileSetId);
       if (record !== undefined) {
-        const block = this.#block(at.tileSetId, at.z, at.bx, at.by);
+        const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
         for (let cell = 0; cell < CELLS; cell++) {
           if (block.known[cell] === 1 || block.writers[cell] !== 0) continue;
           this.#recount(record, block, cell);
@@ -409,46 +320,204 @@ export class Ledger {
     return this.#toRecount.size > 0;
   }
 
+  // ---- what nobody counted yet
+
+  /** Pyramids of a layer that the store holds and that have not been counted. */
+  unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+    return this.#store.pyramids(layer, gridSets).filter((p) => this.#tileSets.isComplete(p) !== true);
+  }
+
+  /**
+   * Counts the blocks of a region of an unknown pyramid: the cells with tiles in the store's listing or in the ledger, and
+   * takes the others to be empty. What is written meanwhile is in the ledger already.
+   */
+  adopt(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+    listed: ReadonlyMap<string, readonly { x: number; y: number }[]>,
+  ): number {
+    let counted = 0;
+    const formats = new Set([...listed.keys(), ...this.#tileSets.of(pyramid).map((record) => record.tileSet.format)]);
+    for (const format of formats) {
+      const record = this.#tileSets.record({ ...pyramid, format });
+      const cells = new Map<Block, Set<number>>();
+      for (const { x, y } of listed.get(format) ?? []) {
+        const block = this.#blockOf(record, x, y, rect.z);
+        const seen = cells.get(block);
+        if (seen === undefined) cells.set(block, new Set([cellOf(x, y)]));
+        else seen.add(cellOf(x, y));
+      }
+      for (const block of this.#blocksWithRows(record, rect)) if (!cells.has(block)) cells.set(block, new Set());
+      for (const [block, seen] of cells) {
+        for (let cell = 0; cell < CELLS; cell++) {
+          if (block.known[cell] === 1) continue;
+          if (seen.has(cell) || block.cellTiles[cell] !== 0) {
+            this.#recount(record, block, cell);
+            counted += block.cellTiles[cell] ?? 0;
+          } else if (block.writers[cell] === 0) block.known[cell] = 1;
+          else this.#toRecount.set(blockKey(block), block);
+        }
+        this.#blocks.changed(block);
+      }
+    }
+    return counted;
+  }
+
+  *#blocksWithRows(record: TileSetRecord, rect: TileRect): Generator<Block> {
+    const { minX, minY, maxX, maxY } = blocksOf(rect);
+    const rows = this.#db
+      .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
+      .all(record.id, rect.z, minX, maxX, minY, maxY);
+    const seen = new Set<string>();
+    for (const row of rows) {
+      const block = this.#blocks.at(record.id, rect.z, int(row, "bx"), int(row, "by"));
+      seen.add(blockKey(block));
+      yield block;
+    }
+    for (const block of [...this.#blocks.unwritten()]) {
+      if (block.tileSetId !== record.id || block.z !== rect.z || seen.has(blockKey(block))) continue;
+      if (block.bx >= minX && block.bx <= maxX && block.by >= minY && block.by <= maxY) yield block;
+    }
+  }
+
+  /** Everything the store holds of a pyramid has been adopted. */
+  adopted(pyramid: StoredPyramid): void {
+    this.#db.transaction(() => {
+      this.#tileSets.complete(pyramid);
+      this.writeAll();
+    });
+  }
+
+  /** Compares the cells of a region with the store, but for those being written. */
+  *differences(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+    listed: ReadonlyMap<string, readonly { x: number; y: number }[]>,
+  ): Generator<CellDifference> {
+    const formats = new Set([...listed.keys(), ...this.#tileSets.of(pyramid).map((record) => record.tileSet.format)]);
+    for (const format of formats) {
+      const record = this.#tileSets.record({ ...pyramid, format });
+      const cells = new Map<string, { block: Block; cell: number }>();
+      const look = (block: Block, cell: number): void =>
+        void (block.known[cell] === 1 && cells.set(`${blockKey(block)}/${cell}`, { block, cell }));
+      for (const { x, y } of listed.get(format) ?? []) look(this.#blockOf(record, x, y, rect.z), cellOf(x, y));
+      for (const block of this.#blocksWithRows(record, rect))
+        for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) look(block, cell);
+      for (const { block, cell } of cells.values()) {
+        if (block.writers[cell] !== 0) continue;
+        const found = this.#store.recount(record.tileSet, block.cellRect(cell));
+        const store = { tiles: found.length, bytes: found.reduce((sum, tile) => sum + tile.bytes, 0) };
+        const ledger = { tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
+        const same =
+          store.tiles === ledger.tiles && store.bytes === ledger.bytes && found.every(({ x, y }) => block.has(x, y));
+        if (!same) yield { tileSet: record.tileSet, rect: block.cellRect(cell), ledger, store };
+      }
+    }
+  }
+
+  /** Levels of which the ledger believes that something is kept. */
+  levels(pyramid: StoredPyramid): number[] {
+    return this.#tileSets.of(pyramid).flatMap(({ sums }) => [...sums.keys()]);
+  }
+
+  /** The blocks that the ledger has of a level. */
+  *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
+    const page = this.#db.prepare(
+      "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
+    );
+    const side = CELL_SIDE * CELLS_PER_SIDE;
+    for (const record of this.#tileSets.of(pyramid)) {
+      let rows = page.all(record.id, z, -1, -1);
+      while (rows.length > 0) {
+        let [bx, by] = [-1, -1];
+        for (const row of rows) {
+          [bx, by] = [int(row, "bx"), int(row, "by")];
+          yield { z, minX: bx * side, minY: by * side, maxX: (bx + 1) * side - 1, maxY: (by + 1) * side - 1 };
+        }
+        rows = page.all(record.id, z, bx, by);
+      }
+    }
+  }
+
+  /** Counts the cells of a rectangle again. */
+  repair(tileSet: TileSet, rect: TileRect): void {
+    const record = this.#tileSets.record(tileSet);
+    for (const { block, cell } of this.#cellsOf(record, rect)) {
+      this.#doubt(block, cell);
+      if (block.writers[cell] === 0) this.#recount(record, block, cell);
+    }
+  }
+
+  // ---- use
+
+  /** Tiles were read. */
+  used(uses: readonly CellUses[]): void {
+    const now = this.#now();
+    for (const { tileSet, x, y, z, count } of uses) {
+      const record = this.#tileSets.find(tileSet);
+      if (record === undefined || !record.sums.has(z)) continue;
+      const block = this.#blockOf(record, x, y, z);
+      if (block.used(cellOf(x, y), now, count)) this.#blocks.used(block, now);
+    }
+  }
+
+  /** The cells of some layers, those that should be evicted first, first. */
+  coldest(order: CellOrder, ofLayer: (layer: string) => boolean, keep: Keep): EvictionOrder {
+    const records = [...this.#tileSets.all()].filter(({ tileSet }) => ofLayer(tileSet.layer));
+    return new EvictionOrder({ order, blocks: this.#blocks, records, keep });
+  }
+
+  /** Removes cells that nobody writes from the store, after their marks are on the disk. @returns what went */
+  evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
+    const free = cells.filter(({ block, cell }) => block.writers[cell] === 0);
+    let mustCommit = false;
+    for (const { block, cell } of free) if (this.#marks.mark(block, cell)) mustCommit = true;
+    if (mustCommit) this.#db.transaction(() => this.#marks.writeFresh());
+    return free.flatMap(({ block, cell }) => {
+      const record = this.#tileSets.byId(block.tileSetId);
+      if (record === undefined) return [];
+      if (block.known[cell] !== 1) this.#recount(record, block, cell);
+      const tiles = [...block.tilesOf(cell)];
+      for (const { x, y } of tiles) {
+        const bytes = this.#store.delete({ tileSet: record.tileSet, x, y, z: block.z });
+        this.removed(record.tileSet, { x, y, z: block.z, bytes: bytes ?? 0 });
+      }
+      // Whatever the cell was believed to hold beyond its tiles is gone with the last of them.
+      const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
+      this.#add(record, block, cell, 0, -bytes, -allocated);
+      block.lastClosedMs = this.#now();
+      return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
+    });
+  }
+
+  // ---- drops
+
   /** A layer has been dropped: all its tile sets are new and empty, in a time that does not depend on their size. */
   dropLayer(layer: string): void {
-    this.#db.transaction(() => {
-      this.#db.prepare("UPDATE tile_set SET dead = 1 WHERE layer = ? AND dead = 0").run(layer);
-      this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(layer);
-    });
-    for (const [key, record] of [...this.#tileSets]) if (record.tileSet.layer === layer) this.#forget(key, record);
+    this.#drop(layer, undefined);
   }
 
   /** A pyramid has been dropped, all its formats. */
   dropPyramid(pyramid: StoredPyramid): void {
-    const same = (t: TileSet) => pyramidKey(t) === pyramidKey(pyramid);
-    this.#db.transaction(() => {
-      this.#db
-        .prepare("UPDATE tile_set SET dead = 1 WHERE layer = ? AND grid_set = ? AND parameters_id = ? AND dead = 0")
-        .run(pyramid.layer, pyramid.gridSet, pyramid.parametersId);
-      this.#db
-        .prepare("DELETE FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-        .run(pyramid.layer, pyramid.gridSet, pyramid.parametersId);
-    });
-    for (const [key, record] of [...this.#tileSets]) if (same(record.tileSet)) this.#forget(key, record);
+    this.#drop(pyramid.layer, pyramid);
   }
 
-  #forget(key: string, record: TileSetRecord): void {
-    this.#tileSets.delete(key);
-    this.#byId.delete(record.id);
-    for (const [at, block] of this.#blocks) {
-      if (block.tileSetId !== record.id) continue;
-      this.#blocks.delete(at);
-      this.#dirty.delete(block);
-      this.#held.delete(block);
-      this.#newMarks.delete(block);
-    }
+  #drop(layer: string, pyramid: StoredPyramid | undefined): void {
+    const gone =
+      pyramid === undefined
+        ? [...this.#tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer)
+        : this.#tileSets.of(pyramid);
+    this.#db.transaction(() => {
+      this.#tileSets.forget(gone);
+      this.#tileSets.forgetPyramids(layer, pyramid);
+    });
+    const ids = new Set(gone.map(({ id }) => id));
+    this.#marks.forget(this.#blocks.forget((block) => ids.has(block.tileSetId)));
   }
 
   /** Some zooms of a pyramid have been dropped. */
   dropZooms(pyramid: StoredPyramid, first: number, last: number): void {
-    for (const record of this.#tileSets.values()) {
-      if (pyramidKey(record.tileSet) === pyramidKey(pyramid)) this.#dropZooms(record, first, last);
-    }
+    for (const record of this.#tileSets.of(pyramid)) this.#dropZooms(record, first, last);
   }
 
   #dropZooms(record: TileSetRecord, first: number, last: number): void {
@@ -457,18 +526,10 @@ export class Ledger {
         this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ? AND z BETWEEN ? AND ?`).run(record.id, first, last);
       }
     });
-    for (let z = first; z <= last; z++) {
-      record.sums.delete(z);
-      this.#dirtySums.delete(`${record.id}\n${z}`);
-    }
-    for (const [at, block] of this.#blocks) {
-      if (block.tileSetId !== record.id || block.z < first || block.z > last) continue;
-      this.#dirty.delete(block);
-      this.#held.delete(block);
-      this.#newMarks.delete(block);
-      this.#toRecount.delete(at);
-      this.#blocks.delete(at);
-    }
+    for (let z = first; z <= last; z++) this.#tileSets.clearZoom(record, z);
+    const gone = this.#blocks.forget((block) => block.tileSetId === record.id && block.z >= first && block.z <= last);
+    for (const block of gone) this.#toRecount.delete(blockKey(block));
+    this.#marks.forget(gone);
     // A dropped zoom of an unknown pyramid is known to be empty only while nobody asks; its cells are counted again then.
   }
 
@@ -491,83 +552,48 @@ export class Ledger {
     return true;
   }
 
+  // ---- sums
+
   /** Tile sets with their sums; `complete` false while some of their tiles may not have been counted. */
   *tileSets(): Generator<{ tileSet: TileSet; complete: boolean; sums: ReadonlyMap<number, Readonly<Sum>> }> {
-    for (const { tileSet, complete, sums } of this.#tileSets.values()) yield { tileSet, complete, sums };
+    for (const { tileSet, complete, sums } of this.#tileSets.all()) yield { tileSet, complete, sums };
+  }
+
+  /** Of all layers, also of those that are no longer configured. */
+  get total(): Readonly<Sum> {
+    return this.#tileSets.total;
+  }
+
+  sumOf(layer: string): Readonly<Sum> {
+    return this.#tileSets.sumOf(layer);
   }
 
   /** Tiles kept in a rectangle of one tile set, as far as they are counted. */
   countIn(tileSet: TileSet, rect: TileRect, wholeMatrix: boolean): bigint {
-    const record = this.#tileSets.get(tileSetKey(tileSet));
-    if (record === undefined) return 0n;
-    if (wholeMatrix) return record.sums.get(rect.z)?.tiles ?? 0n;
-    if ((record.sums.get(rect.z)?.tiles ?? 0n) === 0n) return 0n;
-    this.flush();
-    const floor = (n: number) => Math.floor(n / BLOCK_SIDE);
+    const record = this.#tileSets.find(tileSet);
+    const sum = record?.sums.get(rect.z)?.tiles ?? 0n;
+    if (record === undefined || wholeMatrix || sum === 0n) return sum;
     let count = 0n;
-    const rows = this.#db
-      .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
-      .all(record.id, rect.z, floor(rect.minX), floor(rect.maxX), floor(rect.minY), floor(rect.maxY));
-    for (const row of rows)
-      count += BigInt(this.#block(record.id, rect.z, int(row, "bx"), int(row, "by")).countIn(rect));
+    for (const block of this.#blocksWithRows(record, rect)) count += BigInt(block.countIn(rect));
     return count;
   }
 
+  // ---- the disk
+
   get needsFlush(): boolean {
-    return this.#dirty.size > 0 || this.#newMarks.size > 0 || this.#dirtySums.size > 0 || this.#held.size > 0;
+    return this.#blocks.isDue(this.#now()) || this.#tileSets.dirty || this.#marks.any;
   }
 
   /** Commits new marks alone: what a writer waits for. Inside the caller's transaction. */
   writeMarks(): void {
-    for (const block of this.#newMarks) this.#writeMark(block, undefined);
-    this.#newMarks.clear();
-  }
-
-  #writeMark(block: Block, settled: Uint8Array | undefined): void {
-    const now = this.#now();
-    const old = this.#sql.mark.get(block.tileSetId, block.z, block.bx, block.by);
-    const settling = settled ?? new Uint8Array(CELLS);
-    if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
-      for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
-    }
-    const active = maskText(block.marked, 1);
-    this.#sql.putMark.run(block.tileSetId, block.z, block.bx, block.by, active, maskText(settling, 1), now);
-    if (block.marked.includes(1)) this.#held.add(block);
-    else this.#held.delete(block);
+    this.#marks.writeFresh();
   }
 
   /** Writes blocks, sums and marks as one: inside the caller's transaction. */
   writeAll(): void {
-    const now = this.#now();
-    for (const block of this.#dirty) {
-      block.dirty = false;
-      if (block.empty) this.#sql.dropBlock.run(block.tileSetId, block.z, block.bx, block.by);
-      else {
-        const { presence, cells, unknown } = block.encode();
-        this.#sql.putBlock.run(block.tileSetId, block.z, block.bx, block.by, block.tiles, presence, cells, unknown);
-      }
-    }
-    this.#dirty.clear();
-    for (const block of this.#held) {
-      if (now - block.lastClosedMs < IDLE_MS) continue;
-      const settled = new Uint8Array(CELLS);
-      let unmarked = false;
-      for (let cell = 0; cell < CELLS; cell++) {
-        if (block.marked[cell] !== 1 || block.writers[cell] !== 0 || block.known[cell] !== 1) continue;
-        block.marked[cell] = 0;
-        settled[cell] = 1;
-        unmarked = true;
-      }
-      if (unmarked) this.#writeMark(block, settled);
-    }
-    for (const key of this.#dirtySums) {
-      const [id, z] = key.split("\n").map(Number);
-      const sum = this.#byId.get(id ?? -1)?.sums.get(z ?? -1);
-      if (sum !== undefined) this.#sql.putSum.run(id ?? -1, z ?? -1, sum.tiles, sum.bytes);
-    }
-    this.#dirtySums.clear();
-    this.writeMarks();
-    this.#sql.oldMarks.run(now - SETTLING_MS);
+    this.#blocks.write(this.#now());
+    this.#tileSets.write();
+    this.#marks.settle();
   }
 
   flush(): void {
@@ -575,7 +601,8 @@ export class Ledger {
   }
 }
 
-const blockKey = (id: number, z: number, bx: number, by: number): string => `${id}/${z}/${bx}/${by}`;
-
-const pyramidOf = (t: TileSet): StoredPyramid => ({ layer: t.layer, gridSet: t.gridSet, parametersId: t.parametersId });
-const pyramidKey = (p: StoredPyramid): string => `${p.layer}\n${p.gridSet}\n${p.parametersId}`;
+/** The blocks that a rectangle of tiles touches, numbered as blocks are. */
+function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
+  const block = (n: number): number => Math.floor(n / (CELL_SIDE * CELLS_PER_SIDE));
+  return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };
+}

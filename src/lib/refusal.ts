@@ -9,6 +9,7 @@ export type RefusalCode =
   | "too_large" // the body passes the limit
   | "not_found"
   | "method_not_allowed"
+  | "conflict" // what is there already stands against it
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
   | "forbidden"

@@ -126,6 +126,21 @@ export const DiskQuotaSchema = strict({
   ),
 });
 
+export const EvictionSchema = strict({
+  /** A clean-up begins above this share of a quota and ends at or below the other. */
+  highWaterPercent: optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
+  lowWaterPercent: optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
+  /** Below this much room on the store's disk nothing is stored. */
+  minFreeMiB: optional(Type.Number({ minimum: 0 })),
+  minFreeInodes: optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  pins: optional(
+    Type.Array(
+      strict({ layer: text, gridSet: optional(text), extent: optional(extent), zoomStart: level, zoomStop: level }),
+    ),
+  ),
+  floors: optional(Type.Array(strict({ layer: text, ...quotaAmount }))),
+});
+
 export const JobsSchema = strict({
   maxRunningTasks: optional(whole(1, 4096)),
   maxThreadCount: optional(whole(1, 4096)),
@@ -155,6 +170,7 @@ export const ConfigurationSchema = strict({
   gridSets: optional(Type.Array(GridSetSchema)),
   layers: optional(Type.Array(LayerSchema)),
   diskQuota: optional(DiskQuotaSchema),
+  eviction: optional(EvictionSchema),
   jobs: optional(JobsSchema),
   compat: optional(CompatSchema),
   store: optional(StoreSchema),

@@ -8,6 +8,7 @@ import { refusalProblem } from "../errors.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Handler, Resource, Route } from "../resource.ts";
 import { openApi } from "./openapi.ts";
+import { usageResource, verificationResource } from "./usage-route.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
 const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
@@ -33,6 +34,7 @@ export function apiRoute(parts: { readonly operations: Operations; readonly cata
         return job === undefined ? refusalProblem({ code: "unknown_job", message: `Unknown job: ${id}` }) : json(job);
       });
     }
+    if (name === "usage" && id === "verification") return verificationResource(parts);
     if (id !== undefined) return undefined;
     switch (name) {
       case "jobs":
@@ -41,7 +43,7 @@ export function apiRoute(parts: { readonly operations: Operations; readonly cata
           return filter.ok ? json({ jobs: await operations.jobs(filter.value) }) : refusalProblem(filter.error);
         });
       case "usage":
-        return reader(async () => json(await operations.usage()));
+        return usageResource(parts);
       case "openapi.json":
         return reader(async ({ base }) => json(openApi(base)));
       default:

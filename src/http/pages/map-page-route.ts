@@ -19,7 +19,10 @@ export function mapPageRoute(parts: { readonly operations: Operations; readonly 
         GET: {
           need: "read",
           handle: async ({ target, query, catalogue }) => {
-            const [rows, usage] = await Promise.all([parts.operations.rows(undefined), parts.operations.usage()]);
+            const [rows, usage] = await Promise.all([
+              parts.operations.rows(undefined),
+              parts.operations.usage({ tileSets: false, layer: undefined }),
+            ]);
             const asked = query.get("layer");
             const chosen =
               (asked === null ? undefined : catalogue.layers.get(asked)) ?? [...catalogue.layers.values()][0];

@@ -1,0 +1,8 @@
+/** Whether a metatile that is about to be drawn may be stored. Asked before the store grows; answered by the quota. */
+export type Admission =
+  | { readonly kind: "store" }
+  /** Room is being made, which takes more than one writer should wait for: ask again. */
+  | { readonly kind: "busy" }
+  /** Nothing can be evicted for it. */
+  | { readonly kind: "full"; readonly reason: string }
+  | { readonly kind: "disk_full"; readonly reason: string };

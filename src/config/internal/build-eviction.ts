@@ -1,0 +1,72 @@
+import type { Static } from "typebox";
+import { intersectRects, rectOf } from "../../grid/grid-set.ts";
+import { coverageAt, type Layer } from "../../layer/layer.ts";
+import type { EvictionOptions, Pin } from "../../quota/eviction-options.ts";
+import { quotaBytes } from "../../quota/quota-bytes.ts";
+import { parseQuotaValue } from "../../quota/quota-validation.ts";
+import { extentOf } from "./build-grid-sets.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { EvictionSchema } from "./schema.ts";
+
+type Document = Static<typeof EvictionSchema>;
+
+/** How clean-ups go about it; pins as rectangles of tiles. */
+export function buildEviction(
+  document: Document,
+  layers: readonly Layer[],
+  at: Path,
+  problems: Problems,
+): EvictionOptions {
+  const highWaterPercent = document.highWaterPercent ?? 100;
+  const lowWaterPercent = document.lowWaterPercent ?? highWaterPercent;
+  if (lowWaterPercent > highWaterPercent)
+    problems.expected([...at, "lowWaterPercent"], `at most highWaterPercent (${highWaterPercent})`, lowWaterPercent);
+  const find = (name: string, path: Path): Layer | undefined => {
+    const names = layers.map((layer) => layer.name);
+    const layer = layers.find((other) => other.name === name);
+    if (layer === undefined)
+      problems.add([...path, "layer"], `unknown layer ${JSON.stringify(name)}${didYouMean(name, names)}`);
+    return layer;
+  };
+  return {
+    highWaterPercent,
+    lowWaterPercent,
+    minFreeBytes: document.minFreeMiB === undefined ? null : document.minFreeMiB * 2 ** 20,
+    minFreeInodes: document.minFreeInodes ?? null,
+    pins: (document.pins ?? []).flatMap((pin, i) => {
+      const path = [...at, "pins", i];
+      const layer = find(pin.layer, path);
+      return layer === undefined ? [] : pinsOf(pin, layer, path, problems);
+    }),
+    floors: (document.floors ?? []).flatMap(({ layer, value, units }, i) => {
+      const path = [...at, "floors", i];
+      const decimal = parseQuotaValue(String(value));
+      if (decimal === undefined) problems.expected([...path, "value"], "a decimal number from 0 on", value);
+      return find(layer, path) === undefined || decimal === undefined
+        ? []
+        : [{ layer, bytes: quotaBytes({ value: decimal, units }) }];
+    }),
+  };
+}
+
+function pinsOf(pin: NonNullable<Document["pins"]>[number], layer: Layer, path: Path, problems: Problems): Pin[] {
+  const subsets = layer.gridSubsets.filter((s) => pin.gridSet === undefined || s.gridSet.id === pin.gridSet);
+  const offered = layer.gridSubsets.map((s) => s.gridSet.id);
+  if (subsets.length === 0)
+    problems.expected([...path, "gridSet"], `a grid set of the layer (${offered.join(", ")})`, pin.gridSet ?? "");
+  if (pin.extent !== undefined && pin.gridSet === undefined && offered.length > 1)
+    problems.add([...path, "extent"], "needs a gridSet, as the layer has several and they differ in their units");
+  const extent = pin.extent === undefined ? undefined : extentOf(pin.extent);
+  return subsets.map(({ gridSet, ...subset }) => ({
+    layer: layer.name,
+    gridSet: gridSet.id,
+    rects: gridSet.matrices.flatMap((_, z) => {
+      if (z < (pin.zoomStart ?? 0) || z > (pin.zoomStop ?? Number.POSITIVE_INFINITY)) return [];
+      const coverage = coverageAt({ gridSet, ...subset }, z);
+      const area = extent === undefined ? coverage : rectOf(gridSet, z, extent);
+      const rect = coverage === undefined || area === undefined ? undefined : intersectRects(coverage, area);
+      return rect === undefined ? [] : [rect];
+    }),
+  }));
+}

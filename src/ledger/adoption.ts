@@ -1,0 +1,184 @@
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import type { TileRect } from "../grid/grid-set.ts";
+import type { Logger } from "../lib/logger.ts";
+import { type Database, int, type Migrations, text } from "../state/database.ts";
+import type { BlobStore, Region, StoredPyramid } from "../store/blob-store.ts";
+import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import type { Ledger } from "./ledger.ts";
+import { pyramidKey } from "./tile-set-table.ts";
+
+export const adoptionMigrations: Migrations = {
+  floor: "adoption",
+  steps: [
+    `CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
+       PRIMARY KEY (layer, grid_set, parameters_id));`,
+  ],
+};
+
+/** A layer whose tiles are to be counted; the ids of its grid sets take directory names apart. */
+export interface AdoptedLayer {
+  readonly name: string;
+  readonly gridSets: readonly string[];
+}
+
+export interface AdoptionProgress {
+  /** Pyramids (grid set and parameters of a layer) still to be counted, the one in hand included. */
+  readonly pyramidsLeft: number;
+  readonly current: (StoredPyramid & { readonly z: number }) | null;
+  /** Tiles counted since the start of the server. */
+  readonly tiles: number;
+}
+
+/** Of each stretch of work this long (ms) as much is left to others. */
+const STRETCH_MS = 20;
+
+/**
+ * Counts, in the background, the tiles of caches that were there before the ledger. A region at a time; where it stopped is
+ * on the disk, so that a restart goes on there. Meanwhile the tiles are served, and what is written is counted as ever.
+ */
+export class Adoption {
+  readonly #db: Database;
+  readonly #ledger: Ledger;
+  readonly #store: BlobStore;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #left = new Map<string, StoredPyramid>();
+  #current: AdoptionProgress["current"] = null;
+  #tiles = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: {
+    readonly db: Database;
+    readonly ledger: Ledger;
+    readonly store: BlobStore;
+    readonly log: Logger;
+  }) {
+    this.#db = parts.db;
+    this.#ledger = parts.ledger;
+    this.#store = parts.store;
+    this.#log = parts.log;
+  }
+
+  /** Looks for pyramids that nobody counted, and counts them. */
+  start(layers: readonly AdoptedLayer[]): void {
+    for (const { name, gridSets } of layers)
+      for (const pyramid of this.#ledger.unknownPyramids(name, gridSets)) this.#left.set(pyramidKey(pyramid), pyramid);
+    if (this.#left.size === 0 || this.#running !== undefined) return;
+    this.#running = this.#run()
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#log.error("counting an existing cache failed", { error: String(error) });
+      })
+      .finally(() => {
+        this.#running = undefined;
+        this.#current = null;
+      });
+  }
+
+  progress(): AdoptionProgress {
+    return { pyramidsLeft: this.#left.size, current: this.#current, tiles: this.#tiles };
+  }
+
+  /** Whether tiles of a layer may not have been counted yet. */
+  concerns(layer: string): boolean {
+    return [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const [key, pyramid] = next;
+      await this.#adopt(pyramid);
+      if (this.#stop.signal.aborted) return;
+      this.#ledger.adopted(pyramid);
+      this.#forget(pyramid);
+      this.#left.delete(key);
+      this.#log.info("an existing cache has been counted", { ...pyramid });
+    }
+  }
+
+  #next(): [string, StoredPyramid] | undefined {
+    for (const entry of this.#left) return entry;
+    return undefined;
+  }
+
+  async #adopt(pyramid: StoredPyramid): Promise<void> {
+    const from = this.#db
+      .prepare("SELECT z, after FROM adoption WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
+      .get(pyramid.layer, pyramid.gridSet, pyramid.parametersId);
+    const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
+    for (const z of this.#store.levels(pyramid)) {
+      if (z < first.z) continue;
+      this.#current = { ...pyramid, z };
+      const stretch = new Stretch(this.#stop.signal);
+      for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
+        for (const [rect, listed] of blocksIn(region)) {
+          this.#tiles += this.#ledger.adopt(pyramid, rect, listed);
+          await stretch.rest();
+          if (this.#stop.signal.aborted) return;
+        }
+        this.#tiles += this.#ledger.adopt(pyramid, region.rect, new Map());
+        this.#remember(pyramid, z, region.key);
+      }
+    }
+  }
+
+  /** Together with what was counted: a region is never passed over. */
+  #remember({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string): void {
+    this.#db.transaction(() => {
+      this.#ledger.writeAll();
+      this.#db
+        .prepare("INSERT OR REPLACE INTO adoption VALUES (?, ?, ?, ?, ?)")
+        .run(layer, gridSet, parametersId, z, after);
+    });
+  }
+
+  #forget({ layer, gridSet, parametersId }: StoredPyramid): void {
+    this.#db
+      .prepare("DELETE FROM adoption WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
+      .run(layer, gridSet, parametersId);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+/** Works for a while, then leaves as much time to others. */
+export class Stretch {
+  readonly #signal: AbortSignal;
+  #sinceMs = performance.now();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  async rest(): Promise<void> {
+    const worked = performance.now() - this.#sinceMs;
+    if (worked < STRETCH_MS) return;
+    await sleep(worked, undefined, { signal: this.#signal }).catch(() => undefined);
+    await turn();
+    this.#sinceMs = performance.now();
+  }
+}
+
+/** A region's listing by blocks of the ledger, as a large one would keep others waiting. */
+export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: number; y: number }[]>]> {
+  const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
+  for (const [format, tiles] of region.tiles) {
+    for (const tile of tiles) {
+      const minX = Math.floor(tile.x / BLOCK_SIDE) * BLOCK_SIDE;
+      const minY = Math.floor(tile.y / BLOCK_SIDE) * BLOCK_SIDE;
+      const key = `${minX}/${minY}`;
+      let block = blocks.get(key);
+      if (block === undefined) {
+        const rect = { z: region.rect.z, minX, minY, maxX: minX + BLOCK_SIDE - 1, maxY: minY + BLOCK_SIDE - 1 };
+        block = [rect, new Map()];
+        blocks.set(key, block);
+      }
+      const listed = block[1].get(format);
+      if (listed === undefined) block[1].set(format, [tile]);
+      else listed.push(tile);
+    }
+  }
+  return blocks.values();
+}

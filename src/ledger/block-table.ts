@@ -1,0 +1,178 @@
+import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
+import { Block, type CellOrder } from "./block.ts";
+
+/** Where a block is. */
+export interface BlockAddress {
+  readonly tileSetId: number;
+  readonly z: number;
+  readonly bx: number;
+  readonly by: number;
+}
+
+/** A block as the order of eviction sees it: nothing of it that goes sooner than `key`. */
+export interface BlockKey extends BlockAddress {
+  readonly key: number;
+}
+
+/** Blocks kept in memory at most; about 5 KiB each. Those that are being written stay beyond it. */
+const BLOCKS_IN_MEMORY = 2048;
+/** Blocks that were only read are written this much later than those that changed. */
+const USE_FLUSH_MS = 5_000;
+
+export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
+
+/** The blocks: those in use in memory, the rest in the database. */
+export class BlockTable {
+  readonly #db: Database;
+  readonly #isComplete: (tileSetId: number) => boolean;
+  readonly #blocks = new Map<string, Block>();
+  readonly #dirty = new Set<Block>();
+  /** Blocks of which only the use has changed, and since when the first of them has. */
+  readonly #used = new Set<Block>();
+  #usedSinceMs = 0;
+  readonly #sql: Record<"get" | "put" | "drop" | CellOrder, Statement>;
+
+  constructor(db: Database, isComplete: (tileSetId: number) => boolean) {
+    this.#db = db;
+    this.#isComplete = isComplete;
+    const byKey = (column: string): Statement =>
+      db.prepare(
+        `SELECT z, bx, by, ${column} AS key FROM block WHERE tile_set = ? AND (${column}, z, bx, by) > (?, ?, ?, ?)
+           ORDER BY ${column}, z, bx, by LIMIT ?`,
+      );
+    this.#sql = {
+      get: db.prepare("SELECT presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      drop: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      LRU: byKey("lru"),
+      LFU: byKey("lfu"),
+    };
+  }
+
+  /** The block at an address, an empty one when none is kept. */
+  at(tileSetId: number, z: number, bx: number, by: number): Block {
+    const key = blockKey({ tileSetId, z, bx, by });
+    let block = this.#blocks.get(key);
+    if (block !== undefined) {
+      // Map order is age: a block that is used again goes to the end.
+      this.#blocks.delete(key);
+      this.#blocks.set(key, block);
+      return block;
+    }
+    const row = this.#sql.get.get(tileSetId, z, bx, by);
+    block =
+      row === undefined
+        ? new Block(tileSetId, z, bx, by, this.#isComplete(tileSetId))
+        : Block.decode({ tileSetId, z, bx, by }, contentOf(row));
+    this.#blocks.set(key, block);
+    if (this.#blocks.size > BLOCKS_IN_MEMORY) this.#letOneGo();
+    return block;
+  }
+
+  #letOneGo(): void {
+    let looked = 0;
+    for (const [key, block] of this.#blocks) {
+      if (!block.busy && !this.#used.has(block)) {
+        this.#blocks.delete(key);
+        return;
+      }
+      if (++looked > 64) return;
+    }
+  }
+
+  changed(block: Block): void {
+    block.dirty = true;
+    this.#dirty.add(block);
+    this.#used.delete(block);
+  }
+
+  /** Only how much it is used has changed: worth less than a write, and lost by a kill. */
+  used(block: Block, nowMs: number): void {
+    if (block.dirty) return;
+    if (this.#used.size === 0) this.#usedSinceMs = nowMs;
+    this.#used.add(block);
+  }
+
+  /** Something has to be written by now. */
+  isDue(nowMs: number): boolean {
+    return this.#dirty.size > 0 || this.#useIsDue(nowMs);
+  }
+
+  #useIsDue(nowMs: number): boolean {
+    return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
+  }
+
+  /** Inside the caller's transaction. */
+  write(nowMs: number): void {
+    const dirty = [...this.#dirty];
+    this.#db.onRollback(() => {
+      for (const block of dirty) this.changed(block);
+    });
+    for (const block of dirty) {
+      block.dirty = false;
+      this.#put(block);
+    }
+    this.#dirty.clear();
+    if (!this.#useIsDue(nowMs)) return;
+    for (const block of this.#used) this.#put(block);
+    this.#used.clear();
+  }
+
+  #put(block: Block): void {
+    const { tileSetId, z, bx, by } = block;
+    if (block.empty) {
+      this.#sql.drop.run(tileSetId, z, bx, by);
+      return;
+    }
+    const { presence, cells, unknown } = block.encode();
+    const key = (order: CellOrder): number | null => block.coldest(order, () => true)?.key ?? null;
+    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, key("LRU"), key("LFU"));
+  }
+
+  /** A page of the blocks of a tile set that hold something, those with the coldest cell first, as they were written. */
+  coldest(order: CellOrder, tileSetId: number, after: BlockKey | undefined, limit: number): BlockKey[] {
+    const { key, z, bx, by } = after ?? { key: Number.NEGATIVE_INFINITY, z: -1, bx: -1, by: -1 };
+    return this.#sql[order].all(tileSetId, key, z, bx, by, limit).map((row) => ({
+      tileSetId,
+      z: int(row, "z"),
+      bx: int(row, "bx"),
+      by: int(row, "by"),
+      key: numberOf(row, "key"),
+    }));
+  }
+
+  /** Blocks whose rows in the database are older than what is known. */
+  *unwritten(): Generator<Block> {
+    yield* this.#dirty;
+    yield* this.#used;
+  }
+
+  inMemory(): IterableIterator<Block> {
+    return this.#blocks.values();
+  }
+
+  /** Blocks that were dropped with their rows. */
+  forget(isGone: (block: Block) => boolean): Block[] {
+    const gone: Block[] = [];
+    for (const [key, block] of this.#blocks) {
+      if (!isGone(block)) continue;
+      this.#blocks.delete(key);
+      this.#dirty.delete(block);
+      this.#used.delete(block);
+      gone.push(block);
+    }
+    return gone;
+  }
+}
+
+const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
+  presence: bytes(row, "presence"),
+  cells: bytes(row, "cells"),
+  unknown: text(row, "unknown"),
+});
+
+function numberOf(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value === "number") return value;
+  throw new TypeError(`column ${column} is not a number`);
+}

@@ -1,0 +1,111 @@
+import TinyQueue from "tinyqueue";
+import type { TileRect } from "../grid/grid-set.ts";
+import { BLOCK_SIDE, type TileSet } from "../tile/tile-set.ts";
+import type { Block, CellOrder } from "./block.ts";
+import { type BlockKey, type BlockTable, blockKey } from "./block-table.ts";
+import type { TileSetRecord } from "./tile-set-table.ts";
+
+/** Whether something must stay: asked for whole blocks (`part` true: some of it would have to stay) and for cells. */
+export type Keep = (tileSet: TileSet, rect: TileRect) => "all" | "some" | "none";
+
+export interface ColdCell {
+  readonly block: Block;
+  readonly cell: number;
+  readonly bytes: number;
+}
+
+/** Blocks that are read from the database in one go. */
+const PAGE = 64;
+/** Cells that can have been taken and not yet evicted. */
+export const CELLS_IN_HAND = 16;
+
+interface Waiting extends BlockKey {
+  /** "row": as the database has it; "end": so too, and the next page is asked for when it has been taken. */
+  readonly from: "memory" | "row" | "end";
+}
+
+/**
+ * The cells of some tile sets from the coldest on, without ever holding more than a page of blocks per tile set. What is
+ * used while it is walked moves back; what is born meanwhile is hotter than what was there, and is seen by the next walk.
+ */
+export class EvictionOrder {
+  readonly #order: CellOrder;
+  readonly #blocks: BlockTable;
+  readonly #records: ReadonlyMap<number, TileSetRecord>;
+  readonly #keep: Keep;
+  readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
+  readonly #taken: ColdCell[] = [];
+  /** Blocks that memory knows better than the database. */
+  readonly #newer = new Set<string>();
+
+  constructor(parts: {
+    readonly order: CellOrder;
+    readonly blocks: BlockTable;
+    readonly records: readonly TileSetRecord[];
+    readonly keep: Keep;
+  }) {
+    this.#order = parts.order;
+    this.#blocks = parts.blocks;
+    this.#records = new Map(parts.records.map((record) => [record.id, record]));
+    this.#keep = parts.keep;
+    for (const block of parts.blocks.unwritten()) {
+      if (!this.#records.has(block.tileSetId)) continue;
+      this.#newer.add(blockKey(block));
+      this.#wait(block);
+    }
+    for (const id of this.#records.keys()) this.#page(id, undefined);
+  }
+
+  #page(tileSetId: number, after: BlockKey | undefined): void {
+    const page = this.#blocks.coldest(this.#order, tileSetId, after, PAGE);
+    for (const [i, at] of page.entries()) this.#waiting.push({ ...at, from: i === PAGE - 1 ? "end" : "row" });
+  }
+
+  #wait(block: Block): void {
+    const coldest = block.coldest(this.#order, this.#mayGo(block));
+    if (coldest === undefined) return;
+    const { tileSetId, z, bx, by } = block;
+    this.#waiting.push({ tileSetId, z, bx, by, key: coldest.key, from: "memory" });
+  }
+
+  #mayGo(block: Block): (cell: number) => boolean {
+    const tileSet = this.#records.get(block.tileSetId)?.tileSet;
+    return (cell) =>
+      block.writers[cell] === 0 &&
+      tileSet !== undefined &&
+      !this.#taken.some((taken) => taken.block === block && taken.cell === cell) &&
+      this.#keep(tileSet, block.cellRect(cell)) === "none";
+  }
+
+  /** The coldest cell that may go; undefined: none is left. */
+  next(): ColdCell | undefined {
+    for (let at = this.#waiting.pop(); at !== undefined; at = this.#waiting.pop()) {
+      const record = this.#records.get(at.tileSetId);
+      if (at.from === "end") this.#page(at.tileSetId, at);
+      if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
+      if (this.#keep(record.tileSet, blockRect(at)) === "all") continue;
+      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      const coldest = block.coldest(this.#order, this.#mayGo(block));
+      if (coldest === undefined) continue;
+      const { cell } = coldest;
+      const taken = { block, cell, bytes: block.cellBytes[cell] ?? 0 };
+      // It was used since, or its coldest cell has to stay: later.
+      const later = coldest.key > at.key;
+      if (!later) {
+        this.#taken.push(taken);
+        if (this.#taken.length > CELLS_IN_HAND) this.#taken.shift();
+      }
+      this.#wait(block);
+      if (!later) return taken;
+    }
+    return undefined;
+  }
+}
+
+const blockRect = ({ z, bx, by }: BlockKey): TileRect => ({
+  z,
+  minX: bx * BLOCK_SIDE,
+  minY: by * BLOCK_SIDE,
+  maxX: (bx + 1) * BLOCK_SIDE - 1,
+  maxY: (by + 1) * BLOCK_SIDE - 1,
+});

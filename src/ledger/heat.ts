@@ -1,0 +1,18 @@
+/*
+ * How much a cell is used, as one number that orders cells rightly at any later moment without being touched again.
+ *
+ * Each use counts 1 and is worth half as much after every half-life H: the heat of a cell at time t is the sum over its
+ * uses of 2^((use - t) / H). Two cells keep their order whatever t is, so the time-free part is kept: the logarithm to base
+ * 2 of the sum of 2^(use / H).
+ */
+
+/** A use from this long ago is worth half a new one. */
+export const HALF_LIFE_MS = 86_400_000;
+
+/** The heat after `count` more uses at `nowMs`; 0 is the heat of what was never used. */
+export function heated(heat: number, nowMs: number, count: number): number {
+  const use = nowMs / HALF_LIFE_MS + Math.log2(count);
+  if (heat === 0) return use;
+  const [more, less] = heat > use ? [heat, use] : [use, heat];
+  return more + Math.log2(1 + 2 ** (less - more));
+}

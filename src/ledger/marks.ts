@@ -1,0 +1,122 @@
+import { type Database, int, type Statement, text } from "../state/database.ts";
+import { type Block, CELLS, maskCells, maskText } from "./block.ts";
+import type { BlockAddress } from "./block-table.ts";
+
+/** A mark outlives its flush by this long: after a power loss the disk may be that far behind (decisions 11). */
+const SETTLING_MS = 120_000;
+/** A cell nobody wrote for this long is unmarked by the next flush; sooner, it would be marked again at once. */
+const IDLE_MS = 1_000;
+
+/**
+ * Marks: which cells may differ from what the database says of them, block by block. Committed before the first write to a
+ * cell; after a kill the marked cells are counted again, and no others.
+ */
+export class Marks {
+  readonly #db: Database;
+  readonly #now: () => number;
+  /** Blocks with marks that have not been committed. */
+  readonly #fresh = new Set<Block>();
+  /** Blocks with a mark in the database. */
+  readonly #held = new Set<Block>();
+  readonly #sql: Record<"get" | "put" | "forgetSettled", Statement>;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+    this.#sql = {
+      put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      forgetSettled: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
+    };
+  }
+
+  /** What was marked when the last process ended; after a reboot also what had only just been settled. */
+  static *left(
+    db: Database,
+    rebooted: boolean,
+  ): Generator<{ readonly at: BlockAddress; readonly cells: ReadonlySet<number> }> {
+    for (const row of db.prepare("SELECT * FROM mark").all()) {
+      const cells = new Set([...maskCells(text(row, "active")), ...(rebooted ? maskCells(text(row, "settling")) : [])]);
+      const at = { tileSetId: int(row, "tile_set"), z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
+      if (cells.size > 0) yield { at, cells };
+    }
+  }
+
+  /** Marks a cell. True: the mark must be committed before anything is written there. */
+  mark(block: Block, cell: number): boolean {
+    if (block.marked[cell] !== 1) {
+      block.marked[cell] = 1;
+      this.#fresh.add(block);
+    }
+    // Another writer's mark may still wait for its commit.
+    return this.#fresh.has(block);
+  }
+
+  /** A mark that the last process left. */
+  restore(block: Block, cell: number): void {
+    block.marked[cell] = 1;
+    this.#held.add(block);
+  }
+
+  get waiting(): boolean {
+    return this.#fresh.size > 0;
+  }
+
+  get any(): boolean {
+    return this.#fresh.size > 0 || this.#held.size > 0;
+  }
+
+  /** Commits new marks alone: what a writer waits for. Inside the caller's transaction. */
+  writeFresh(): void {
+    const fresh = [...this.#fresh];
+    this.#db.onRollback(() => {
+      for (const block of fresh) this.#fresh.add(block);
+    });
+    for (const block of fresh) this.#write(block, undefined);
+    this.#fresh.clear();
+  }
+
+  #write(block: Block, settled: Uint8Array | undefined): void {
+    const { tileSetId, z, bx, by } = block;
+    const now = this.#now();
+    const old = this.#sql.get.get(tileSetId, z, bx, by);
+    const settling = settled ?? new Uint8Array(CELLS);
+    if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
+      for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
+    }
+    this.#sql.put.run(tileSetId, z, bx, by, maskText(block.marked, 1), maskText(settling, 1), now);
+    if (block.marked.includes(1)) this.#held.add(block);
+    else this.#held.delete(block);
+  }
+
+  /** Settles the cells that nobody writes any more; in the transaction that writes what is known of them. */
+  settle(): void {
+    const now = this.#now();
+    for (const block of this.#held) {
+      if (now - block.lastClosedMs < IDLE_MS) continue;
+      const settled = new Uint8Array(CELLS);
+      let unmarked = false;
+      for (let cell = 0; cell < CELLS; cell++) {
+        if (block.marked[cell] !== 1 || block.writers[cell] !== 0 || block.known[cell] !== 1) continue;
+        block.marked[cell] = 0;
+        settled[cell] = 1;
+        unmarked = true;
+      }
+      if (!unmarked) continue;
+      const cells = [...settled.keys()].filter((cell) => settled[cell] === 1);
+      this.#db.onRollback(() => {
+        for (const cell of cells) this.restore(block, cell);
+      });
+      this.#write(block, settled);
+    }
+    this.writeFresh();
+    this.#sql.forgetSettled.run(now - SETTLING_MS);
+  }
+
+  forget(blocks: Iterable<Block>): void {
+    for (const block of blocks) {
+      this.#fresh.delete(block);
+      this.#held.delete(block);
+    }
+  }
+}

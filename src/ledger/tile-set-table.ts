@@ -1,0 +1,213 @@
+import { bigInt, type Database, int, text } from "../state/database.ts";
+import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+
+/** Tiles and bytes of one zoom of one tile set; `allocated`: what the store's disk takes for them. */
+export interface Sum {
+  tiles: bigint;
+  bytes: bigint;
+  allocated: bigint;
+}
+
+export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
+
+export interface TileSetRecord {
+  readonly id: number;
+  readonly tileSet: TileSet;
+  /** Counted from its birth, or adopted: what the ledger does not know is not there. */
+  complete: boolean;
+  readonly sums: Map<number, Sum>;
+}
+
+/** The tile sets that are kept, with their sums by zoom, by layer and in all. Always in memory; the database has a copy. */
+export class TileSetTable {
+  readonly #db: Database;
+  readonly #store: BlobStore;
+  readonly #byKey = new Map<string, TileSetRecord>();
+  readonly #byId = new Map<number, TileSetRecord>();
+  readonly #byLayer = new Map<string, Sum>();
+  readonly #total = emptySum();
+  readonly #dirty = new Map<string, { readonly record: TileSetRecord; readonly z: number }>();
+
+  constructor(db: Database, store: BlobStore) {
+    this.#db = db;
+    this.#store = store;
+    const complete = new Map(
+      db
+        .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
+        .all()
+        .map((row) => [
+          pyramidKey({
+            layer: text(row, "layer"),
+            gridSet: text(row, "grid_set"),
+            parametersId: text(row, "parameters_id"),
+          }),
+          int(row, "complete") === 1,
+        ]),
+    );
+    for (const row of db.prepare("SELECT * FROM tile_set WHERE dead = 0").all()) {
+      const tileSet = {
+        layer: text(row, "layer"),
+        gridSet: text(row, "grid_set"),
+        format: text(row, "format"),
+        parametersId: text(row, "parameters_id"),
+      };
+      this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
+    }
+    for (const row of db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all()) {
+      const record = this.#byId.get(int(row, "tile_set"));
+      if (record === undefined) continue;
+      this.#change(record, int(row, "z"), {
+        tiles: bigInt(row, "tiles"),
+        bytes: bigInt(row, "bytes"),
+        allocated: bigInt(row, "allocated"),
+      });
+    }
+  }
+
+  #adopt(id: number, tileSet: TileSet, complete: boolean): TileSetRecord {
+    const record: TileSetRecord = { id, tileSet, complete, sums: new Map() };
+    this.#byKey.set(tileSetKey(tileSet), record);
+    this.#byId.set(id, record);
+    return record;
+  }
+
+  find(tileSet: TileSet): TileSetRecord | undefined {
+    return this.#byKey.get(tileSetKey(tileSet));
+  }
+
+  byId(id: number): TileSetRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  all(): IterableIterator<TileSetRecord> {
+    return this.#byKey.values();
+  }
+
+  /** The record of a tile set, made at its first tile: complete when the store held nothing of its pyramid before. */
+  record(tileSet: TileSet): TileSetRecord {
+    const found = this.find(tileSet);
+    if (found !== undefined) return found;
+    return this.#db.transaction(() => {
+      const complete = this.isComplete(tileSet) ?? this.#begin(tileSet);
+      const { lastInsertRowid } = this.#db
+        .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?)")
+        .run(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
+      return this.#adopt(lastInsertRowid, tileSet, complete);
+    });
+  }
+
+  /** Whether everything the store holds of a pyramid has been counted; undefined: never heard of it. */
+  isComplete({ layer, gridSet, parametersId }: StoredPyramid): boolean | undefined {
+    const known = this.#db
+      .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
+      .get(layer, gridSet, parametersId);
+    return known === undefined ? undefined : int(known, "complete") === 1;
+  }
+
+  #begin(tileSet: TileSet): boolean {
+    const complete = this.#store.levels(pyramidOf(tileSet)).length === 0;
+    this.#setComplete(tileSet, complete);
+    return complete;
+  }
+
+  #setComplete({ layer, gridSet, parametersId }: StoredPyramid, complete: boolean): void {
+    this.#db
+      .prepare("INSERT OR REPLACE INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)")
+      .run(layer, gridSet, parametersId, complete ? 1 : 0);
+  }
+
+  /** Everything the store holds of a pyramid has been counted. Inside the caller's transaction. */
+  complete(pyramid: StoredPyramid): void {
+    this.#setComplete(pyramid, true);
+    for (const record of this.of(pyramid)) record.complete = true;
+  }
+
+  /** All formats of a pyramid. */
+  of(pyramid: StoredPyramid): TileSetRecord[] {
+    const key = pyramidKey(pyramid);
+    return [...this.#byKey.values()].filter((record) => pyramidKey(record.tileSet) === key);
+  }
+
+  /** Adds to the sums of a zoom, of its layer, and of all. */
+  add(record: TileSetRecord, z: number, tiles: number, bytes: number, allocated: number): void {
+    this.#change(record, z, { tiles: BigInt(tiles), bytes: BigInt(bytes), allocated: BigInt(allocated) });
+    this.#dirty.set(`${record.id}/${z}`, { record, z });
+  }
+
+  #change(record: TileSetRecord, z: number, by: Readonly<Sum>): void {
+    const zoom = record.sums.get(z) ?? emptySum();
+    record.sums.set(z, zoom);
+    const { layer } = record.tileSet;
+    const whole = this.#byLayer.get(layer) ?? emptySum();
+    this.#byLayer.set(layer, whole);
+    for (const sum of [zoom, whole, this.#total]) {
+      sum.tiles += by.tiles;
+      sum.bytes += by.bytes;
+      sum.allocated += by.allocated;
+    }
+  }
+
+  sumOf(layer: string): Readonly<Sum> {
+    return this.#byLayer.get(layer) ?? emptySum();
+  }
+
+  get total(): Readonly<Sum> {
+    return this.#total;
+  }
+
+  layers(): IterableIterator<string> {
+    return this.#byLayer.keys();
+  }
+
+  /** A zoom holds nothing any more. The database's row is the caller's, who removes others with it. */
+  clearZoom(record: TileSetRecord, z: number): void {
+    const sum = record.sums.get(z);
+    if (sum !== undefined) this.#change(record, z, { tiles: -sum.tiles, bytes: -sum.bytes, allocated: -sum.allocated });
+    record.sums.delete(z);
+    this.#dirty.delete(`${record.id}/${z}`);
+  }
+
+  /** Tile sets that were dropped: their rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
+  forget(records: readonly TileSetRecord[]): void {
+    for (const record of records) {
+      for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
+      this.#byKey.delete(tileSetKey(record.tileSet));
+      this.#byId.delete(record.id);
+      this.#db.prepare("UPDATE tile_set SET dead = 1 WHERE id = ?").run(record.id);
+    }
+  }
+
+  forgetPyramids(layer: string, pyramid: StoredPyramid | undefined): void {
+    if (pyramid === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(layer);
+    else
+      this.#db
+        .prepare("DELETE FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
+        .run(layer, pyramid.gridSet, pyramid.parametersId);
+  }
+
+  get dirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+
+  /** Inside the caller's transaction. */
+  write(): void {
+    const put = this.#db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?, ?)");
+    const dirty = [...this.#dirty];
+    this.#db.onRollback(() => {
+      for (const [key, value] of dirty) this.#dirty.set(key, value);
+    });
+    for (const [, { record, z }] of dirty) {
+      const sum = record.sums.get(z);
+      if (sum !== undefined) put.run(record.id, z, sum.tiles, sum.bytes, sum.allocated);
+    }
+    this.#dirty.clear();
+  }
+}
+
+export const pyramidOf = (t: StoredPyramid): StoredPyramid => ({
+  layer: t.layer,
+  gridSet: t.gridSet,
+  parametersId: t.parametersId,
+});
+export const pyramidKey = (p: StoredPyramid): string => `${p.layer}\n${p.gridSet}\n${p.parametersId}`;

@@ -1,0 +1,119 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import { tileSetKey } from "../tile/tile-set.ts";
+import { blocksIn, Stretch } from "./adoption.ts";
+import type { CellDifference, Ledger } from "./ledger.ts";
+
+export interface VerificationView {
+  readonly state: "running" | "done" | "cancelled" | "failed";
+  readonly repair: boolean;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** Tiles that were found in the store. */
+  readonly tiles: number;
+  /** How many cells differ; the first of them are named. */
+  readonly differing: number;
+  readonly differences: readonly CellDifference[];
+  readonly reason: string | null;
+}
+
+const DIFFERENCES_NAMED = 1_000;
+
+/** Compares the ledger with a real scan of the store while both are in use, and names each cell in which they differ. */
+export class Verification {
+  readonly #ledger: Ledger;
+  readonly #store: BlobStore;
+  readonly #repair: boolean;
+  readonly #stop = new AbortController();
+  readonly #startedMs: number;
+  readonly #now: () => number;
+  readonly #differences: CellDifference[] = [];
+  readonly #seen = new Set<string>();
+  readonly ended: Promise<void>;
+  #state: VerificationView["state"] = "running";
+  #endedMs: number | undefined;
+  #tiles = 0;
+  #differing = 0;
+  #reason: string | null = null;
+
+  constructor(parts: {
+    readonly ledger: Ledger;
+    readonly store: BlobStore;
+    readonly pyramids: readonly StoredPyramid[];
+    readonly repair: boolean;
+    readonly now: () => number;
+  }) {
+    this.#ledger = parts.ledger;
+    this.#store = parts.store;
+    this.#repair = parts.repair;
+    this.#now = parts.now;
+    this.#startedMs = parts.now();
+    this.ended = this.#run(parts.pyramids)
+      .then(
+        () => {
+          this.#state = this.#stop.signal.aborted ? "cancelled" : "done";
+        },
+        (error: unknown) => {
+          this.#state = "failed";
+          this.#reason = String(error);
+        },
+      )
+      .finally(() => {
+        this.#endedMs = this.#now();
+      });
+  }
+
+  async #run(pyramids: readonly StoredPyramid[]): Promise<void> {
+    for (const pyramid of pyramids) {
+      for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.levels(pyramid)])) {
+        const stretch = new Stretch(this.#stop.signal);
+        for await (const region of this.#store.regions(pyramid, z, undefined)) {
+          for (const tiles of region.tiles.values()) this.#tiles += tiles.length;
+          for (const [rect, listed] of blocksIn(region)) {
+            this.#compare(pyramid, rect, listed);
+            await stretch.rest();
+            if (this.#stop.signal.aborted) return;
+          }
+        }
+        // What the ledger has where the store lists nothing.
+        for (const rect of this.#ledger.blockRects(pyramid, z)) {
+          this.#compare(pyramid, rect, new Map());
+          await stretch.rest();
+          if (this.#stop.signal.aborted) return;
+        }
+      }
+    }
+  }
+
+  #compare(pyramid: StoredPyramid, rect: TileRect, listed: ReadonlyMap<string, { x: number; y: number }[]>): void {
+    for (const difference of [...this.#ledger.differences(pyramid, rect, listed)]) {
+      // Blocks that the store lists come again with the ledger's.
+      const { tileSet, rect: cell } = difference;
+      const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      this.#differing++;
+      if (this.#differences.length < DIFFERENCES_NAMED) this.#differences.push(difference);
+      if (this.#repair) this.#ledger.repair(difference.tileSet, difference.rect);
+    }
+  }
+
+  view(): VerificationView {
+    const iso = (ms: number): string => new Date(ms).toISOString();
+    return {
+      state: this.#state,
+      repair: this.#repair,
+      startedAt: iso(this.#startedMs),
+      endedAt: this.#endedMs === undefined ? null : iso(this.#endedMs),
+      tiles: this.#tiles,
+      differing: this.#differing,
+      differences: this.#differences,
+      reason: this.#reason,
+    };
+  }
+
+  async cancel(): Promise<void> {
+    this.#stop.abort();
+    await this.ended;
+  }
+}

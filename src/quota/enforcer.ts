@@ -1,0 +1,310 @@
+import { setImmediate as turn } from "node:timers/promises";
+import PQueue from "p-queue";
+import type { Admission } from "../cache/admission.ts";
+import type { TileRect } from "../grid/grid-set.ts";
+import { CELLS_IN_HAND, type ColdCell, type EvictionOrder, type Keep } from "../ledger/eviction-order.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Room } from "../store/blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import { covered, type EvictionOptions, type Pin } from "./eviction-options.ts";
+import { quotaBytes } from "./quota-bytes.ts";
+import type { CleanUpUnit, ExpirationPolicy, QuotaConfiguration } from "./quota-configuration.ts";
+
+/** Tiles that running seeds store or count as stored: spared while anything else can go. */
+export interface SeedRange extends Pin {
+  readonly format: string;
+  readonly parametersId: string;
+}
+
+export interface EnforcerParts {
+  readonly ledger: Ledger;
+  readonly configuration: () => QuotaConfiguration;
+  readonly options: () => EvictionOptions;
+  readonly seedRanges: () => readonly SeedRange[];
+  readonly room: () => Room;
+  /** Tiles have left the store. */
+  readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** What the quota has done since the start. */
+export interface EnforcerCounts {
+  evictedTiles: number;
+  evictedBytes: number;
+  /** Draws that were served and not stored. */
+  notStored: number;
+  cleanUps: number;
+}
+
+/** A limit, and which layers have to give way for it, those named first first. */
+interface Scope {
+  readonly name: string;
+  readonly limit: bigint;
+  readonly policy: ExpirationPolicy;
+  readonly used: () => bigint;
+  readonly stages: readonly ((layer: string) => boolean)[];
+}
+
+const UNIT_MS: Readonly<Record<CleanUpUnit, number>> = {
+  SECONDS: 1_000,
+  MINUTES: 60_000,
+  HOURS: 3_600_000,
+  DAYS: 86_400_000,
+};
+/** Timers count in 32 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Cells that one writer evicts at most before it writes; one that needs more is not stored, or tries again. */
+const CELLS_PER_ADMISSION = 8;
+/** Cells that a clean-up evicts between two turns of the loop, with one commit of their marks. */
+const CELLS_PER_TURN = CELLS_IN_HAND / 2;
+/** An order of cells is walked for so long; what was born since is not in it. */
+const ORDER_MS = 5_000;
+const DEFAULT_FREE_SHARE = 0.05;
+const DEFAULT_FREE_BYTES = 64 * 2 ** 20;
+const DEFAULT_FREE_INODES = 1_000;
+
+/**
+ * Keeps the store inside its quotas: at every write (a writer is let in only below the limit, so that usage passes it by
+ * one metatile per writer at most), and by a clean-up at the configured frequency. Both evict whole cells, the coldest
+ * first, and never more than is needed.
+ */
+export class Enforcer {
+  readonly #parts: EnforcerParts;
+  readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
+  readonly counts: EnforcerCounts = { evictedTiles: 0, evictedBytes: 0, notStored: 0, cleanUps: 0 };
+  #timer: NodeJS.Timeout | undefined;
+  #nextMs = 0;
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(parts: EnforcerParts) {
+    this.#parts = parts;
+  }
+
+  /** The configuration has changed: the time to the next clean-up starts anew. */
+  schedule(): void {
+    const { cacheCleanUpFrequency, cacheCleanUpUnits } = this.#parts.configuration();
+    this.#orders.clear();
+    this.#nextMs = this.#parts.now() + cacheCleanUpFrequency * UNIT_MS[cacheCleanUpUnits];
+    this.#wait();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    const left = Math.max(0, this.#nextMs - this.#parts.now());
+    this.#timer = setTimeout(
+      () => {
+        if (this.#parts.now() < this.#nextMs) this.#wait();
+        else void this.cleanUp().finally(() => this.schedule());
+      },
+      Math.min(left, LONGEST_TIMER_MS),
+    );
+    this.#timer.unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #layerScopes(): Scope[] {
+    const { ledger, configuration } = this.#parts;
+    return configuration().layerQuotas.map(({ layer, expirationPolicyName, quota }) => ({
+      name: `layer ${layer}`,
+      limit: quotaBytes(quota),
+      policy: expirationPolicyName,
+      used: () => ledger.sumOf(layer).bytes,
+      stages: [(other) => other === layer],
+    }));
+  }
+
+  /** Layers without a quota of their own give way first; the others only when that is not enough. */
+  #globalScope(): Scope {
+    const { ledger, configuration } = this.#parts;
+    const { globalQuota, globalExpirationPolicyName, layerQuotas } = configuration();
+    const own = new Set(layerQuotas.map(({ layer }) => layer));
+    return {
+      name: "all layers",
+      limit: quotaBytes(globalQuota),
+      policy: globalExpirationPolicyName,
+      used: () => ledger.total.bytes,
+      stages: [(layer) => !own.has(layer), (layer) => own.has(layer)],
+    };
+  }
+
+  // ---- at a write
+
+  /** Whether a writer of a layer may store a metatile; makes room for it first where that takes little. */
+  admit(layer: string): Admission {
+    const { configuration } = this.#parts;
+    const enabled = configuration().enabled;
+    if (!this.#diskHasRoom()) {
+      if (enabled) this.#evictSome(this.#globalScope(), (evicted) => evicted < CELLS_PER_ADMISSION);
+      if (!this.#diskHasRoom()) return { kind: "disk_full", reason: "the disk of the store is full" };
+    }
+    if (!enabled) return { kind: "store" };
+    const own = configuration().layerQuotas.some((quota) => quota.layer === layer);
+    const scopes = [
+      ...(own ? this.#layerScopes().filter(({ name }) => name === `layer ${layer}`) : []),
+      this.#globalScope(),
+    ];
+    for (const scope of scopes) {
+      const isOver = (): boolean => scope.used() >= scope.limit;
+      if (!isOver()) continue;
+      const full: Admission = {
+        kind: "full",
+        reason: `the disk quota of ${scope.name} is full, and nothing that others left cold can be evicted`,
+      };
+      if (scope.limit === 0n) return full;
+      const evicted = this.#evictSome(scope, (count) => isOver() && count < CELLS_PER_ADMISSION);
+      if (isOver()) return evicted === 0 ? full : { kind: "busy" };
+    }
+    return { kind: "store" };
+  }
+
+  #diskHasRoom(): boolean {
+    const { minFreeBytes, minFreeInodes } = this.#parts.options();
+    const { freeBytes, totalBytes, freeInodes, totalInodes } = this.#parts.room();
+    return (
+      freeBytes >= (minFreeBytes ?? Math.min(totalBytes * DEFAULT_FREE_SHARE, DEFAULT_FREE_BYTES)) &&
+      freeInodes >= (minFreeInodes ?? Math.min(totalInodes * DEFAULT_FREE_SHARE, DEFAULT_FREE_INODES))
+    );
+  }
+
+  /** Evicts cell by cell while more are wanted; spares what seeds are storing. @returns how many went */
+  #evictSome(scope: Scope, more: (evicted: number) => boolean): number {
+    let evicted = 0;
+    let fresh = false;
+    while (more(evicted)) {
+      const victim = this.#order(scope).next();
+      if (victim !== undefined) {
+        this.#evict([victim]);
+        evicted++;
+      } else if (fresh) return evicted;
+      else {
+        // The order may have been made before the last cells were born.
+        fresh = true;
+        this.#orders.delete(scope.name);
+      }
+    }
+    return evicted;
+  }
+
+  #order(scope: Scope): Victims {
+    const now = this.#parts.now();
+    const known = this.#orders.get(scope.name);
+    if (known !== undefined && known.untilMs > now) return known.order;
+    const order = this.#victims(scope, [true]);
+    this.#orders.set(scope.name, { order, untilMs: now + ORDER_MS });
+    return order;
+  }
+
+  // ---- clean-ups
+
+  /** One pass over all limits; a second one that is asked for meanwhile is the same. */
+  cleanUp(): Promise<void> {
+    this.#running ??= this.#cleanUpAll()
+      .catch((error: unknown) => this.#parts.log.error("a clean-up failed", { error: String(error) }))
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  async #cleanUpAll(): Promise<void> {
+    const { configuration } = this.#parts;
+    if (!configuration().enabled) return;
+    const queue = new PQueue({ concurrency: Math.min(configuration().maxConcurrentCleanUps, 1_000) });
+    await queue.addAll(this.#layerScopes().map((scope) => () => this.#cleanUp(scope)));
+    await this.#cleanUp(this.#globalScope());
+  }
+
+  async #cleanUp(scope: Scope): Promise<void> {
+    const { highWaterPercent, lowWaterPercent } = this.#parts.options();
+    const share = (percent: number): bigint => (scope.limit * BigInt(Math.round(percent * 1000))) / 100_000n;
+    if (scope.used() <= share(highWaterPercent)) return;
+    const target = share(lowWaterPercent);
+    this.counts.cleanUps++;
+    const before = this.counts.evictedTiles;
+    const victims = this.#victims(scope, [true, false]);
+    while (!this.#closed && this.#parts.configuration().enabled && scope.used() > target) {
+      const batch: ColdCell[] = [];
+      let rest = scope.used() - target;
+      while (rest > 0n && batch.length < CELLS_PER_TURN) {
+        const victim = victims.next();
+        if (victim === undefined) break;
+        batch.push(victim);
+        rest -= BigInt(Math.max(1, victim.bytes));
+      }
+      if (batch.length === 0) break;
+      this.#evict(batch);
+      await turn();
+    }
+    this.#parts.log.info("a clean-up has ended", {
+      scope: scope.name,
+      evictedTiles: this.counts.evictedTiles - before,
+      bytes: String(scope.used()),
+      limit: String(scope.limit),
+    });
+  }
+
+  /** Stage by stage; for each value of `sparing`, sparing what seeds are storing or not. */
+  #victims(scope: Scope, sparing: readonly boolean[]): Victims {
+    const { ledger } = this.#parts;
+    const makers = sparing.flatMap((spare) =>
+      scope.stages.map((stage) => () => ledger.coldest(scope.policy, stage, this.#keep(spare))),
+    );
+    return new Victims(makers);
+  }
+
+  #keep(spareSeeds: boolean): Keep {
+    const { ledger, options, seedRanges } = this.#parts;
+    const { pins, floors } = options();
+    const floorOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
+    return (tileSet, rect) => {
+      const floor = floorOf.get(tileSet.layer);
+      if (floor !== undefined && ledger.sumOf(tileSet.layer).bytes <= floor) return "all";
+      const pinned = covered(tileSet, rect, pins);
+      if (pinned === "all" || !spareSeeds) return pinned;
+      const seeded = covered(
+        tileSet,
+        rect,
+        seedRanges().filter((r) => r.format === tileSet.format && r.parametersId === tileSet.parametersId),
+      );
+      return seeded === "none" ? pinned : seeded;
+    };
+  }
+
+  #evict(cells: readonly ColdCell[]): void {
+    const before = this.#parts.ledger.total;
+    const [tiles, bytes] = [before.tiles, before.bytes];
+    for (const { tileSet, rect } of this.#parts.ledger.evict(cells)) this.#parts.evicted(tileSet, rect);
+    const after = this.#parts.ledger.total;
+    this.counts.evictedTiles += Number(tiles - after.tiles);
+    this.counts.evictedBytes += Number(bytes - after.bytes);
+  }
+}
+
+/** Orders one after the other, each made when the one before has nothing left. */
+class Victims {
+  readonly #makers: (() => EvictionOrder)[];
+  #order: EvictionOrder | undefined;
+
+  constructor(makers: (() => EvictionOrder)[]) {
+    this.#makers = makers;
+  }
+
+  next(): ColdCell | undefined {
+    for (;;) {
+      const cell = this.#order?.next();
+      if (cell !== undefined) return cell;
+      const make = this.#makers.shift();
+      if (make === undefined) return undefined;
+      this.#order = make();
+    }
+  }
+}

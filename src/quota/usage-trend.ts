@@ -1,0 +1,45 @@
+import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
+
+export const usageTrendMigrations: Migrations = {
+  floor: "usage trend",
+  steps: ["CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);"],
+};
+
+export interface Trend {
+  readonly sinceMs: number;
+  readonly bytesPerDay: number;
+}
+
+const SAMPLE_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
+
+/** How usage grows: a sample every ten minutes, kept for thirty days. */
+export class UsageTrend {
+  readonly #db: Database;
+  #lastMs: number;
+
+  constructor(db: Database) {
+    this.#db = db;
+    const last = db.prepare("SELECT MAX(at_ms) AS at FROM usage_sample WHERE at_ms IS NOT NULL").get();
+    this.#lastMs = last === undefined || last["at"] === null ? 0 : int(last, "at");
+  }
+
+  /** Inside the caller's transaction; does nothing while the last sample is young. */
+  sample(bytes: bigint, nowMs: number): void {
+    if (nowMs - this.#lastMs < SAMPLE_MS) return;
+    this.#lastMs = nowMs;
+    this.#db.prepare("INSERT OR REPLACE INTO usage_sample VALUES (?, ?)").run(nowMs, bytes);
+    this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - KEPT_MS);
+  }
+
+  /** Against the oldest sample of the last day. */
+  view(bytes: bigint, nowMs: number): Trend | undefined {
+    const row = this.#db
+      .prepare("SELECT at_ms, bytes FROM usage_sample WHERE at_ms >= ? ORDER BY at_ms LIMIT 1", { bigints: true })
+      .get(nowMs - DAY_MS);
+    if (row === undefined || int(row, "at_ms") >= nowMs) return undefined;
+    const sinceMs = int(row, "at_ms");
+    return { sinceMs, bytesPerDay: (Number(bytes - bigInt(row, "bytes")) / (nowMs - sinceMs)) * DAY_MS };
+  }
+}
