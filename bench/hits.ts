@@ -1,0 +1,70 @@
+import { Agent, request } from "node:http";
+import { startServer } from "../test/support/server.ts";
+import { startUpstream } from "../test/support/upstream.ts";
+import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { cpuSeconds, median } from "./figures.ts";
+import { bareServer, nginx } from "./peers.ts";
+
+const LAYER = "ws:roads";
+const REQUESTS = 20_000;
+const ROUNDS = 7;
+
+async function load(port: number, path: string, requests: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  let left = requests;
+  const one = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      request({ port, host: "127.0.0.1", path, agent }, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`port ${port}: ${response.statusCode}`));
+        response.resume();
+        response.on("end", resolve);
+      })
+        .on("error", reject)
+        .end();
+    });
+  await Promise.all(
+    Array.from({ length: 32 }, async () => {
+      while (left-- > 0) await one();
+    }),
+  );
+  agent.destroy();
+}
+
+/** A hit against a bare `node:http` server and against nginx with the tile as a file, in turns. */
+export async function benchHits(): Promise<void> {
+  const upstream = await startUpstream();
+  const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
+  const path = `/xyz/${encodeURIComponent(LAYER)}/6/33/21.png`;
+  const first = await fetch(server.url + path);
+  const body = Buffer.from(await first.arrayBuffer());
+  const headers: Record<string, string> = {};
+  for (const [key, value] of (await fetch(server.url + path)).headers)
+    if (!["date", "connection", "keep-alive"].includes(key)) headers[key] = value;
+  const bare = await bareServer(headers, body);
+  const files = await nginx(path, body);
+  const peers = [
+    { name: "hit", at: server, micros: [] as number[] },
+    { name: "bare node:http", at: bare, micros: [] as number[] },
+    ...(files === undefined ? [] : [{ name: "nginx, the tile as a file", at: files, micros: [] as number[] }]),
+  ];
+  for (const { at } of peers) await load(at.port, path, 5_000);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { at, micros } of peers) {
+      const before = cpuSeconds(at.pid);
+      await load(at.port, path, REQUESTS);
+      micros.push(((cpuSeconds(at.pid) - before) / REQUESTS) * 1e6);
+    }
+  }
+  const ours = peers[0]?.micros ?? [];
+  for (const { name, micros } of peers) {
+    const ratios = micros.map((theirs, i) => (ours[i] ?? Number.NaN) / theirs);
+    console.log(
+      `${name}: ${median(micros).toFixed(1)} µs CPU a request (${Math.min(...micros).toFixed(1)}-${Math.max(...micros).toFixed(1)}); ours is ${median(ratios).toFixed(2)} times it`,
+    );
+  }
+  if (files === undefined) console.log("nginx not installed");
+  files?.close();
+  bare.close();
+  await server.close();
+  await upstream.close();
+}

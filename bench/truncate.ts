@@ -1,0 +1,142 @@
+import { readdirSync } from "node:fs";
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import { ended, seed, startServer, type TestServer } from "../test/support/server.ts";
+import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { median, pause, quantile } from "./figures.ts";
+import { type Latencies, PacedReader } from "./paced-reader.ts";
+import { bareServer, upstreamProcess } from "./peers.ts";
+
+const LAYER = "ws:roads";
+const OTHER = "ws:other";
+const READS_PER_SECOND = 200;
+const REQUEST = { gridSetId: "EPSG:900913", format: "image/png", type: "seed", threadCount: 16 };
+
+async function massTruncate(server: TestServer, layer: string): Promise<number> {
+  const t0 = performance.now();
+  const response = await fetch(`${server.url}/rest/masstruncate`, {
+    method: "POST",
+    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+  });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`masstruncate: ${response.status}`);
+  return performance.now() - t0;
+}
+
+/** The answer's time over layers of different sizes, nothing else going on. */
+export async function benchTruncate(): Promise<void> {
+  const upstream = await upstreamProcess();
+  const server = await startServer({
+    configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: "metatile: [8, 8]" }]),
+  });
+  await massTruncate(server, LAYER);
+  for (const [zoomStop, tiles] of [
+    [5, 1365],
+    [8, 87381],
+  ] as const) {
+    await ended(server, await seed(server, LAYER, { ...REQUEST, zoomStart: 0, zoomStop }), 600_000);
+    console.log(`truncate ${tiles} tiles: answered in ${(await massTruncate(server, LAYER)).toFixed(1)} ms`);
+  }
+  await server.close();
+  upstream.close();
+}
+
+/** A layer of 218,453 tiles is cleared while it is being seeded and another is being read. */
+export async function benchTruncateUnderLoad(): Promise<void> {
+  const upstream = await upstreamProcess();
+  const server = await startServer({
+    configuration: wmsConfiguration(upstream.url, [
+      { name: LAYER, extra: "metatile: [1, 1]", connections: 16 },
+      { name: OTHER, connections: 16 },
+    ]),
+    ...(process.env["BENCH_SERVER_OPTIONS"] === undefined
+      ? {}
+      : { env: { NODE_OPTIONS: process.env["BENCH_SERVER_OPTIONS"] } }),
+  });
+  const paths = Array.from({ length: 100 }, (_, i) => `/xyz/${OTHER}/4/${i % 10}/${Math.floor(i / 10)}.png`);
+  for (const path of paths) await (await fetch(server.url + path)).arrayBuffer();
+  const sample = await fetch(server.url + (paths[0] ?? ""));
+  const headers: Record<string, string> = { "geowebcache-cache-result": "HIT" };
+  for (const [key, value] of sample.headers)
+    if (!["date", "connection", "keep-alive"].includes(key)) headers[key] = value;
+  const bare = await bareServer(headers, Buffer.from(await sample.arrayBuffer()));
+  // The reader must not wait for the seed: its children have been started with the usual priority.
+  try {
+    setPriority(-15);
+  } catch {
+    console.log("  not root: the reader competes with what it measures");
+  }
+
+  const t0 = performance.now();
+  const north = { coords: { double: ["-20037508.34", "1", "20037508.34", "20037508.34"] } };
+  const jobs = [
+    await seed(server, LAYER, { ...REQUEST, zoomStart: 0, zoomStop: 8 }),
+    await seed(server, LAYER, { ...REQUEST, zoomStart: 9, zoomStop: 9, bounds: north }),
+  ];
+  let tiles = 0;
+  for (const id of jobs) tiles += (await ended(server, id, 1_200_000)).tiles.stored;
+  console.log(`  ${tiles} tiles seeded, ${(tiles / ((performance.now() - t0) / 1000)).toFixed(0)} a second`);
+
+  let turn = 0;
+  const reader = new PacedReader(
+    new Map([
+      ["nuthatch", () => ({ port: server.port, path: paths[turn++ % paths.length] ?? "" })],
+      ["bare", () => ({ port: bare.port, path: "/" })],
+    ]),
+    READS_PER_SECOND,
+  );
+  await pause(3_000);
+  reader.take();
+  await pause(20_000);
+  const idle = reader.take();
+  await seed(server, LAYER, { ...REQUEST, zoomStart: 10, zoomStop: 10 });
+  await pause(15_000);
+  const seeding = reader.take();
+  const answerMs = await massTruncate(server, LAYER);
+  const next = await fetch(`${server.url}/xyz/${LAYER}/9/255/255.png`);
+  const nextIs = next.headers.get("geowebcache-cache-result");
+  await next.arrayBuffer();
+  const t1 = performance.now();
+  await reclaimed(server);
+  const reclaimSeconds = (performance.now() - t1) / 1000;
+  const clearing = reader.take();
+  await fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+  await pause(3_000);
+  reader.take();
+  await pause(15_000);
+  const idleAgain = reader.take();
+  reader.close();
+  bare.close();
+  await server.close();
+  upstream.close();
+  setPriority(0);
+
+  console.log(
+    `truncate ${tiles} tiles while seeding: answered in ${answerMs.toFixed(1)} ms, the next read is a ${nextIs}, space reclaimed after ${reclaimSeconds.toFixed(1)} s`,
+  );
+  const phases = [
+    ["idle", idle],
+    ["seed", seeding],
+    ["seed, truncate, reclaim", clearing],
+    ["idle again", idleAgain],
+  ] as const;
+  for (const [name, { byTarget, ownDelayMs }] of phases)
+    console.log(
+      `  ${name}: ${[...byTarget].map(([target, l]) => `${target} ${told(l)}`).join(" | ")} | reader's own delay p99 ${ownDelayMs.toFixed(1)} ms`,
+    );
+  for (const target of ["nuthatch", "bare"]) {
+    const of = (phase: typeof idle): number[] => phase.byTarget.get(target)?.ms ?? [];
+    const loaded = quantile([...of(seeding), ...of(clearing)], 0.99);
+    const quiet = quantile([...of(idle), ...of(idleAgain)], 0.99);
+    console.log(
+      `  p99 of ${target}'s hits: ${loaded.toFixed(2)} ms loaded, ${quiet.toFixed(2)} ms idle, ratio ${(loaded / quiet).toFixed(1)}`,
+    );
+  }
+}
+
+const told = ({ ms, misses }: Latencies): string =>
+  `p50 ${median(ms).toFixed(2)} p99 ${quantile(ms, 0.99).toFixed(2)} max ${Math.max(...ms).toFixed(1)} ms of ${ms.length}${misses > 0 ? `, ${misses} NOT HITS` : ""}`;
+
+async function reclaimed(server: TestServer): Promise<void> {
+  while (readdirSync(join(server.dataDir, "tiles", "_gwc_in_progress_deletes_")).length > 0) await pause(100);
+}
