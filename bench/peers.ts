@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pause } from "./figures.ts";
 
@@ -44,11 +44,11 @@ export async function bareServer(headers: Record<string, string>, body: Buffer):
 
 /** nginx with one worker and the body as a file at the path; undefined where nginx is not installed. */
 export async function nginx(path: string, body: Buffer): Promise<Peer | undefined> {
-  try {
-    execFileSync("nginx", ["-v"], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
+  const program = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((directory) => join(directory, "nginx"))
+    .find((candidate) => existsSync(candidate));
+  if (program === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   const file = join(directory, "root", decodeURIComponent(path));
   mkdirSync(join(file, ".."), { recursive: true });
@@ -69,7 +69,7 @@ http {
 }
 `,
   );
-  const child = spawn("nginx", ["-p", directory, "-c", join(directory, "nginx.conf")], { stdio: "inherit" });
+  const child = spawn(program, ["-p", directory, "-c", join(directory, "nginx.conf")], { stdio: "inherit" });
   const url = `http://127.0.0.1:${port}${path}`;
   for (let tries = 0; (await fetch(url).catch(() => undefined))?.status !== 200; tries++) {
     if (tries > 100) throw new Error(`nginx does not answer ${url}`);
