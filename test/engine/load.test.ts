@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const SMALL = "ws:small";
+const LARGE = "ws:large";
+const request = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed", threadCount: 8 };
+
+/** Fast machines answer both within noise of each other: below this the ratio says nothing. */
+const SURELY_QUICK_MS = 100;
+
+async function massTruncate(at: TestServer, layer: string): Promise<number> {
+  const t0 = performance.now();
+  const response = await fetch(`${at.url}/rest/masstruncate`, {
+    method: "POST",
+    headers: { "Content-Type": "text/xml" },
+    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+  });
+  expect([response.status, await response.text()]).toEqual([200, ""]);
+  return performance.now() - t0;
+}
+
+test("what a mass truncate takes does not follow the number of tiles, even while the layer is being seeded", async () => {
+  upstream = await startUpstream();
+  server = await startServer({
+    configuration: wmsConfiguration(
+      upstream.url,
+      [SMALL, LARGE].map((name) => ({ name, extra: "metatile: [1, 1]" })),
+    ),
+  });
+  const at = server;
+  // The same load in both measurements: the layer is filled, then a seed that does not end goes on.
+  const fillAndGoOn = async (layer: string, zoomStop: number): Promise<number> => {
+    const { stored } = (await ended(at, await seed(at, layer, { ...request, zoomStop }))).tiles;
+    const running = await seed(at, layer, { ...request, zoomStart: 12, zoomStop: 12 });
+    await until("the next seed draws", async () => ((await job(at, running)).tiles.stored > 0 ? true : undefined));
+    return stored;
+  };
+  const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+
+  const few = await fillAndGoOn(SMALL, 2);
+  const smallMs = await massTruncate(at, SMALL);
+  expect((await kill()).status).toBe(200);
+  const many = await fillAndGoOn(LARGE, 6);
+  const largeMs = await massTruncate(at, LARGE);
+  expect(many).toBeGreaterThan(100 * few);
+  expect(largeMs, `${few} tiles took ${smallMs} ms, ${many} took ${largeMs} ms`).toBeLessThan(
+    Math.max(10 * smallMs, SURELY_QUICK_MS),
+  );
+  const next = await fetch(`${at.url}/xyz/${LARGE}/6/20/20.png`);
+  expect([next.status, next.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
+  expect((await kill()).status).toBe(200);
+});
