@@ -1,7 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { TSchema } from "typebox";
-import { Value } from "typebox/value";
 import type { User } from "../http/options.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
@@ -29,6 +27,7 @@ import {
   StoreSchema,
   UserSchema,
 } from "./internal/schema.ts";
+import { fits, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 export interface ConfigurationInput {
@@ -118,15 +117,15 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const shaped = conform(ConfigurationSchema, content, [], building);
   const root = isMap(shaped) ? shaped : {};
   /** A section whose shape is right; else what an absent one is, as its problems are told already. */
-  const section = <T extends TSchema>(schema: T, key: string) => {
+  const section = <T extends Shape>(schema: T, key: string) => {
     const value = root[key];
-    return !problems.within([key]) && Value.Check(schema, value) ? value : undefined;
+    return !problems.within([key]) && fits(schema, value) ? value : undefined;
   };
   /** The items of a list, undefined those whose shape is wrong. */
-  const items = <T extends TSchema>(schema: T, key: string) => {
+  const items = <T extends Shape>(schema: T, key: string) => {
     const value = root[key];
     const list: readonly unknown[] = Array.isArray(value) ? value : [];
-    return list.map((item, i) => (!problems.within([key, i]) && Value.Check(schema, item) ? item : undefined));
+    return list.map((item, i) => (!problems.within([key, i]) && fits(schema, item) ? item : undefined));
   };
 
   const server = buildServer(section(ServerSchema, "server") ?? {}, ["server"], problems);

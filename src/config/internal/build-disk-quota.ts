@@ -1,4 +1,3 @@
-import type { Static } from "typebox";
 import {
   applyQuotaChange,
   DEFAULT_QUOTA,
@@ -9,6 +8,7 @@ import { checkQuotaSize, parseQuotaValue } from "../../quota/quota-validation.ts
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { DiskQuotaSchema } from "./schema.ts";
+import type { Static } from "./shape.ts";
 
 /** The default quota with what is given laid over it. */
 export function buildDiskQuota(

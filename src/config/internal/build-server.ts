@@ -1,8 +1,8 @@
-import type { Static } from "typebox";
 import type { ServerOptions } from "../../http/options.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ServerSchema } from "./schema.ts";
+import type { Static } from "./shape.ts";
 
 const DEFAULT_MOUNTS = ["/", "/geowebcache"];
 const DEFAULT_MEMORY_TIER_MIB = 64;

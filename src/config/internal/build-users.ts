@@ -1,10 +1,10 @@
-import type { Static } from "typebox";
 import { hashPassword, isPasswordHash } from "../../http/auth/password.ts";
 import type { Role, User } from "../../http/options.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UserSchema } from "./schema.ts";
+import type { Static } from "./shape.ts";
 
 type UserDocument = Static<typeof UserSchema>;
 

@@ -1,7 +1,6 @@
-import { type TSchema, Type } from "typebox";
-import { Value } from "typebox/value";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
+import { accepts, type Shape } from "./shape.ts";
 
 export interface Reading {
   readonly problems: Problems;
@@ -16,39 +15,39 @@ export const isMap = (value: unknown): value is Readonly<Record<string, unknown>
  * A value in the shape of a schema: keys that are there but empty left out, texts of variables read as what is meant.
  * Everything that does not fit is a problem, told with its place; what is returned then is of no use.
  */
-export function conform(schema: TSchema, value: unknown, path: Path, reading: Reading): unknown {
-  if (Type.IsObject(schema)) return conformMap(schema.properties, schema.required, value, path, reading);
-  if (Type.IsRecord(schema)) {
-    const item = Object.values(schema.patternProperties)[0];
-    if (!isMap(value) || item === undefined) return reading.problems.expected(path, "a map", value);
+export function conform(schema: Shape, value: unknown, path: Path, reading: Reading): unknown {
+  if (schema.kind === "object") return conformMap(schema.properties, schema.required, value, path, reading);
+  if (schema.kind === "record") {
+    const item = schema.values;
+    if (!isMap(value)) return reading.problems.expected(path, "a map", value);
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, conform(item, v, [...path, k], reading)]));
   }
-  if (Type.IsTuple(schema)) {
+  if (schema.kind === "tuple") {
     const count = schema.items.length;
     if (!Array.isArray(value) || value.length !== count)
       return reading.problems.expected(path, `a list of ${count} numbers`, value);
     return schema.items.map((item, i) => conform(item, value[i], [...path, i], reading));
   }
-  if (Type.IsArray(schema)) {
+  if (schema.kind === "array") {
     if (!Array.isArray(value)) return reading.problems.expected(path, "a list", value);
-    if (value.length < minimumOf(schema, "minItems"))
+    if (value.length < (schema.minItems ?? 0))
       return reading.problems.add(path, "expected at least one item, got none");
     return value.map((item: unknown, i) => conform(schema.items, item, [...path, i], reading));
   }
-  if (Type.IsUnion(schema)) {
+  if (schema.kind === "union") {
     const kinds = kindsOf(schema.anyOf);
     if (kinds !== undefined) return conformKind(kinds, value, path, reading);
   }
   const read = reading.cameAsText(path) && typeof value === "string" ? fromText(schema, value) : value;
-  if (!Value.Check(schema, read)) {
-    const hint = typeof read === "number" && Type.IsString(schema) ? " (in quotes)" : "";
+  if (!accepts(schema, read)) {
+    const hint = typeof read === "number" && schema.kind === "string" ? " (in quotes)" : "";
     reading.problems.expected(path, `${expectation(schema)}${hint}`, value);
   }
   return read;
 }
 
 function conformMap(
-  properties: Readonly<Record<string, TSchema>>,
+  properties: Readonly<Record<string, Shape>>,
   required: readonly string[] | undefined,
   value: unknown,
   path: Path,
@@ -70,14 +69,14 @@ function conformMap(
   return conformed;
 }
 
-type Kinds = ReadonlyMap<string, TSchema>;
+type Kinds = ReadonlyMap<string, Shape>;
 
 /** The members of a union by their literal `type`; undefined: a union of plain values. */
-function kindsOf(members: readonly TSchema[]): Kinds | undefined {
-  const kinds = new Map<string, TSchema>();
+function kindsOf(members: readonly Shape[]): Kinds | undefined {
+  const kinds = new Map<string, Shape>();
   for (const member of members) {
-    const type = Type.IsObject(member) ? member.properties["type"] : undefined;
-    if (type === undefined || !Type.IsLiteral(type)) return undefined;
+    const type = member.kind === "object" ? member.properties["type"] : undefined;
+    if (type === undefined || type.kind !== "literal") return undefined;
     kinds.set(String(type.const), member);
   }
   return kinds;
@@ -93,23 +92,17 @@ function conformKind(kinds: Kinds, value: unknown, path: Path, reading: Reading)
   return reading.problems.expected([...path, "type"], `one of ${known}`, type);
 }
 
-function fromText(schema: TSchema, text: string): unknown {
+function fromText(schema: Shape, text: string): unknown {
   const trimmed = text.trim();
-  if (Type.IsInteger(schema) || Type.IsNumber(schema)) {
+  if (schema.kind === "integer" || schema.kind === "number") {
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
   }
-  if (Type.IsBoolean(schema)) {
+  if (schema.kind === "boolean") {
     const word = trimmed.toLowerCase();
     return word === "true" ? true : word === "false" ? false : text;
   }
-  if (Type.IsEnum(schema)) return trimmed;
+  if (schema.kind === "enum") return trimmed;
   return text;
-}
-
-/** Keywords are open in TypeBox's types. */
-function minimumOf(schema: TSchema, keyword: "minItems" | "minLength"): number {
-  const value: unknown = Reflect.get(schema, keyword);
-  return typeof value === "number" ? value : 0;
 }
 
 const bounds = ({ minimum, maximum, exclusiveMinimum }: Readonly<Record<string, unknown>>): string => {
@@ -118,12 +111,12 @@ const bounds = ({ minimum, maximum, exclusiveMinimum }: Readonly<Record<string, 
   return `${low}${maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? (minimum === undefined ? "" : " on") : `${low === "" ? " up" : ""} to ${maximum}`}`;
 };
 
-function expectation(schema: TSchema): string {
-  if (Type.IsInteger(schema)) return `a whole number${bounds({ ...schema })}`;
-  if (Type.IsNumber(schema)) return `a number${bounds({ ...schema })}`;
-  if (Type.IsBoolean(schema)) return "true or false";
-  if (Type.IsEnum(schema)) return `one of ${schema.enum.join(", ")}`;
-  if (Type.IsString(schema)) return minimumOf(schema, "minLength") === 1 ? "a text that is not empty" : "a text";
-  if (Type.IsUnion(schema)) return schema.anyOf.map(expectation).join(" or ");
+function expectation(schema: Shape): string {
+  if (schema.kind === "integer") return `a whole number${bounds({ ...schema })}`;
+  if (schema.kind === "number") return `a number${bounds({ ...schema })}`;
+  if (schema.kind === "boolean") return "true or false";
+  if (schema.kind === "enum") return `one of ${schema.enum.join(", ")}`;
+  if (schema.kind === "string") return schema.minLength === 1 ? "a text that is not empty" : "a text";
+  if (schema.kind === "union") return schema.anyOf.map(expectation).join(" or ");
   return "another kind of value";
 }

@@ -1,9 +1,9 @@
-import { type TSchema, Type } from "typebox";
 import type { Variables } from "./configuration-file.ts";
 import { isMap } from "./conform.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { Path } from "./problems.ts";
 import { ConfigurationSchema } from "./schema.ts";
+import type { Shape } from "./shape.ts";
 
 /** A value from a variable or a flag, laid over the file's. */
 export interface Override {
@@ -22,13 +22,13 @@ export interface Overrides {
 
 interface Key {
   readonly path: readonly string[];
-  readonly schema: TSchema;
+  readonly schema: Shape;
 }
 
 /** Every key that has a variable and a flag: the top ones and, of sections, those inside. Lists are given whole. */
-function keysOf(schema: TSchema, path: readonly string[]): Key[] {
+function keysOf(schema: Shape, path: readonly string[]): Key[] {
   const self = path.length === 0 ? [] : [{ path, schema }];
-  if (!Type.IsObject(schema)) return self;
+  if (schema.kind !== "object") return self;
   return [...self, ...Object.entries(schema.properties).flatMap(([key, inner]) => keysOf(inner, [...path, key]))];
 }
 const KEYS: readonly Key[] = keysOf(ConfigurationSchema, []);
@@ -70,7 +70,7 @@ export function readOverrides(env: Variables, flags: Readonly<Record<string, str
       problems.push({
         name,
         path: path.join("."),
-        message: `${path.join(".")}: expected ${Type.IsArray(schema) ? "a list" : "a map"} as JSON text`,
+        message: `${path.join(".")}: expected ${schema.kind === "array" ? "a list" : "a map"} as JSON text`,
       });
     else overrides.push({ path, name, value: read.value });
   };
@@ -117,11 +117,11 @@ function misspelt(env: Variables, names: readonly string[]): string[] {
 }
 
 /** Undefined: not the JSON that it has to be. */
-function readText(schema: TSchema, text: string): { readonly value: unknown } | undefined {
-  const list = Type.IsArray(schema);
-  if (!list && !Type.IsObject(schema)) return { value: text };
+function readText(schema: Shape, text: string): { readonly value: unknown } | undefined {
+  const list = schema.kind === "array";
+  if (!list && schema.kind !== "object") return { value: text };
   const trimmed = text.trim();
-  if (list && !Type.IsObject(schema.items) && !trimmed.startsWith("[")) {
+  if (list && schema.items.kind !== "object" && !trimmed.startsWith("[")) {
     const items = trimmed.split(",").map((item) => item.trim());
     return { value: items.filter((item) => item !== "") };
   }

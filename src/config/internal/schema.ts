@@ -1,8 +1,8 @@
-import { type Static, type TProperties, Type } from "typebox";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import { type Fields, type Static, Type } from "./shape.ts";
 
 /** The shape of the configuration file (decisions 9). `description`s are for people; defaults are filled by the builders. */
-const strict = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
+const strict = <P extends Fields>(properties: P) => Type.Object(properties);
 const optional = Type.Optional;
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const MAX_SECONDS = 10 * 366 * 86_400;
@@ -57,7 +57,7 @@ export const WmsSourceSchema = strict({
   transparent: optional(Type.Boolean()),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
   connections,
-  vendorParameters: optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+  vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
 });
