@@ -95,6 +95,12 @@ test("png8 is asked for as image/png", () => {
   expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/jpeg") })["FORMAT"]).toBe("image/jpeg");
 });
 
+test("a JPEG is asked for with a background, whatever the layer's other formats are", () => {
+  const jpeg = { gridSet: grid("EPSG:4326"), format: format("image/jpeg") };
+  expect(asked({ transparent: true }, jpeg)["TRANSPARENT"]).toBe("FALSE");
+  expect(asked({ transparent: true }, { ...jpeg, format: format("image/webp") })["TRANSPARENT"]).toBe("TRUE");
+});
+
 test("the query of the configured address is kept, but not what is asked for anew in another case", () => {
   const found = asked(
     { url: "http://any/cgi?map=/srv/a b.map&version=1.0.0&Layers=x" },

@@ -27,7 +27,8 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
     REQUEST: "GetMap",
     LAYERS: options.layers.join(","),
     STYLES: options.styles.join(","),
-    TRANSPARENT: options.transparent ? "TRUE" : "FALSE",
+    // MapServer draws a JPEG that shall be transparent on black.
+    TRANSPARENT: options.transparent && format.encoding !== "jpeg" ? "TRUE" : "FALSE",
     FORMAT: format.contentType,
     EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
     [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
