@@ -1,0 +1,36 @@
+import sharp from "sharp";
+import { expect } from "vitest";
+
+/** RGB, three bytes a pixel, what is transparent on white. */
+export const pixels = async (bytes: Uint8Array): Promise<Buffer> =>
+  sharp(bytes).flatten({ background: "#ffffff" }).toColourspace("srgb").raw().toBuffer();
+
+/** The share of values that differ by more than some grey levels (one: what two encoders may round). */
+export function difference(a: Buffer, b: Buffer, levels = 1): number {
+  expect(a.length).toBe(b.length);
+  let different = 0;
+  for (let i = 0; i < a.length; i++) if (Math.abs((a[i] ?? 0) - (b[i] ?? 0)) > levels) different++;
+  return different / a.length;
+}
+
+/** How many colours a picture has: a blank one, which is like any other blank one, has one. */
+export function colours(rgb: Buffer): number {
+  const found = new Set<number>();
+  for (let i = 0; i + 2 < rgb.length; i += 3) found.add(rgb.readUIntBE(i, 3));
+  return found.size;
+}
+
+export interface MapQuery {
+  readonly srs: string;
+  /** minx, miny, maxx, maxy. */
+  readonly box: readonly number[];
+  readonly width: number;
+  readonly height: number;
+  readonly transparent?: boolean;
+}
+
+/** What the map server itself draws, by WMS 1.1.1, as RGB. */
+export async function drawn(url: string, { srs, box, width, height, transparent = false }: MapQuery): Promise<Buffer> {
+  const query = `SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=roads&STYLES=&SRS=${srs}&BBOX=${box.join(",")}&WIDTH=${width}&HEIGHT=${height}&FORMAT=image/png&TRANSPARENT=${transparent ? "TRUE" : "FALSE"}`;
+  return pixels(new Uint8Array(await (await fetch(`${url}&${query}`)).arrayBuffer()));
+}
