@@ -12,6 +12,10 @@ export interface Upstream {
   maxInFlight(): number;
   /** What to answer next: "draw", or a function that answers itself. */
   behaviour: Behaviour;
+  /** Nobody listens any more: what is in flight is reset, what comes is refused. */
+  down(): Promise<void>;
+  /** Listens again, on the same port. */
+  up(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,7 +48,20 @@ export async function startUpstream(): Promise<Upstream> {
     response.end(picture(width, height));
   }
   server.keepAliveTimeout = 500;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  await listen(0);
   const address = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${address.port}/wms`,
@@ -57,11 +74,9 @@ export async function startUpstream(): Promise<Upstream> {
     set behaviour(next) {
       upstream.behaviour = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    down: stop,
+    up: () => listen(address.port),
+    close: stop,
   };
 }
 

@@ -1,0 +1,99 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { isWholePng, scanStore } from "../support/store-scan.ts";
+import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const LAYER = "ws:roads";
+/** EPSG:900913 from zoom 0 to 6. */
+const TILES = 5461;
+const OUTAGE_MS = 20_000;
+
+/** A seed that is in the middle of its work. */
+async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
+  upstream = await startUpstream();
+  upstream.behaviour = drawAfter(10);
+  server = await startServer({ configuration: wmsConfiguration(upstream.url) });
+  const at = server;
+  const id = await seed(at, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
+  await until("some tiles are stored", async () => ((await job(at, id)).tiles.stored > 300 ? true : undefined));
+  return { server: at, upstream, id };
+}
+
+const waitsFor = (at: TestServer, id: number) =>
+  until(
+    "the job says that it waits",
+    async () => {
+      const now = await job(at, id);
+      return now.reason?.startsWith("waiting for the upstream: ") === true ? now : undefined;
+    },
+    20_000,
+    at,
+  );
+
+async function everythingIsThere(at: TestServer): Promise<void> {
+  const scan = scanStore(at.dataDir);
+  expect(scan.tiles).toBe(TILES);
+  expect(scan.files.every(isWholePng)).toBe(true);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+}
+
+test("an upstream that refuses connections for 20 s in the middle of a seed costs the time and no tile", async () => {
+  const at = await seeding();
+  await at.upstream.down();
+  const since = Date.now();
+  const waiting = await waitsFor(at.server, at.id);
+  expect(waiting).toMatchObject({ state: "running", outcome: null, tiles: { failed: 0 }, errors: [] });
+
+  // What is kept is served, what is not is refused at once and not after a timeout.
+  const kept = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
+  expect([kept.status, kept.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
+  const asked = Date.now();
+  const missing = await fetch(`${at.server.url}/xyz/${LAYER}/9/100/100.png`);
+  expect(missing.status).toBeOneOf([502, 503]);
+  expect(Date.now() - asked).toBeLessThan(5000);
+
+  await until(
+    "the outage has lasted long enough, and the job waited all the time",
+    async () => {
+      const now = await job(at.server, at.id);
+      expect(now).toMatchObject({ state: "running", reason: waiting.reason, tiles: { ...waiting.tiles } });
+      return Date.now() - since > OUTAGE_MS ? true : undefined;
+    },
+    2 * OUTAGE_MS,
+    at.server,
+  );
+  await at.upstream.up();
+
+  const last = await ended(at.server, at.id, 60_000);
+  expect(last).toMatchObject({
+    state: "done",
+    outcome: "done",
+    reason: null,
+    tiles: { total: TILES, stored: TILES, skipped: 0, failed: 0 },
+    errors: [],
+  });
+  await everythingIsThere(at.server);
+}, 120_000);
+
+test("a server that is killed while a job waits for its upstream goes on waiting, and then goes on", async () => {
+  const at = await seeding();
+  await at.upstream.down();
+  await waitsFor(at.server, at.id);
+  const restarted = await at.server.restart("SIGKILL");
+  server = restarted;
+  const waiting = await waitsFor(restarted, at.id);
+  expect(waiting).toMatchObject({ state: "running", outcome: null, tiles: { failed: 0 } });
+  await at.upstream.up();
+  const last = await ended(restarted, at.id, 60_000);
+  expect(last).toMatchObject({ state: "done", outcome: "done", reason: null, tiles: { total: TILES, failed: 0 } });
+  expect(last.tiles.stored + last.tiles.skipped).toBe(TILES);
+  await everythingIsThere(restarted);
+}, 90_000);
