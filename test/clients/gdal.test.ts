@@ -57,7 +57,7 @@ layers:
     const box = [aligned(west), aligned(south), aligned(west) + size * resolution, aligned(south) + size * resolution];
     const direct = await drawn(upstream.url, { srs: "EPSG:900913", box, width: size, height: size });
     expect(colours(direct)).toBeGreaterThan(2);
-    expect(difference(read, direct)).toBeLessThan(0.01);
+    expect(difference(read, direct)).toBeLessThan(0.002);
   }
 
   const written = (name: string, text: string): string => {
