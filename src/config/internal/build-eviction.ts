@@ -1,4 +1,3 @@
-import type { Static } from "typebox";
 import { intersectRects, rectOf } from "../../grid/grid-set.ts";
 import { coverageAt, type Layer } from "../../layer/layer.ts";
 import type { EvictionOptions, Pin } from "../../quota/eviction-options.ts";
@@ -8,6 +7,7 @@ import { extentOf } from "./build-grid-sets.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { EvictionSchema } from "./schema.ts";
+import type { Static } from "./shape.ts";
 
 type Document = Static<typeof EvictionSchema>;
 
