@@ -6,6 +6,7 @@ import { paint } from "../cache/paint.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel } from "../lib/channel.ts";
+import { giveWay } from "../lib/thread-priority.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Source, SourceError } from "../source/source.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
@@ -133,4 +134,8 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
   const channel = new Channel<PainterMethods, PainterEvents>(port, methods);
 }
 
-if (parentPort !== null) startPainter(parentPort, workerData);
+if (parentPort !== null) {
+  // Hits come first: they take microseconds, a draw takes milliseconds.
+  giveWay();
+  startPainter(parentPort, workerData);
+}

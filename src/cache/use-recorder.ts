@@ -1,30 +1,56 @@
 import type { TileIndex } from "../grid/grid-set.ts";
-import { CELL_SHIFT, type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import type { CellUses } from "../ledger/ledger.ts";
+import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
-/** Uses of the tiles of one cell, `x` and `y` those of one of its tiles. */
-export interface RecordedUse extends TileIndex {
+interface Seen extends TileIndex {
   readonly tileSet: TileSet;
-  count: number;
+  /** One bit per tile that was read. */
+  readonly tiles: Uint32Array;
+  repeats: number;
+  reported: boolean;
 }
 
-/** Cells between two drains at most. Beyond, hot cells are in already, and what is new is left out. */
-const CELLS = 4_096;
+/** Cells remembered in each of two generations. Beyond, what was not read lately is taken for new when it is read again. */
+const CELLS = 8_192;
 
-/** Counts reads per cell between two drains: one lookup per read, whatever happens with it later. */
+/** Counts reads per cell between two drains, with one lookup per read. */
 export class UseRecorder {
-  #cells = new Map<string, RecordedUse>();
+  #young = new Map<string, Seen>();
+  #old = new Map<string, Seen>();
+  #unreported: Seen[] = [];
 
   record(tileSet: TileSet, { x, y, z }: TileIndex): void {
-    const key = `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / 2 ** CELL_SHIFT)}/${Math.floor(y / 2 ** CELL_SHIFT)}`;
-    const use = this.#cells.get(key);
-    if (use !== undefined) use.count++;
-    else if (this.#cells.size < CELLS) this.#cells.set(key, { tileSet, x, y, z, count: 1 });
+    const key = `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+    const seen = this.#young.get(key) ?? this.#remember(key, tileSet, x, y, z);
+    const tile = ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
+    const word = tile >> 5;
+    const bits = seen.tiles[word] ?? 0;
+    if ((bits & (1 << (tile & 31))) === 0) seen.tiles[word] = bits | (1 << (tile & 31));
+    else seen.repeats++;
+    if (seen.reported) {
+      seen.reported = false;
+      this.#unreported.push(seen);
+    }
   }
 
-  drain(): RecordedUse[] {
-    if (this.#cells.size === 0) return [];
-    const uses = [...this.#cells.values()];
-    this.#cells = new Map();
+  #remember(key: string, tileSet: TileSet, x: number, y: number, z: number): Seen {
+    const seen = this.#old.get(key) ?? { tileSet, x, y, z, tiles: new Uint32Array(8), repeats: 0, reported: true };
+    if (this.#young.size >= CELLS) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, seen);
+    return seen;
+  }
+
+  drain(): CellUses[] {
+    const uses = this.#unreported.map((seen) => {
+      const { tileSet, x, y, z, repeats } = seen;
+      seen.repeats = 0;
+      seen.reported = true;
+      return { tileSet, x, y, z, repeats };
+    });
+    this.#unreported = [];
     return uses;
   }
 }

@@ -41,6 +41,7 @@ export class JobAborted extends Error {
 export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #active = new Map<number, ActiveJob>();
+  #ranges: readonly SeedRange[] | undefined;
   /** Jobs in the order in which they get the next place. */
   readonly #turns: ActiveJob[] = [];
   #runningTasks = 0;
@@ -58,6 +59,8 @@ export class JobRunner {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
       const job = new ActiveJob(stored, layer?.metatile ?? [1, 1], true);
       this.#active.set(job.id, job);
+      this.#ranges = undefined;
+      this.#ranges = undefined;
       this.#turns.push(job);
       job.reason = null;
       job.dirty = true;
@@ -90,6 +93,7 @@ export class JobRunner {
       false,
     );
     this.#active.set(job.id, job);
+    this.#ranges = undefined;
     this.#turns.push(job);
     // After the answer: the first look at the list shows every task as it was accepted.
     setImmediate(() => this.#deal());
@@ -105,8 +109,8 @@ export class JobRunner {
   }
 
   /** What running seeds store or count as stored: for the quota, which spares it. */
-  seedRanges(): SeedRange[] {
-    return [...this.#active.values()].flatMap(({ request }) => {
+  seedRanges(): readonly SeedRange[] {
+    this.#ranges ??= [...this.#active.values()].flatMap(({ request }) => {
       const { layer, format, parametersId } = request;
       if (request.type === "truncate" || format === null || parametersId === null) return [];
       const [width, height] = this.#parts.catalogue().layers.get(layer)?.metatile ?? [1, 1];
@@ -125,6 +129,7 @@ export class JobRunner {
         })),
       }));
     });
+    return this.#ranges;
   }
 
   job(id: number): JobView | undefined {
@@ -236,6 +241,7 @@ export class JobRunner {
     job.dirty = false;
     this.#save(() => this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs));
     this.#active.delete(job.id);
+    this.#ranges = undefined;
     const turn = this.#turns.indexOf(job);
     if (turn >= 0) this.#turns.splice(turn, 1);
     log.info("a job has ended", { jobId: job.id, layer: job.request.layer, outcome: job.outcome, reason: job.reason });

@@ -8,7 +8,7 @@ import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { type CellUses, Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
-import { Enforcer } from "../quota/enforcer.ts";
+import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
@@ -105,7 +105,7 @@ export class Keeper implements Operations {
         catalogue,
         options: jobOptions,
         persist: (also) => this.#persist(also),
-        admit: (layer) => this.#admit(layer),
+        admit: (layer) => this.#admit(layer, "seed"),
         marksCommitted: () => this.#marksCommitted(),
         now,
         random,
@@ -188,9 +188,9 @@ export class Keeper implements Operations {
     this.#failure = failure;
   }
 
-  #admit(layer: string): Admission {
+  #admit(layer: string, writer: Writer): Admission {
     try {
-      return this.#enforcer.admit(layer);
+      return this.#enforcer.admit(layer, writer);
     } catch (error) {
       this.#fault(error);
       return { kind: "disk_full", reason: "the state database cannot be written" };
@@ -225,7 +225,7 @@ export class Keeper implements Operations {
     let open: OpenCells | undefined;
     try {
       this.#ledger.missed(tileSet, missed);
-      if (this.#admit(tileSet.layer).kind !== "store") {
+      if (this.#admit(tileSet.layer, "user").kind !== "store") {
         this.#enforcer.counts.notStored++;
         return undefined;
       }

@@ -93,11 +93,11 @@ export class Block {
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
   }
 
-  /** Tiles of a cell were read. What is not kept is not used. */
-  used(cell: number, nowMs: number, count: number): boolean {
+  /** Tiles of a cell were read, some of them again. What is not kept is not used. */
+  used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
-    this.heat[cell] = heated(this.heat[cell] ?? 0, nowMs, count);
+    if (repeats > 0) this.heat[cell] = heated(this.heat[cell] ?? 0, nowMs, repeats);
     return true;
   }
 

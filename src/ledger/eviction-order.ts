@@ -5,8 +5,8 @@ import type { Block, CellOrder } from "./block.ts";
 import { type BlockKey, type BlockTable, blockKey } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
-/** Whether something must stay: asked for whole blocks (`part` true: some of it would have to stay) and for cells. */
-export type Keep = (tileSet: TileSet, rect: TileRect) => "all" | "some" | "none";
+/** Whether something must stay that holds so many bytes: asked for cells, and for whole blocks as if they held nothing. */
+export type Keep = (tileSet: TileSet, rect: TileRect, bytes: number) => "all" | "some" | "none";
 
 export interface ColdCell {
   readonly block: Block;
@@ -16,6 +16,8 @@ export interface ColdCell {
 
 /** Blocks that are read from the database in one go. */
 const PAGE = 64;
+/** Blocks that are looked into in vain before the rest is taken to be no better: a walk keeps everybody else waiting. */
+const PATIENCE = 1_000;
 /** Cells that can have been taken and not yet evicted. */
 export const CELLS_IN_HAND = 16;
 
@@ -33,6 +35,7 @@ export class EvictionOrder {
   readonly #blocks: BlockTable;
   readonly #records: ReadonlyMap<number, TileSetRecord>;
   readonly #keep: Keep;
+  readonly #colderThan: number;
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   readonly #taken: ColdCell[] = [];
   /** Blocks that memory knows better than the database. */
@@ -43,11 +46,14 @@ export class EvictionOrder {
     readonly blocks: BlockTable;
     readonly records: readonly TileSetRecord[];
     readonly keep: Keep;
+    /** Only cells with less heat than this. */
+    readonly colderThan: number;
   }) {
     this.#order = parts.order;
     this.#blocks = parts.blocks;
     this.#records = new Map(parts.records.map((record) => [record.id, record]));
     this.#keep = parts.keep;
+    this.#colderThan = parts.colderThan;
     for (const block of parts.blocks.unwritten()) {
       if (!this.#records.has(block.tileSetId)) continue;
       this.#newer.add(blockKey(block));
@@ -73,20 +79,27 @@ export class EvictionOrder {
     return (cell) =>
       block.writers[cell] === 0 &&
       tileSet !== undefined &&
+      (block.heat[cell] ?? 0) < this.#colderThan &&
       !this.#taken.some((taken) => taken.block === block && taken.cell === cell) &&
-      this.#keep(tileSet, block.cellRect(cell)) === "none";
+      this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
 
   /** The coldest cell that may go; undefined: none is left. */
   next(): ColdCell | undefined {
-    for (let at = this.#waiting.pop(); at !== undefined; at = this.#waiting.pop()) {
+    let vain = 0;
+    for (let at = this.#waiting.peek(); at !== undefined; at = this.#waiting.peek()) {
+      if (vain > PATIENCE || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
+      this.#waiting.pop();
       const record = this.#records.get(at.tileSetId);
       if (at.from === "end") this.#page(at.tileSetId, at);
       if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
-      if (this.#keep(record.tileSet, blockRect(at)) === "all") continue;
+      if (this.#keep(record.tileSet, blockRect(at), 0) === "all") continue;
       const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
       const coldest = block.coldest(this.#order, this.#mayGo(block));
-      if (coldest === undefined) continue;
+      if (coldest === undefined) {
+        vain++;
+        continue;
+      }
       const { cell } = coldest;
       const taken = { block, cell, bytes: block.cellBytes[cell] ?? 0 };
       // It was used since, or its coldest cell has to stay: later.

@@ -1,6 +1,9 @@
 /*
  * How much a cell is used, as one number that orders cells rightly at any later moment without being touched again.
  *
+ * What counts: its first write, once, and every read of a tile that had been read before. First reads do not: somebody who
+ * pans over the whole map once has not made all of it hot.
+ *
  * Each use counts 1 and is worth half as much after every half-life H: the heat of a cell at time t is the sum over its
  * uses of 2^((use - t) / H). Two cells keep their order whatever t is, so the time-free part is kept: the logarithm to base
  * 2 of the sum of 2^(use / H).

@@ -46,7 +46,8 @@ export interface CellUses {
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  readonly count: number;
+  /** Reads of tiles that had been read before: the first read of a tile does not make its cell hot. */
+  readonly repeats: number;
 }
 
 /** A cell of which the ledger says something else than the store. */
@@ -453,18 +454,23 @@ export class Ledger {
   /** Tiles were read. */
   used(uses: readonly CellUses[]): void {
     const now = this.#now();
-    for (const { tileSet, x, y, z, count } of uses) {
+    for (const { tileSet, x, y, z, repeats } of uses) {
       const record = this.#tileSets.find(tileSet);
       if (record === undefined || !record.sums.has(z)) continue;
       const block = this.#blockOf(record, x, y, z);
-      if (block.used(cellOf(x, y), now, count)) this.#blocks.used(block, now);
+      if (block.used(cellOf(x, y), now, repeats)) this.#blocks.used(block, now);
     }
   }
 
   /** The cells of some layers, those that should be evicted first, first. */
-  coldest(order: CellOrder, ofLayer: (layer: string) => boolean, keep: Keep): EvictionOrder {
-    const records = [...this.#tileSets.all()].filter(({ tileSet }) => ofLayer(tileSet.layer));
-    return new EvictionOrder({ order, blocks: this.#blocks, records, keep });
+  coldest(choice: {
+    readonly order: CellOrder;
+    readonly ofLayer: (layer: string) => boolean;
+    readonly keep: Keep;
+    readonly colderThan: number;
+  }): EvictionOrder {
+    const records = [...this.#tileSets.all()].filter(({ tileSet }) => choice.ofLayer(tileSet.layer));
+    return new EvictionOrder({ ...choice, blocks: this.#blocks, records });
   }
 
   /** Removes cells that nobody writes from the store, after their marks are on the disk. @returns what went */

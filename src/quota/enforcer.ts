@@ -3,6 +3,7 @@ import PQueue from "p-queue";
 import type { Admission } from "../cache/admission.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { CELLS_IN_HAND, type ColdCell, type EvictionOrder, type Keep } from "../ledger/eviction-order.ts";
+import { heated } from "../ledger/heat.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Room } from "../store/blob-store.ts";
@@ -37,6 +38,15 @@ export interface EnforcerCounts {
   notStored: number;
   cleanUps: number;
 }
+
+/** For whom a metatile is stored. */
+export type Writer = "user" | "seed";
+
+/**
+ * What may go: "any" cell, in the order of the policy; "cold" ones that no running seed stores and that are less used than
+ * a cell written at this moment (nothing in it was read again lately).
+ */
+type Choice = "any" | "cold";
 
 /** A limit, and which layers have to give way for it, those named first first. */
 interface Scope {
@@ -138,12 +148,15 @@ export class Enforcer {
 
   // ---- at a write
 
-  /** Whether a writer of a layer may store a metatile; makes room for it first where that takes little. */
-  admit(layer: string): Admission {
+  /**
+   * Whether a writer of a layer may store a metatile; makes room for it first where that takes little. A user's tile takes
+   * the place of the coldest cell, whatever that is; a seed's only that of one that nobody uses.
+   */
+  admit(layer: string, writer: Writer): Admission {
     const { configuration } = this.#parts;
     const enabled = configuration().enabled;
     if (!this.#diskHasRoom()) {
-      if (enabled) this.#evictSome(this.#globalScope(), (evicted) => evicted < CELLS_PER_ADMISSION);
+      if (enabled) this.#evictSome(this.#globalScope(), writer, (evicted) => evicted < CELLS_PER_ADMISSION);
       if (!this.#diskHasRoom()) return { kind: "disk_full", reason: "the disk of the store is full" };
     }
     if (!enabled) return { kind: "store" };
@@ -157,10 +170,10 @@ export class Enforcer {
       if (!isOver()) continue;
       const full: Admission = {
         kind: "full",
-        reason: `the disk quota of ${scope.name} is full, and nothing that others left cold can be evicted`,
+        reason: `the disk quota of ${scope.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
       };
       if (scope.limit === 0n) return full;
-      const evicted = this.#evictSome(scope, (count) => isOver() && count < CELLS_PER_ADMISSION);
+      const evicted = this.#evictSome(scope, writer, (count) => isOver() && count < CELLS_PER_ADMISSION);
       if (isOver()) return evicted === 0 ? full : { kind: "busy" };
     }
     return { kind: "store" };
@@ -175,12 +188,12 @@ export class Enforcer {
     );
   }
 
-  /** Evicts cell by cell while more are wanted; spares what seeds are storing. @returns how many went */
-  #evictSome(scope: Scope, more: (evicted: number) => boolean): number {
+  /** Evicts cell by cell while more are wanted. @returns how many went */
+  #evictSome(scope: Scope, writer: Writer, more: (evicted: number) => boolean): number {
     let evicted = 0;
     let fresh = false;
     while (more(evicted)) {
-      const victim = this.#order(scope).next();
+      const victim = this.#order(scope, writer).next();
       if (victim !== undefined) {
         this.#evict([victim]);
         evicted++;
@@ -188,18 +201,19 @@ export class Enforcer {
       else {
         // The order may have been made before the last cells were born.
         fresh = true;
-        this.#orders.delete(scope.name);
+        this.#orders.delete(`${writer} ${scope.name}`);
       }
     }
     return evicted;
   }
 
-  #order(scope: Scope): Victims {
+  #order(scope: Scope, writer: Writer): Victims {
+    const key = `${writer} ${scope.name}`;
     const now = this.#parts.now();
-    const known = this.#orders.get(scope.name);
+    const known = this.#orders.get(key);
     if (known !== undefined && known.untilMs > now) return known.order;
-    const order = this.#victims(scope, [true]);
-    this.#orders.set(scope.name, { order, untilMs: now + ORDER_MS });
+    const order = this.#victims(scope, [writer === "seed" ? "cold" : "any"]);
+    this.#orders.set(key, { order, untilMs: now + ORDER_MS });
     return order;
   }
 
@@ -230,11 +244,14 @@ export class Enforcer {
     const target = share(lowWaterPercent);
     this.counts.cleanUps++;
     const before = this.counts.evictedTiles;
-    const victims = this.#victims(scope, [true, false]);
+    // A floor is held against what is kept, so what is in hand has to be gone before the next is chosen.
+    const batchSize = this.#parts.options().floors.length > 0 ? 1 : CELLS_PER_TURN;
+    // While seeds run, what nobody uses goes first, so that they neither chase their own tiles nor push out what is used.
+    const victims = this.#victims(scope, this.#parts.seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
     while (!this.#closed && this.#parts.configuration().enabled && scope.used() > target) {
       const batch: ColdCell[] = [];
       let rest = scope.used() - target;
-      while (rest > 0n && batch.length < CELLS_PER_TURN) {
+      while (rest > 0n && batch.length < batchSize) {
         const victim = victims.next();
         if (victim === undefined) break;
         batch.push(victim);
@@ -252,24 +269,32 @@ export class Enforcer {
     });
   }
 
-  /** Stage by stage; for each value of `sparing`, sparing what seeds are storing or not. */
-  #victims(scope: Scope, sparing: readonly boolean[]): Victims {
-    const { ledger } = this.#parts;
-    const makers = sparing.flatMap((spare) =>
-      scope.stages.map((stage) => () => ledger.coldest(scope.policy, stage, this.#keep(spare))),
+  /** Stage by stage of the scope, for one choice after the other. */
+  #victims(scope: Scope, choices: readonly Choice[]): Victims {
+    const { ledger, now } = this.#parts;
+    const makers = choices.flatMap((choice) =>
+      scope.stages.map(
+        (ofLayer) => () =>
+          ledger.coldest({
+            order: scope.policy,
+            ofLayer,
+            keep: this.#keep(choice),
+            colderThan: choice === "cold" ? heated(0, now(), 1) : Number.POSITIVE_INFINITY,
+          }),
+      ),
     );
     return new Victims(makers);
   }
 
-  #keep(spareSeeds: boolean): Keep {
+  #keep(choice: Choice): Keep {
     const { ledger, options, seedRanges } = this.#parts;
     const { pins, floors } = options();
     const floorOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
-    return (tileSet, rect) => {
+    return (tileSet, rect, bytes) => {
       const floor = floorOf.get(tileSet.layer);
-      if (floor !== undefined && ledger.sumOf(tileSet.layer).bytes <= floor) return "all";
+      if (floor !== undefined && ledger.sumOf(tileSet.layer).bytes - BigInt(bytes) < floor) return "all";
       const pinned = covered(tileSet, rect, pins);
-      if (pinned === "all" || !spareSeeds) return pinned;
+      if (pinned === "all" || choice === "any") return pinned;
       const seeded = covered(
         tileSet,
         rect,

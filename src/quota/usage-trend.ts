@@ -33,13 +33,15 @@ export class UsageTrend {
     this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - KEPT_MS);
   }
 
-  /** Against the oldest sample of the last day. */
+  /** Against the oldest sample of the last day; undefined in the first ten minutes. */
   view(bytes: bigint, nowMs: number): Trend | undefined {
     const row = this.#db
       .prepare("SELECT at_ms, bytes FROM usage_sample WHERE at_ms >= ? ORDER BY at_ms LIMIT 1", { bigints: true })
       .get(nowMs - DAY_MS);
-    if (row === undefined || int(row, "at_ms") >= nowMs) return undefined;
+    if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");
+    // What happened in a few minutes is no trend.
+    if (nowMs - sinceMs < SAMPLE_MS) return undefined;
     return { sinceMs, bytesPerDay: (Number(bytes - bigInt(row, "bytes")) / (nowMs - sinceMs)) * DAY_MS };
   }
 }

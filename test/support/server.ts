@@ -156,8 +156,41 @@ export const ended = (server: TestServer, id: number, deadlineMs?: number): Prom
     server,
   );
 
-export async function usage(
-  server: TestServer,
-): Promise<{ total: { tiles: number; bytes: number }; layers: { layer: string; tiles: number; bytes: number }[] }> {
-  return JSON.parse(await (await fetch(`${server.url}/api/v1/usage`)).text());
+export interface UsageJson {
+  readonly total: { readonly tiles: number; readonly bytes: number };
+  readonly layers: readonly {
+    readonly layer: string;
+    readonly tiles: number;
+    readonly bytes: number;
+    readonly quota: number | null;
+    readonly allocatedBytes: number;
+    readonly complete: boolean;
+  }[];
+  readonly quota: number | null;
+  readonly enforcement: { readonly evictedTiles: number; readonly notStored: number; readonly cleanUps: number };
+  readonly adoption: { readonly pyramidsLeft: number };
+  readonly tileSets?: readonly {
+    readonly layer: string;
+    readonly gridSet: string;
+    readonly format: string;
+    readonly parametersId: string;
+    readonly tiles: number;
+    readonly bytes: number;
+    readonly zooms: readonly { readonly z: number; readonly tiles: number; readonly bytes: number }[];
+  }[];
+}
+
+export async function usage(server: TestServer, query = ""): Promise<UsageJson> {
+  return JSON.parse(await (await fetch(`${server.url}/api/v1/usage${query}`)).text());
+}
+
+/** Changes the disk quota by a partial PUT. */
+export async function putQuota(server: TestServer, change: Readonly<Record<string, unknown>>): Promise<void> {
+  const response = await fetch(`${server.url}/rest/diskquota.json`, {
+    method: "PUT",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ gwcQuotaConfiguration: change }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`PUT diskquota: ${response.status} ${text}`);
 }

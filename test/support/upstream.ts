@@ -90,16 +90,37 @@ export const drawAfter =
 
 const made = new Map<string, Buffer>();
 
-/** An RGB picture of patches: as compressible as a map, and no tile with 256 colours only. Made once per size. */
-export function picture(width: number, height: number): Buffer {
-  const known = made.get(`${width}x${height}`);
+/** Draws pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. */
+export const drawNoise =
+  (side: number): Behaviour =>
+  ({ width, height }, response) => {
+    response.writeHead(200, { "Content-Type": "image/png" });
+    response.end(picture(width, height, side));
+    return "handled";
+  };
+
+/**
+ * An RGB picture of patches: as compressible as a map, and no tile with 256 colours only; `noise`: the side of a square in
+ * each 256 x 256 pixels that cannot be compressed. Made once per size.
+ */
+export function picture(width: number, height: number, noise = 0): Buffer {
+  const key = `${width}x${height}/${noise}`;
+  const known = made.get(key);
   if (known !== undefined) return known;
+  let random = 1;
   const raw = Buffer.alloc((width * 3 + 1) * height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const at = y * (width * 3 + 1) + 1 + x * 3;
       const column = Math.floor(x / 12);
       const row = Math.floor(y / 12);
+      if (x % 256 < noise && y % 256 < noise) {
+        for (let channel = 0; channel < 3; channel++) {
+          random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+          raw[at + channel] = random >>> 24;
+        }
+        continue;
+      }
       raw[at] = (column * 7) & 255;
       raw[at + 1] = (row * 11) & 255;
       raw[at + 2] = ((column ^ row) * 5) & 255;
@@ -115,7 +136,7 @@ export function picture(width: number, height: number): Buffer {
     chunk("IDAT", deflateSync(raw, { level: 1 })),
     chunk("IEND", Buffer.alloc(0)),
   ]);
-  made.set(`${width}x${height}`, whole);
+  made.set(key, whole);
   return whole;
 }
 

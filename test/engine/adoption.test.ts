@@ -1,0 +1,149 @@
+import { appendFileSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const LAYER = "ws:roads";
+const world = {
+  gridSetId: "EPSG:900913",
+  zoomStart: 0,
+  zoomStop: 6,
+  format: "image/png",
+  type: "seed",
+  threadCount: 4,
+};
+const STATES = `
+      - { type: string, key: STYLES, default: "", values: [a, b] }`;
+
+/** A server on a store that is full, and a database that knows nothing of it: a cache that somebody brought along. */
+async function startOnForeignCache(): Promise<TestServer> {
+  upstream = await startUpstream();
+  const first = await startServer({
+    configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: `parameterFilters:${STATES}` }]),
+  });
+  server = first;
+  await ended(first, await seed(first, LAYER, world));
+  await ended(first, await seed(first, LAYER, { ...world, gridSetId: "EPSG:4326", zoomStop: 4, format: "image/jpeg" }));
+  await ended(first, await seed(first, LAYER, { ...world, zoomStop: 3, parameters: { STYLES: "a" } }));
+  await first.kill("SIGTERM");
+  for (const name of readdirSync(first.dataDir))
+    if (name.startsWith("nuthatch.") && !name.endsWith(".yaml")) rmSync(join(first.dataDir, name));
+  expect(readdirSync(first.dataDir).sort()).toEqual(expect.arrayContaining(["nuthatch.yaml", "tiles"]));
+  const again = await first.restart();
+  server = again;
+  return again;
+}
+
+const complete = (at: TestServer) =>
+  until("the cache has been counted", async () => {
+    const now = await usage(at);
+    return now.adoption.pyramidsLeft === 0 && now.layers.every((l) => l.complete) ? now : undefined;
+  });
+
+test("a full cache without a ledger is served at once and counted in the background, exactly, while it changes", async () => {
+  const at = await startOnForeignCache();
+  const hit = await fetch(`${at.url}/xyz/${LAYER}/6/20/20.png`);
+  expect(hit.headers.get("geowebcache-cache-result")).toBe("HIT");
+  await hit.arrayBuffer();
+  await fetch(`${at.url}/rest/seed/${LAYER}.json`, {
+    method: "POST",
+    body: JSON.stringify({
+      seedRequest: { ...world, type: "truncate", zoomStart: 6, bounds: { coords: { double: [0, 0, 9e6, 9e6] } } },
+    }),
+  });
+  const more = await seed(at, LAYER, { ...world, gridSetId: "EPSG:4326", zoomStop: 3 });
+  expect((await ended(at, more)).outcome).toBe("done");
+  await until("the truncate has ended", async () =>
+    (await (await fetch(`${at.url}/rest/seed.json`)).text()) === '{"long-array-array":[]}' ? true : undefined,
+  );
+  const counted = await complete(at);
+  const scan = scanStore(at.dataDir);
+  expect(counted.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  expect(counted.layers).toHaveLength(1);
+});
+
+test("counting goes on after kills, and a seed stores nothing that was there", async () => {
+  let at = await startOnForeignCache();
+  for (let round = 0; round < 3; round++) {
+    at = await at.restart("SIGKILL");
+    server = at;
+  }
+  await complete(at);
+  const scan = scanStore(at.dataDir);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  const again = await ended(at, await seed(at, LAYER, world));
+  expect(again.tiles).toMatchObject({ total: 5461, stored: 0, skipped: 5461 });
+  const byTileSet = (await usage(at, "?by=tileSet")).tileSets ?? [];
+  expect(byTileSet.map((t) => [t.gridSet, t.format, t.parametersId.length, t.tiles]).sort()).toEqual([
+    ["EPSG:4326", "image/jpeg", 0, 682],
+    ["EPSG:900913", "image/png", 0, 5461],
+    ["EPSG:900913", "image/png", 40, 85],
+  ]);
+  for (const { tiles, zooms } of byTileSet) expect(zooms.reduce((sum, zoom) => sum + zoom.tiles, 0)).toBe(tiles);
+});
+
+interface VerificationJson {
+  readonly state: string;
+  readonly tiles: number;
+  readonly differing: number;
+  readonly differences: readonly {
+    readonly tileSet: { readonly layer: string; readonly gridSet: string };
+    readonly rect: { readonly z: number; readonly minX: number; readonly minY: number };
+    readonly ledger: { readonly tiles: number; readonly bytes: number };
+    readonly store: { readonly tiles: number; readonly bytes: number };
+  }[];
+}
+
+async function verify(at: TestServer, query: string): Promise<VerificationJson> {
+  const begun = await fetch(`${at.url}/api/v1/usage/verification${query}`, { method: "POST" });
+  expect(begun.status).toBe(202);
+  return until("the verification has ended", async () => {
+    const now: VerificationJson = JSON.parse(await (await fetch(`${at.url}/api/v1/usage/verification`)).text());
+    return now.state === "running" ? undefined : now;
+  });
+}
+
+test("a verification names what somebody else changed in the store, and repairs it on request", async () => {
+  upstream = await startUpstream();
+  const at = await startServer({ configuration: wmsConfiguration(upstream.url) });
+  server = at;
+  expect((await fetch(`${at.url}/api/v1/usage/verification`)).status).toBe(404);
+  await ended(at, await seed(at, LAYER, world));
+  const good = await verify(at, "");
+  expect(good).toMatchObject({ state: "done", tiles: 5461, differing: 0, differences: [] });
+
+  const { files } = scanStore(at.dataDir);
+  const z6 = files.filter((file) => file.includes("EPSG_900913_06")).sort();
+  const [removed, grown] = [z6[0] ?? "", z6.at(-1) ?? ""];
+  unlinkSync(removed);
+  appendFileSync(grown, Buffer.alloc(100));
+  const z2 = files.find((file) => file.includes("EPSG_900913_02")) ?? "";
+  writeFileSync(join(dirname(z2), "notatile.txt"), "x");
+  const bad = await verify(at, "");
+  expect(bad).toMatchObject({ state: "done", tiles: 5460, differing: 2 });
+  expect(bad.differences.map((d) => [d.rect.z, d.store.tiles - d.ledger.tiles]).sort()).toEqual([
+    [6, -1],
+    [6, 0],
+  ]);
+  expect((await usage(at)).total.tiles, "told, not repaired").toBe(5461);
+
+  expect(await verify(at, "?repair=true")).toMatchObject({ differing: 2 });
+  const scan = scanStore(at.dataDir);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  expect(await verify(at, `?layer=${encodeURIComponent(LAYER)}`)).toMatchObject({ differing: 0 });
+  for (const [query, status] of [
+    ["?repair=maybe", 400],
+    ["?layer=nope", 404],
+  ] as const)
+    expect((await fetch(`${at.url}/api/v1/usage/verification${query}`, { method: "POST" })).status).toBe(status);
+});

@@ -1,0 +1,253 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+const MIB = 2 ** 20;
+/** About 10 KiB of PNG a tile, 2.6 MiB a cell. */
+const NOISE = 36;
+const TILE = 10_700;
+const CELL = 256 * TILE;
+/** What one writer may store beyond a quota: a metatile of 4 x 4. */
+const METATILE = 16 * 1.1 * TILE;
+
+async function start(names: readonly string[], more = ""): Promise<TestServer> {
+  upstream = await startUpstream();
+  upstream.behaviour = drawNoise(NOISE);
+  server = await startServer({
+    configuration: wmsConfiguration(
+      upstream.url,
+      names.map((name) => ({ name })),
+      more,
+    ),
+  });
+  return server;
+}
+
+const everySecond = { cacheCleanUpFrequency: 1, cacheCleanUpUnits: "SECONDS" };
+const mib = (value: number) => ({ value, units: "MiB" });
+
+async function read(at: TestServer, layer: string, z: number, x: number, y: number): Promise<string | null> {
+  const response = await fetch(`${at.url}/xyz/${layer}/${z}/${x}/${y}.png`);
+  await response.arrayBuffer();
+  expect(response.status).toBe(200);
+  return response.headers.get("geowebcache-cache-result");
+}
+
+/** The four corner metatiles' worth of reads that fill a cell of 16 x 16 tiles: one read per metatile. */
+async function fillCell(at: TestServer, layer: string, cellX: number, cellY: number): Promise<void> {
+  for (let y = 0; y < 16; y += 4)
+    for (let x = 0; x < 16; x += 4) await read(at, layer, 7, cellX * 16 + x, cellY * 16 + y);
+}
+
+async function exact(at: TestServer): Promise<void> {
+  const scan = scanStore(at.dataDir);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+}
+
+const world = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 7, format: "image/png", type: "seed" };
+
+/** Follows usage while something runs; answers the most that was seen. */
+async function mostWhile(at: TestServer, work: Promise<unknown>): Promise<number> {
+  let most = 0;
+  let over = false;
+  const done = work.finally(() => {
+    over = true;
+  });
+  while (!over) most = Math.max(most, (await usage(at)).total.bytes);
+  await done;
+  return most;
+}
+
+test("readers of more than the quota: usage stays below quota and a metatile, the hot stay under LFU", async () => {
+  const at = await start(["a"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LFU", globalQuota: mib(8) });
+  const hot = [
+    [1, 1],
+    [2, 1],
+  ] as const;
+  await fillCell(at, "a", 0, 0);
+  for (let i = 0; i < 20; i++) for (const [x, y] of hot) await read(at, "a", 7, x, y);
+  const most = await mostWhile(
+    at,
+    (async () => {
+      for (let cell = 1; cell < 8; cell++) {
+        await fillCell(at, "a", cell, 2);
+        for (const [x, y] of hot) expect(await read(at, "a", 7, x, y), `after cell ${cell}`).toBe("HIT");
+      }
+    })(),
+  );
+  expect(most).toBeGreaterThan(6 * MIB);
+  expect(most).toBeLessThanOrEqual(8 * MIB + METATILE);
+  await until("a clean-up ends below the quota, and within a cell of it", async () => {
+    const { bytes } = (await usage(at)).total;
+    return bytes <= 8 * MIB && bytes >= 8 * MIB - 1.1 * CELL ? true : undefined;
+  });
+  await exact(at);
+});
+
+test("under LRU what was read last stays, what was read first goes", async () => {
+  const at = await start(["a"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LRU", globalQuota: mib(8) });
+  for (let i = 0; i < 20; i++) await read(at, "a", 7, 1, 1);
+  for (let cell = 0; cell < 6; cell++) await fillCell(at, "a", cell, 2);
+  expect(await read(at, "a", 7, 5 * 16 + 1, 33)).toBe("HIT");
+  expect(await read(at, "a", 7, 1, 1)).toBe("MISS");
+  await exact(at);
+});
+
+test("a seed takes the place of what nobody uses, not of what is used, and ends with the reason", async () => {
+  const at = await start(["seeded", "read"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(8) });
+  await fillCell(at, "read", 0, 0);
+  await fillCell(at, "read", 3, 3);
+  for (let i = 0; i < 10; i++) await read(at, "read", 7, 1, 1);
+  let job: Awaited<ReturnType<typeof ended>> | undefined;
+  const most = await mostWhile(
+    at,
+    (async () => {
+      job = await ended(at, await seed(at, "seeded", { ...world, threadCount: 2 }));
+    })(),
+  );
+  expect(job).toMatchObject({ state: "aborted", outcome: "aborted" });
+  expect(job?.reason).toMatch(/^the disk quota of all layers is full/);
+  expect(job?.tiles.stored).toBeGreaterThan((3 * MIB) / TILE);
+  expect(await rows(at)).toEqual([]);
+  const after = await usage(at);
+  expect(after.total.bytes).toBeLessThanOrEqual(8 * MIB);
+  expect(most).toBeLessThanOrEqual(8 * MIB + 2 * METATILE);
+  expect(after.layers.find((l) => l.layer === "read")?.tiles, "one of the two cells has gone").toBe(256);
+  await exact(at);
+  expect(await read(at, "read", 7, 1, 1)).toBe("HIT");
+  expect(await read(at, "read", 7, 49, 49)).toBe("MISS");
+});
+
+test("a seed that fits takes the place of one before it, whole", async () => {
+  const at = await start(["first", "second"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
+  expect((await ended(at, await seed(at, "first", { ...world, zoomStop: 4 }))).outcome).toBe("done");
+  const second = await ended(at, await seed(at, "second", { ...world, zoomStop: 4 }));
+  expect([second.outcome, second.tiles.stored]).toEqual(["done", 341]);
+  const after = await usage(at);
+  expect(after.layers.find((l) => l.layer === "second")?.tiles).toBe(341);
+  expect(after.total.bytes).toBeLessThanOrEqual(6 * MIB + METATILE);
+  await exact(at);
+});
+
+test("layers with their own quota lose only their own, and the others give way to the global quota first", async () => {
+  const at = await start(["small", "large", "free"]);
+  for (const layer of ["small", "large", "free"]) {
+    await fillCell(at, layer, 0, 0);
+    await fillCell(at, layer, 1, 0);
+  }
+  const before = await usage(at);
+  expect(before.layers.map((l) => l.tiles)).toEqual([512, 512, 512]);
+  await putQuota(at, {
+    enabled: true,
+    ...everySecond,
+    globalQuota: mib(500),
+    layerQuotas: [
+      { layer: "small", expirationPolicyName: "LRU", quota: mib(4) },
+      { layer: "large", expirationPolicyName: "LFU", quota: mib(20) },
+    ],
+  });
+  await until("the layer over its quota is below it", async () =>
+    (await usage(at)).layers[0]?.tiles === 256 ? true : undefined,
+  );
+  expect((await usage(at)).layers.map((l) => [l.tiles, l.quota])).toEqual([
+    [256, 4 * MIB],
+    [512, 20 * MIB],
+    [512, null],
+  ]);
+  expect(await read(at, "small", 7, 1, 1), "the older of the two cells").toBe("MISS");
+  await putQuota(at, { globalQuota: mib(10) });
+  await until("the total is below the global quota", async () =>
+    (await usage(at)).total.bytes <= 10 * MIB ? true : undefined,
+  );
+  const after = await usage(at);
+  expect(after.layers[1]?.tiles, "a layer with its own quota, while others can give").toBe(512);
+  expect(after.layers[2]?.tiles).toBeLessThan(512);
+  await exact(at);
+});
+
+test("pins stay and floors hold, though they are the coldest", async () => {
+  const at = await start(
+    ["pinned", "floored", "other"],
+    `eviction:
+  pins: [{ layer: pinned, gridSet: EPSG:900913, extent: [-20037508.34, 15028131.0, -15028131.3, 20037508.34], zoomStart: 7, zoomStop: 7 }]
+  floors: [{ layer: floored, value: 2, units: MiB }]
+`,
+  );
+  await fillCell(at, "pinned", 0, 0);
+  await fillCell(at, "floored", 0, 0);
+  await fillCell(at, "floored", 2, 2);
+  for (let cell = 1; cell < 5; cell++) await fillCell(at, "other", cell, 2);
+  await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LRU", globalQuota: mib(6) });
+  await until("the total is below the quota", async () => {
+    const now = await usage(at);
+    return now.total.bytes <= 6 * MIB ? true : undefined;
+  });
+  const after = await usage(at);
+  expect(after.layers.find((l) => l.layer === "pinned")?.tiles).toBe(256);
+  expect(after.layers.find((l) => l.layer === "floored")?.tiles, "one cell lay above the floor").toBe(256);
+  await exact(at);
+});
+
+test("enabled, frequency and limit apply from the PUT on, and nothing is evicted while it is off", async () => {
+  const at = await start(["a"]);
+  await fillCell(at, "a", 0, 0);
+  await fillCell(at, "a", 1, 0);
+  await putQuota(at, { enabled: false, ...everySecond, globalQuota: mib(3) });
+  await fillCell(at, "a", 2, 0);
+  expect((await usage(at)).total.tiles, "off").toBe(768);
+  await putQuota(at, { enabled: true, cacheCleanUpFrequency: 1, cacheCleanUpUnits: "DAYS" });
+  expect((await usage(at)).total.tiles, "no clean-up today").toBe(768);
+  await putQuota(at, everySecond);
+  await until("the next second's clean-up", async () => ((await usage(at)).total.bytes <= 3 * MIB ? true : undefined));
+  await exact(at);
+  const restarted = await at.restart("SIGKILL");
+  server = restarted;
+  expect((await usage(restarted)).quota).toBe(3 * MIB);
+  await fillCell(restarted, "a", 5, 5);
+  expect((await usage(restarted)).total.bytes).toBeLessThanOrEqual(3 * MIB + METATILE);
+  await exact(restarted);
+});
+
+test("no quota at all stores nothing and serves everything", async () => {
+  const at = await start(["a"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: { value: 0, units: "B" } });
+  for (let i = 0; i < 3; i++) expect(await read(at, "a", 7, i, i)).toBe("MISS");
+  const after = await usage(at);
+  expect(after.total).toEqual({ tiles: 0, bytes: 0 });
+  expect(after.enforcement.notStored).toBeGreaterThan(0);
+  const job = await ended(at, await seed(at, "a", { ...world, zoomStop: 2 }));
+  expect(job).toMatchObject({ state: "aborted", tiles: { stored: 0 } });
+  expect(job.reason).toContain("quota");
+});
+
+test("kills in the middle of evicting leave usage equal to the store", async () => {
+  let at = await start(["a", "b"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
+  for (let round = 0; round < 4; round++) {
+    const id = await seed(at, round % 2 === 0 ? "a" : "b", { ...world, zoomStart: 5, zoomStop: 5, threadCount: 4 });
+    const stored = Math.floor(150 + 200 * round);
+    await until("some are stored", async () => {
+      const all = await rows(at);
+      return all.length === 0 || all.reduce((sum, row) => sum + row[0], 0) > stored ? true : undefined;
+    });
+    at = await at.restart("SIGKILL");
+    server = at;
+    await exact(at);
+    await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+    await until(`job ${id} has ended`, async () => ((await rows(at)).length === 0 ? true : undefined));
+    await exact(at);
+  }
+});
