@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { DrawGate, DrawOrder, DrawOutcome } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
+import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
-import type { CellUses } from "../ledger/ledger.ts";
 import { Channel } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import { lockDataDirectory, openDatabase } from "../state/database.ts";
@@ -28,7 +28,7 @@ export interface KeeperMethods extends Operations, LedgerGate {
   /** The doors are open: jobs go on. */
   start(): void;
   /** Tiles were read since the last time. */
-  used(uses: readonly CellUses[]): void;
+  used(report: UseReport): void;
   health(): string | undefined;
   configure(configuration: Configuration): Promise<void>;
   close(graceMs: number): Promise<void>;
@@ -118,7 +118,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
       }
     },
     start: () => keeper().start(),
-    used: (uses) => keeper().used(uses),
+    used: (report) => keeper().used(report),
     health: () => opened?.health(),
     async configure(next) {
       configuration = next;
@@ -140,6 +140,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     job: (id) => keeper().job(id),
     usage: (options) => keeper().usage(options),
     verify: (options) => keeper().verify(options),
+    simulate: (choices) => keeper().simulate(choices),
     verification: () => keeper().verification(),
     cancelVerification: () => keeper().cancelVerification(),
     quota: () => keeper().quota(),

@@ -99,10 +99,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     });
   });
 
-  const uses = new UseRecorder();
+  const uses = new UseRecorder(Date.now);
   const tellUses = (): void => {
-    const drained = uses.drain();
-    if (drained.length > 0) keeper.note("used", [drained]);
+    const report = uses.drain();
+    if (report !== undefined) keeper.note("used", [report]);
   };
   const ledger: LedgerGate = {
     open(tileSet, rect, missed) {
@@ -260,6 +260,7 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>): Operations 
     job: (id) => keeper.call("job", id),
     usage: (options) => keeper.call("usage", options),
     verify: (options) => keeper.call("verify", options),
+    simulate: (choices) => keeper.call("simulate", choices),
     verification: () => keeper.call("verification"),
     cancelVerification: () => keeper.call("cancelVerification"),
     quota: () => keeper.call("quota"),

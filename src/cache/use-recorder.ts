@@ -2,8 +2,22 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { CellUses } from "../ledger/ledger.ts";
 import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
+/** One read, of those that are sampled: an address and nothing of who asked. */
+export interface SampledRead extends TileIndex {
+  readonly tileSet: TileSet;
+}
+
+/** What was read between two drains. */
+export interface UseReport {
+  readonly cells: readonly CellUses[];
+  readonly reads: readonly SampledRead[];
+  /** Cells whose hash is below this were sampled, of 2^32. */
+  readonly sampledBelow: number;
+}
+
 interface Seen extends TileIndex {
   readonly tileSet: TileSet;
+  readonly hash: number;
   /** One bit per tile that was read. */
   readonly tiles: Uint32Array;
   repeats: number;
@@ -12,17 +26,33 @@ interface Seen extends TileIndex {
 
 /** Cells remembered in each of two generations. Beyond, what was not read lately is taken for new when it is read again. */
 const CELLS = 8_192;
+/** Every cell is sampled. */
+export const SAMPLE_ALL = 2 ** 32;
+/** Reads that are sampled a minute: above the one half as many cells are, below the other twice as many. */
+const MOST_READS = 300;
+const FEWEST_READS = 75;
+const MINUTE_MS = 60_000;
 
-/** Counts reads per cell between two drains, with one lookup per read. */
+/** Counts reads per cell between two drains, and samples single ones, with one lookup per read. */
 export class UseRecorder {
+  readonly #now: () => number;
   #young = new Map<string, Seen>();
   #old = new Map<string, Seen>();
   #unreported: Seen[] = [];
+  #reads: SampledRead[] = [];
+  #sampledBelow = SAMPLE_ALL;
+  #minuteBeganMs: number;
+  #readsInMinute = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#minuteBeganMs = now();
+  }
 
   record(tileSet: TileSet, { x, y, z }: TileIndex): void {
-    const key = `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+    const key = cellKey(tileSet, x, y, z);
     const seen = this.#young.get(key) ?? this.#remember(key, tileSet, x, y, z);
-    const tile = ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
+    const tile = tileInCell(x, y);
     const word = tile >> 5;
     const bits = seen.tiles[word] ?? 0;
     if ((bits & (1 << (tile & 31))) === 0) seen.tiles[word] = bits | (1 << (tile & 31));
@@ -31,10 +61,23 @@ export class UseRecorder {
       seen.reported = false;
       this.#unreported.push(seen);
     }
+    if (seen.hash < this.#sampledBelow && this.#readsInMinute < 2 * MOST_READS) {
+      this.#readsInMinute++;
+      this.#reads.push({ tileSet, x, y, z });
+    }
   }
 
   #remember(key: string, tileSet: TileSet, x: number, y: number, z: number): Seen {
-    const seen = this.#old.get(key) ?? { tileSet, x, y, z, tiles: new Uint32Array(8), repeats: 0, reported: true };
+    const seen = this.#old.get(key) ?? {
+      tileSet,
+      x,
+      y,
+      z,
+      hash: hashOf(key),
+      tiles: new Uint32Array(8),
+      repeats: 0,
+      reported: true,
+    };
     if (this.#young.size >= CELLS) {
       this.#old = this.#young;
       this.#young = new Map();
@@ -43,14 +86,46 @@ export class UseRecorder {
     return seen;
   }
 
-  drain(): CellUses[] {
-    const uses = this.#unreported.map((seen) => {
+  /** Undefined: nothing was read. */
+  drain(): UseReport | undefined {
+    const report = this.#unreported.length === 0 ? undefined : this.#report();
+    if (this.#now() - this.#minuteBeganMs >= MINUTE_MS) this.#nextMinute();
+    return report;
+  }
+
+  #report(): UseReport {
+    const cells = this.#unreported.map((seen) => {
       const { tileSet, x, y, z, repeats } = seen;
       seen.repeats = 0;
       seen.reported = true;
       return { tileSet, x, y, z, repeats };
     });
+    const reads = this.#reads;
     this.#unreported = [];
-    return uses;
+    this.#reads = [];
+    return { cells, reads, sampledBelow: this.#sampledBelow };
   }
+
+  #nextMinute(): void {
+    if (this.#readsInMinute > MOST_READS) this.#sampledBelow = Math.max(1, this.#sampledBelow / 2);
+    else if (this.#readsInMinute < FEWEST_READS) this.#sampledBelow = Math.min(SAMPLE_ALL, this.#sampledBelow * 2);
+    this.#readsInMinute = 0;
+    this.#minuteBeganMs = this.#now();
+  }
+}
+
+/** One key per cell, for maps. */
+export const cellKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+  `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+
+/** A tile's number in its cell, 0 to 255. */
+export const tileInCell = (x: number, y: number): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
+
+/** 32 bits, FNV-1a with a last mix: which cells are sampled must not follow from where they are. */
+export function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

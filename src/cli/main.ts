@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { configCommand } from "./config-command.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
+import { quotaCommand } from "./quota-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { userCommand } from "./user-command.ts";
 
@@ -12,10 +13,12 @@ const manifest: { readonly version: string } = JSON.parse(
 const program = new Command("nuthatch")
   .description("A tile cache for maps, managed over HTTP")
   .version(manifest.version)
+  .enablePositionalOptions()
   .showHelpAfterError("(nuthatch --help tells more)")
   .addCommand(serveCommand())
   .addCommand(userCommand())
-  .addCommand(configCommand());
+  .addCommand(configCommand())
+  .addCommand(quotaCommand());
 
 /** Commands that are added do not inherit it. */
 function throwInsteadOfExit(command: Command): void {

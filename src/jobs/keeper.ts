@@ -1,18 +1,21 @@
 import type { Admission } from "../cache/admission.ts";
 import type { DrawGate, WrittenTile } from "../cache/draw.ts";
+import type { UseReport } from "../cache/use-recorder.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
-import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
-import { type CellUses, Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
+import { Adoption, adoptionMigrations, Stretch } from "../ledger/adoption.ts";
+import { Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
+import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
+import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -23,6 +26,7 @@ import { JobRunner } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
+import { tileFacts } from "./tile-facts.ts";
 import { Truncation } from "./truncation.ts";
 import { usageView } from "./usage-view.ts";
 
@@ -57,6 +61,8 @@ export class Keeper implements Operations {
   readonly #enforcer: Enforcer;
   readonly #adoption: Adoption;
   readonly #trend: UsageTrend;
+  readonly #accesses: AccessLog;
+  #simulating = false;
   #verification: Verification | undefined;
   readonly #opened = new Map<number, OpenCells>();
   #nextOpened = 1;
@@ -78,12 +84,14 @@ export class Keeper implements Operations {
       dropMigrations,
       quotaMigrations,
       usageTrendMigrations,
+      accessLogMigrations,
     ]);
     this.#ledger = new Ledger(db, store, parts.boot, now);
     this.#drops = new Drops(db, store, this.#ledger, gate);
     this.#quota = new QuotaStore(db, parts.initialQuota());
     this.#adoption = new Adoption({ db, store, ledger: this.#ledger, log });
     this.#trend = new UsageTrend(db);
+    this.#accesses = new AccessLog(db);
     this.#enforcer = new Enforcer({
       ledger: this.#ledger,
       configuration: () => this.#quota.current,
@@ -162,6 +170,7 @@ export class Keeper implements Operations {
       this.#persist(() => this.#runner.saveDirty());
     }
     const nowMs = this.#parts.now();
+    if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     if (nowMs - this.#lastTrimMs < 60_000) return;
     this.#lastTrimMs = nowMs;
     this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
@@ -244,8 +253,9 @@ export class Keeper implements Operations {
   }
 
   /** Tiles were read. */
-  used(uses: readonly CellUses[]): void {
-    this.#ledger.used(uses);
+  used(report: UseReport): void {
+    this.#ledger.used(report.cells);
+    this.#accesses.add(report, this.#parts.now());
   }
 
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
@@ -396,6 +406,23 @@ export class Keeper implements Operations {
     return this.#verification?.view();
   }
 
+  async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
+    if (this.#simulating) return undefined;
+    this.#simulating = true;
+    const stretch = new Stretch(this.#stopSweeping.signal);
+    try {
+      const facts = tileFacts(this.#parts.catalogue(), this.#ledger);
+      return await whatIf(
+        () => this.#accesses.batches(),
+        choices,
+        facts,
+        () => stretch.rest(),
+      );
+    } finally {
+      this.#simulating = false;
+    }
+  }
+
   async quota(): Promise<QuotaConfiguration> {
     return this.#quota.current;
   }
@@ -458,6 +485,9 @@ export class Keeper implements Operations {
     this.#stopSweeping.abort();
     await this.#runner.close(graceMs);
     await this.#sweeping;
-    this.#persist(() => this.#runner.saveDirty());
+    this.#persist(() => {
+      this.#runner.saveDirty();
+      this.#accesses.write(this.#parts.now());
+    });
   }
 }

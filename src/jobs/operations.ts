@@ -1,6 +1,7 @@
 import type { AdoptionProgress } from "../ledger/adoption.ts";
 import type { VerificationView } from "../ledger/verification.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { SimulationView, WhatIf } from "../quota/what-if.ts";
 import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
 
 /** What is kept at one zoom of one tile set. */
@@ -91,6 +92,8 @@ export interface Operations {
   /** The running comparison, or the last one. */
   verification(): Promise<VerificationView | undefined>;
   cancelVerification(): Promise<VerificationView | undefined>;
+  /** Replays sampled reads against other sizes and policies. Undefined: another one is at it. */
+  simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined>;
   quota(): Promise<QuotaConfiguration>;
   /** Merged, persisted, then answered whole. Layer names have been checked by the caller. */
   changeQuota(change: QuotaChange): Promise<QuotaConfiguration>;

@@ -36,8 +36,7 @@ async function startOnForeignCache(): Promise<TestServer> {
   await ended(first, await seed(first, LAYER, { ...world, gridSetId: "EPSG:4326", zoomStop: 4, format: "image/jpeg" }));
   await ended(first, await seed(first, LAYER, { ...world, zoomStop: 3, parameters: { STYLES: "a" } }));
   await first.kill("SIGTERM");
-  for (const name of readdirSync(first.dataDir))
-    if (name.startsWith("state.db")) rmSync(join(first.dataDir, name));
+  for (const name of readdirSync(first.dataDir)) if (name.startsWith("state.db")) rmSync(join(first.dataDir, name));
   expect(readdirSync(first.dataDir)).not.toContain("state.db");
   const again = await first.restart();
   server = again;

@@ -8,7 +8,7 @@ import { refusalProblem } from "../errors.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Handler, Resource, Route } from "../resource.ts";
 import { openApi } from "./openapi.ts";
-import { usageResource, verificationResource } from "./usage-route.ts";
+import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
 const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
@@ -35,6 +35,7 @@ export function apiRoute(parts: { readonly operations: Operations; readonly cata
       });
     }
     if (name === "usage" && id === "verification") return verificationResource(parts);
+    if (name === "usage" && id === "simulation") return simulationResource(parts);
     if (id !== undefined) return undefined;
     switch (name) {
       case "jobs":

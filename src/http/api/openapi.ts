@@ -41,25 +41,87 @@ const job = {
   },
 };
 
+const object = (properties: object) => ({ type: "object", properties });
+const list = (items: object) => ({ type: "array", items });
 const sum = { tiles: int64, bytes: int64 };
-const usage = {
-  type: "object",
-  properties: {
-    total: { type: "object", properties: sum },
-    layers: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          layer: { type: "string" },
-          ...sum,
-          quota: { type: ["integer", "null"] },
-          complete: { type: "boolean" },
-        },
-      },
-    },
+const moment = { type: ["string", "null"], format: "date-time" };
+const policy = { enum: ["LRU", "LFU"] };
+
+const usage = object({
+  total: object(sum),
+  layers: list(
+    object({
+      layer: { type: "string" },
+      ...sum,
+      quota: nullable("integer"),
+      allocatedBytes: int64,
+      complete: { type: "boolean" },
+    }),
+  ),
+  allocatedBytes: int64,
+  quota: nullable("integer"),
+  trend: {
+    type: ["object", "null"],
+    properties: { since: moment, bytesPerDay: { type: "integer" }, secondsUntilFull: nullable("integer") },
   },
-};
+  disk: object({
+    freeBytes: int64,
+    totalBytes: int64,
+    freeInodes: nullable("integer"),
+    totalInodes: nullable("integer"),
+  }),
+  enforcement: object({
+    evictedTiles: { type: "integer" },
+    evictedBytes: { type: "integer" },
+    notStored: { type: "integer" },
+    cleanUps: { type: "integer" },
+  }),
+  adoption: object({ pyramidsLeft: { type: "integer" }, current: { type: ["object", "null"] }, tiles: int64 }),
+  tileSets: list(
+    object({
+      layer: { type: "string" },
+      gridSet: { type: "string" },
+      format: { type: "string" },
+      parametersId: { type: "string" },
+      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      ...sum,
+      allocatedBytes: int64,
+      zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
+    }),
+  ),
+});
+
+const verification = object({
+  state: { enum: ["running", "done", "cancelled", "failed"] },
+  repair: { type: "boolean" },
+  startedAt: moment,
+  endedAt: moment,
+  tiles: int64,
+  differing: { type: "integer" },
+  differences: list(
+    object({ tileSet: { type: "object" }, rect: { type: "object" }, ledger: object(sum), store: object(sum) }),
+  ),
+  reason: nullable("string"),
+});
+
+const simulation = object({
+  reads: { type: "integer" },
+  share: { type: "number" },
+  since: moment,
+  until: moment,
+  results: list(
+    object({
+      policy,
+      bytes: int64,
+      hits: { type: "integer" },
+      hitRatio: nullable("number"),
+      bytesKept: int64,
+      mostBytesKept: int64,
+      tilesDrawn: int64,
+    }),
+  ),
+});
+
 const problem = {
   type: "object",
   properties: {
@@ -94,6 +156,8 @@ export function openApi(base: string): unknown {
         Job: job,
         Jobs: { type: "object", properties: { jobs: { type: "array", items: ref("Job") } } },
         Usage: usage,
+        Verification: verification,
+        Simulation: simulation,
         Problem: problem,
       },
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
@@ -126,7 +190,40 @@ export function openApi(base: string): unknown {
         get: {
           operationId: "getUsage",
           summary: "Tiles and bytes kept, by layer",
-          responses: { 200: ok(ref("Usage")) },
+          parameters: [parameter("by", { enum: ["tileSet"] }), parameter("layer", { type: "string" })],
+          responses: { 200: ok(ref("Usage")), 400: failed, 404: failed },
+        },
+      },
+      "/usage/verification": {
+        get: {
+          operationId: "getVerification",
+          summary: "How far the comparison of the records with the store is, or what the last one found",
+          responses: { 200: ok(ref("Verification")), 404: failed },
+        },
+        post: {
+          operationId: "beginVerification",
+          summary: "Compares the records with the store while both are in use",
+          parameters: [
+            parameter("repair", { type: "boolean", default: false }),
+            parameter("layer", { type: "string" }),
+          ],
+          responses: { 202: ok(ref("Verification")), 400: failed, 404: failed, 409: failed },
+        },
+        delete: {
+          operationId: "cancelVerification",
+          summary: "Ends the running comparison",
+          responses: { 200: ok(ref("Verification")), 404: failed },
+        },
+      },
+      "/usage/simulation": {
+        get: {
+          operationId: "simulateQuota",
+          summary: "Replays sampled reads against other sizes and policies",
+          parameters: [
+            parameter("size", { type: "array", items: { type: "string", examples: ["20GiB"] } }),
+            parameter("policy", { type: "array", items: policy }),
+          ],
+          responses: { 200: ok(ref("Simulation")), 400: failed, 409: failed },
         },
       },
     },

@@ -2,6 +2,10 @@ import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { quotaBytes } from "../../quota/quota-bytes.ts";
+import type { ExpirationPolicy, QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { checkQuotaSize, parseQuotaValue, STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import type { WhatIf } from "../../quota/what-if.ts";
 import { refusalProblem } from "../errors.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Resource } from "../resource.ts";
@@ -67,6 +71,57 @@ export function verificationResource({ operations, catalogue }: Parts): Resource
       },
     },
   };
+}
+
+const POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
+const MOST_SIMULATIONS = 16;
+
+/** `usage/simulation`: how other sizes (`size=20GiB`, repeated) and policies (`policy=LRU`) would have done. */
+export function simulationResource({ operations }: Parts): Resource {
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle({ query }) {
+          const choices = choicesOf(query, await operations.quota());
+          if (!choices.ok) return refusalProblem(choices.error);
+          const simulation = await operations.simulate(choices.value);
+          return simulation === undefined
+            ? refusalProblem({ code: "conflict", message: "Another simulation is running." })
+            : json(simulation);
+        },
+      },
+    },
+  };
+}
+
+/** Absent: half the global quota, the quota and twice it; both policies. */
+function choicesOf(query: URLSearchParams, quota: QuotaConfiguration): Result<readonly WhatIf[], Refusal> {
+  const now = quotaBytes(quota.globalQuota);
+  const sizes: bigint[] = [];
+  for (const text of query.getAll("size")) {
+    const [, value, unit] = /^\s*([\d.eE+-]+?)\s*([KMGT]iB|B)\s*$/.exec(text) ?? [];
+    const decimal = value === undefined ? undefined : parseQuotaValue(value);
+    const units = STORAGE_UNITS.find((known) => known === unit);
+    if (decimal === undefined || units === undefined)
+      return refuse(badField("size", `a number with one of ${STORAGE_UNITS.join(", ")}, such as 20GiB`, text));
+    const tooLarge = checkQuotaSize("size", { value: decimal, units });
+    if (tooLarge !== undefined) return refuse(tooLarge);
+    sizes.push(quotaBytes({ value: decimal, units }));
+  }
+  const policies: ExpirationPolicy[] = [];
+  for (const text of query.getAll("policy")) {
+    const policy = POLICIES.find((known) => known === text.toUpperCase());
+    if (policy === undefined) return refuse(badField("policy", `one of ${POLICIES.join(", ")}`, text));
+    policies.push(policy);
+  }
+  const choices = (sizes.length > 0 ? sizes : [now / 2n, now, now * 2n]).flatMap((bytes) =>
+    (policies.length > 0 ? policies : POLICIES).map((policy) => ({ policy, bytes })),
+  );
+  return choices.length <= MOST_SIMULATIONS
+    ? ok(choices)
+    : refuse(badField("size", `at most ${MOST_SIMULATIONS} sizes times policies`, String(choices.length)));
 }
 
 function layerOf(query: URLSearchParams, catalogue: Catalogue): Result<string | undefined, Refusal> {

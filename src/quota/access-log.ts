@@ -1,0 +1,119 @@
+import { SAMPLE_ALL, type SampledRead, type UseReport } from "../cache/use-recorder.ts";
+import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
+import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+
+export const accessLogMigrations: Migrations = {
+  floor: "access log",
+  steps: [
+    `CREATE TABLE access_batch (
+       id INTEGER PRIMARY KEY,
+       at_ms INTEGER NOT NULL,
+       sampled_below INTEGER NOT NULL,
+       reads INTEGER NOT NULL,
+       tile_sets TEXT NOT NULL,
+       records BLOB NOT NULL);`,
+  ],
+};
+
+/** Reads of one minute at most, in their order. */
+export interface AccessBatch {
+  readonly atMs: number;
+  readonly sampledBelow: number;
+  readonly reads: readonly SampledRead[];
+}
+
+const BATCH_MS = 60_000;
+const BATCH_READS = 4_096;
+/** The newest are kept, so many and so long. */
+const READS_KEPT = 500_000;
+const KEPT_MS = 14 * 86_400_000;
+/** Tile set, zoom, x, y. */
+const RECORD_BYTES = 2 + 1 + 4 + 4;
+
+/**
+ * Sampled reads of the last days, for simulations: addresses only. What a crash loses of it is a minute's worth, and never
+ * missed.
+ */
+export class AccessLog {
+  readonly #db: Database;
+  #reads: SampledRead[] = [];
+  #sampledBelow = SAMPLE_ALL;
+  #sinceMs = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add({ reads, sampledBelow }: UseReport, nowMs: number): void {
+    if (reads.length === 0) return;
+    if (this.#reads.length === 0) {
+      this.#sinceMs = nowMs;
+      this.#sampledBelow = sampledBelow;
+    }
+    this.#sampledBelow = Math.min(this.#sampledBelow, sampledBelow);
+    if (this.#reads.length < 2 * BATCH_READS) this.#reads.push(...reads);
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.#reads.length >= BATCH_READS || (this.#reads.length > 0 && nowMs - this.#sinceMs >= BATCH_MS);
+  }
+
+  /** Inside the caller's transaction. */
+  write(nowMs: number): void {
+    const reads = this.#reads;
+    if (reads.length === 0) return;
+    const tileSets = new Map<string, { readonly n: number; readonly tileSet: TileSet }>();
+    const records = Buffer.allocUnsafe(reads.length * RECORD_BYTES);
+    for (const [i, { tileSet, x, y, z }] of reads.entries()) {
+      const key = tileSetKey(tileSet);
+      const known = tileSets.get(key) ?? { n: tileSets.size, tileSet };
+      tileSets.set(key, known);
+      const offset = records.writeUInt8(z, records.writeUInt16LE(known.n, i * RECORD_BYTES));
+      records.writeUInt32LE(y, records.writeUInt32LE(x, offset));
+    }
+    this.#db
+      .prepare("INSERT INTO access_batch (at_ms, sampled_below, reads, tile_sets, records) VALUES (?, ?, ?, ?, ?)")
+      .run(
+        nowMs,
+        this.#sampledBelow,
+        reads.length,
+        JSON.stringify([...tileSets.values()].map(({ tileSet }) => tileSet)),
+        records,
+      );
+    this.#db.prepare("DELETE FROM access_batch WHERE at_ms < ?").run(nowMs - KEPT_MS);
+    this.#db
+      .prepare(
+        `DELETE FROM access_batch WHERE id <=
+           (SELECT MAX(id) FROM (SELECT id, SUM(reads) OVER (ORDER BY id DESC) AS newer FROM access_batch) WHERE newer > ?)`,
+      )
+      .run(READS_KEPT);
+    this.#db.onRollback(() => this.#reads.unshift(...reads));
+    this.#reads = [];
+  }
+
+  /** From the oldest on, a batch at a time. */
+  *batches(): Generator<AccessBatch> {
+    const next = this.#db.prepare("SELECT * FROM access_batch WHERE id > ? ORDER BY id LIMIT 1");
+    for (let row = next.get(-1); row !== undefined; row = next.get(int(row, "id"))) yield batchOf(row);
+    if (this.#reads.length > 0)
+      yield { atMs: this.#sinceMs, sampledBelow: this.#sampledBelow, reads: [...this.#reads] };
+  }
+}
+
+function batchOf(row: Row): AccessBatch {
+  const tileSets: TileSet[] = JSON.parse(text(row, "tile_sets"));
+  const blob = bytes(row, "records");
+  const records = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+  const reads: SampledRead[] = [];
+  for (let offset = 0; offset + RECORD_BYTES <= records.byteLength; offset += RECORD_BYTES) {
+    const tileSet = tileSets[records.readUInt16LE(offset)];
+    if (tileSet === undefined) continue;
+    reads.push({
+      tileSet,
+      z: records.readUInt8(offset + 2),
+      x: records.readUInt32LE(offset + 3),
+      y: records.readUInt32LE(offset + 7),
+    });
+  }
+  return { atMs: int(row, "at_ms"), sampledBelow: int(row, "sampled_below"), reads };
+}

@@ -1,0 +1,128 @@
+import TinyQueue from "tinyqueue";
+import { cellKey, type SampledRead, tileInCell } from "../cache/use-recorder.ts";
+import type { TileRect } from "../grid/grid-set.ts";
+import { heated } from "../ledger/heat.ts";
+import type { ExpirationPolicy } from "./quota-configuration.ts";
+
+/** What a simulated cache has to know of tiles. */
+export interface TileFacts {
+  /** The tiles that a miss stores: those of its metatile. */
+  metatile(read: SampledRead): TileRect;
+  bytes(read: SampledRead): number;
+}
+
+interface Cell {
+  /** Bytes of each tile that is kept. */
+  readonly tiles: Map<number, number>;
+  /** Tiles that have ever been read. */
+  readonly read: Set<number>;
+  bytes: number;
+  lastUse: number;
+  heat: number;
+}
+
+interface Waiting {
+  readonly cell: Cell;
+  readonly key: number;
+}
+
+/**
+ * A cache of a size and a policy, fed with reads: exactly what the enforcer does at a write, without tiles. Before a
+ * metatile is stored at or above the limit the coldest cells go, until usage is below it (`heat.ts` for LFU).
+ */
+export class CacheSimulation {
+  readonly #limit: number;
+  readonly #policy: ExpirationPolicy;
+  readonly #facts: TileFacts;
+  readonly #cells = new Map<string, Cell>();
+  /** Cells by keys that they had once: looked at again when they come up. */
+  readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
+  #clock = 0;
+  reads = 0;
+  hits = 0;
+  /** Bytes kept now, and the most that were. */
+  bytes = 0;
+  mostBytes = 0;
+  tilesDrawn = 0;
+
+  constructor(limit: number, policy: ExpirationPolicy, facts: TileFacts) {
+    this.#limit = limit;
+    this.#policy = policy;
+    this.#facts = facts;
+  }
+
+  /** @returns whether it is a hit */
+  read(read: SampledRead, atMs: number): boolean {
+    this.reads++;
+    const { tileSet, x, y, z } = read;
+    const cell = this.#cell(cellKey(tileSet, x, y, z));
+    const tile = tileInCell(x, y);
+    this.#use(cell, tile, atMs);
+    if (cell.tiles.has(tile)) {
+      this.hits++;
+      return true;
+    }
+    this.#evict();
+    if (this.#limit > 0) this.#store(read, atMs);
+    return false;
+  }
+
+  #cell(key: string): Cell {
+    const known = this.#cells.get(key);
+    if (known !== undefined) return known;
+    const cell: Cell = { tiles: new Map(), read: new Set(), bytes: 0, lastUse: 0, heat: 0 };
+    this.#cells.set(key, cell);
+    return cell;
+  }
+
+  #use(cell: Cell, tile: number, atMs: number): void {
+    const again = cell.read.has(tile);
+    cell.read.add(tile);
+    if (cell.tiles.size === 0) return;
+    cell.lastUse = ++this.#clock;
+    if (again) cell.heat = heated(cell.heat, atMs, 1);
+  }
+
+  #store(read: SampledRead, atMs: number): void {
+    const { tileSet, z } = read;
+    const bytes = this.#facts.bytes(read);
+    const { minX, minY, maxX, maxY } = this.#facts.metatile(read);
+    for (let y = minY; y <= maxY; y++) {
+      for (let x = minX; x <= maxX; x++) {
+        const cell = this.#cell(cellKey(tileSet, x, y, z));
+        const before = cell.tiles.get(tileInCell(x, y)) ?? 0;
+        cell.tiles.set(tileInCell(x, y), bytes);
+        cell.bytes += bytes - before;
+        this.bytes += bytes - before;
+        this.tilesDrawn++;
+        cell.lastUse = ++this.#clock;
+        if (cell.heat !== 0) continue;
+        cell.heat = heated(0, atMs, 1);
+        this.#waiting.push({ cell, key: this.#key(cell) });
+      }
+    }
+    this.mostBytes = Math.max(this.mostBytes, this.bytes);
+  }
+
+  #key(cell: Cell): number {
+    return this.#policy === "LRU" ? cell.lastUse : cell.heat;
+  }
+
+  #evict(): void {
+    while (this.bytes >= this.#limit) {
+      const next = this.#waiting.pop();
+      if (next === undefined) return;
+      const { cell, key } = next;
+      if (cell.tiles.size === 0) continue;
+      if (this.#key(cell) > key) {
+        this.#waiting.push({ cell, key: this.#key(cell) });
+        continue;
+      }
+      this.bytes -= cell.bytes;
+      cell.tiles.clear();
+      cell.bytes = 0;
+      cell.heat = 0;
+      cell.lastUse = 0;
+    }
+  }
+}

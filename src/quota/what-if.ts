@@ -1,0 +1,79 @@
+import { cellKey, hashOf, SAMPLE_ALL } from "../cache/use-recorder.ts";
+import type { AccessBatch } from "./access-log.ts";
+import type { ExpirationPolicy } from "./quota-configuration.ts";
+import { CacheSimulation, type TileFacts } from "./simulation.ts";
+
+/** A cache that might be: its size in bytes and its policy. */
+export interface WhatIf {
+  readonly policy: ExpirationPolicy;
+  readonly bytes: bigint;
+}
+
+export interface SimulationView {
+  /** Reads that were replayed, and the share of all cells that they stand for. */
+  readonly reads: number;
+  readonly share: number;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly results: readonly {
+    readonly policy: ExpirationPolicy;
+    readonly bytes: bigint;
+    readonly hits: number;
+    /** null: nothing was read. */
+    readonly hitRatio: number | null;
+    /** Bytes that would be kept at the end, and at most; for all cells. */
+    readonly bytesKept: number;
+    readonly mostBytesKept: number;
+    /** Tiles that the upstream would have drawn, for all cells. */
+    readonly tilesDrawn: number;
+  }[];
+}
+
+/**
+ * Replays sampled reads against other caches. Of a share of all cells the same share of the size is simulated (Waldspurger
+ * et al., Efficient MRC Construction with SHARDS, FAST 2015); the smallest share of the time is taken throughout.
+ */
+export async function whatIf(
+  batches: () => Iterable<AccessBatch>,
+  choices: readonly WhatIf[],
+  facts: TileFacts,
+  rest: () => Promise<void>,
+): Promise<SimulationView> {
+  let sampledBelow = SAMPLE_ALL;
+  for (const batch of batches()) sampledBelow = Math.min(sampledBelow, batch.sampledBelow);
+  const share = sampledBelow / SAMPLE_ALL;
+  const caches = choices.map(({ policy, bytes }) => new CacheSimulation(Number(bytes) * share, policy, facts));
+  let [since, until]: [number | undefined, number | undefined] = [undefined, undefined];
+  let reads = 0;
+  for (const batch of batches()) {
+    since ??= batch.atMs;
+    until = batch.atMs;
+    for (const read of batch.reads) {
+      if (hashOf(cellKey(read.tileSet, read.x, read.y, read.z)) >= sampledBelow) continue;
+      reads++;
+      for (const cache of caches) cache.read(read, batch.atMs);
+      if (reads % 256 === 0) await rest();
+    }
+  }
+  const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+  return {
+    reads,
+    share,
+    since: iso(since),
+    until: iso(until),
+    results: choices.map(({ policy, bytes }, i) => {
+      const cache = caches[i];
+      const scaled = (n: number | undefined): number => Math.round((n ?? 0) / share);
+      const hits = cache?.hits ?? 0;
+      return {
+        policy,
+        bytes,
+        hits,
+        hitRatio: reads === 0 ? null : hits / reads,
+        bytesKept: scaled(cache?.bytes),
+        mostBytesKept: scaled(cache?.mostBytes),
+        tilesDrawn: scaled(cache?.tilesDrawn),
+      };
+    }),
+  };
+}
