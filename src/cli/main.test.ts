@@ -58,6 +58,13 @@ test("config print shows what is in force, without secrets, and is itself a conf
     `users: [{ name: a, password: hunter2, roles: [admin] }]\nlayers: [{ name: a, source: ${source} }]\n`,
   );
   const printed = await run(["config", "print", "--config", name, "--set", "jobs.historyDays=7"]);
+  const pinned = file(
+    "pinned.yaml",
+    'layers: [{ name: a, source: { type: wms, url: "http://u/" } }]\neviction: { minFreeMiB: 3, pins: [{ layer: a, zoomStop: 4 }], floors: [{ layer: a, value: 1, units: KiB }] }\n',
+  );
+  const first = (await run(["config", "print", "--config", pinned])).stdout;
+  expect(parse(first)).toMatchObject({ eviction: { minFreeMiB: 3, floors: [{ layer: "a", value: "1024" }] } });
+  expect((await run(["config", "print", "--config", file("twice.yaml", first)])).stdout).toBe(first);
   expect(printed.code).toBe(0);
   expect(printed.stdout + printed.stderr).not.toContain("hunter2");
   expect(printed.stdout).not.toContain("scrypt");

@@ -1,6 +1,7 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import type { Extent, GridSet } from "../grid/grid-set.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { Configuration } from "./configuration.ts";
 
 const MASKED = "***";
@@ -45,6 +46,20 @@ const layerDocument = (layer: Layer) => ({
   formats: layer.formats.map((format) => format.mimeType),
 });
 
+const evictionDocument = ({ minFreeBytes, minFreeInodes, pins, floors, ...plain }: EvictionOptions) => ({
+  ...plain,
+  ...(minFreeBytes === null ? {} : { minFreeMiB: minFreeBytes / 2 ** 20 }),
+  ...(minFreeInodes === null ? {} : { minFreeInodes }),
+  pins: pins.map(({ layer, gridSet, extent, zoomStart, zoomStop }) => ({
+    layer,
+    gridSet,
+    ...(extent === undefined ? {} : { extent: corners(extent) }),
+    zoomStart,
+    zoomStop,
+  })),
+  floors: floors.map(({ layer, bytes }) => ({ layer, value: String(bytes), units: "B" })),
+});
+
 /** A configuration in the shape of its file, all defaults filled in, secrets masked: for people to read. */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;
@@ -57,6 +72,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     gridSets: [...used.values()].filter((g) => builtInGridSet(g.id) !== g).map(gridSetDocument),
     layers: layers.map(layerDocument),
     diskQuota: configuration.diskQuota,
+    eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,
     compat: configuration.compat,
     store: configuration.store,

@@ -416,6 +416,42 @@ test("the initial quota is checked as a PUT of it would be", async () => {
   expect((await problems(quota("{ globalQuota: { units: ZZiB } }"))).join()).toMatch(/one of B, KiB, MiB, GiB, TiB/);
 });
 
+test("pins and floors are checked against the layers, and become tiles and bytes", async () => {
+  const eviction = (text: string) => ({ yaml: `${layer("title: x")}eviction: ${text}` });
+  const full = await loaded(
+    eviction(
+      "{ highWaterPercent: 95, lowWaterPercent: 90, minFreeMiB: 10, pins: [{ layer: a, gridSet: EPSG:900913, extent: [0, 0, 20037508, 20037508], zoomStart: 1, zoomStop: 2 }, { layer: a, gridSet: EPSG:4326, zoomStop: 0 }], floors: [{ layer: a, value: 1.5, units: MiB }] }",
+    ),
+  );
+  expect(full.eviction).toMatchObject({
+    highWaterPercent: 95,
+    lowWaterPercent: 90,
+    minFreeBytes: 10 * 2 ** 20,
+    minFreeInodes: null,
+    pins: [
+      {
+        gridSet: "EPSG:900913",
+        rects: [
+          { z: 1, minX: 1, minY: 1, maxX: 1, maxY: 1 },
+          { z: 2, minX: 2, minY: 2, maxX: 3, maxY: 3 },
+        ],
+      },
+      { gridSet: "EPSG:4326", rects: [{ z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 }] },
+    ],
+    floors: [{ layer: "a", bytes: 1_572_864n }],
+  });
+  const wrong = await problems(
+    eviction(
+      "{ highWaterPercent: 80, lowWaterPercent: 90, pins: [{ layer: b }, { layer: a, gridSet: nope }, { layer: a, extent: [0, 0, 1, 1] }], floors: [{ layer: a, value: x, units: MiB }] }",
+    ),
+  );
+  expect(wrong.join("\n")).toMatch(/lowWaterPercent: expected at most highWaterPercent \(80\)/);
+  expect(wrong.join("\n")).toMatch(/pins\[0\]\.layer: unknown layer "b"/);
+  expect(wrong.join("\n")).toMatch(/pins\[1\]\.gridSet: expected a grid set of the layer/);
+  expect(wrong.join("\n")).toMatch(/pins\[2\]\.extent: needs a gridSet/);
+  expect(wrong.join("\n")).toMatch(/floors\[0\]\.value: expected a decimal number from 0 on/);
+});
+
 test("mounts and origins are brought to one form", async () => {
   const yaml = `server: { mounts: ["/", "/a/", "/a", "/geoserver/gwc"], allowedOrigins: ["https://x.org/", "http://y:81"] }`;
   const { server } = await loaded({ yaml });

@@ -8,12 +8,12 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Room } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import { covered, type EvictionOptions, type Pin } from "./eviction-options.ts";
+import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import { quotaBytes } from "./quota-bytes.ts";
 import type { CleanUpUnit, ExpirationPolicy, QuotaConfiguration } from "./quota-configuration.ts";
 
 /** Tiles that running seeds store or count as stored: spared while anything else can go. */
-export interface SeedRange extends Pin {
+export interface SeedRange extends Area {
   readonly format: string;
   readonly parametersId: string;
 }

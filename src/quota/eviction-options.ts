@@ -1,11 +1,18 @@
-import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 
-/** Tiles that no clean-up takes: an area of one grid subset, a rectangle per level. */
-export interface Pin {
+/** Tiles of one grid subset, a rectangle per level. */
+export interface Area {
   readonly layer: string;
   readonly gridSet: string;
   readonly rects: readonly TileRect[];
+}
+
+/** An area that no clean-up takes, and as what it was configured. */
+export interface Pin extends Area {
+  readonly extent: Extent | undefined;
+  readonly zoomStart: number;
+  readonly zoomStop: number;
 }
 
 /** How clean-ups go about it, beside what the contract's quota configuration says. */
@@ -22,11 +29,11 @@ export interface EvictionOptions {
 }
 
 /** How much of a rectangle of a tile set is covered by others. */
-export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Pin>): "all" | "some" | "none" {
+export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Area>): "all" | "some" | "none" {
   let answer: "some" | "none" = "none";
-  for (const pin of by) {
-    if (pin.layer !== tileSet.layer || pin.gridSet !== tileSet.gridSet) continue;
-    for (const other of pin.rects) {
+  for (const area of by) {
+    if (area.layer !== tileSet.layer || area.gridSet !== tileSet.gridSet) continue;
+    for (const other of area.rects) {
       const part = other.z === rect.z ? intersectRects(other, rect) : undefined;
       if (part === undefined) continue;
       if (part.minX === rect.minX && part.maxX === rect.maxX && part.minY === rect.minY && part.maxY === rect.maxY)

@@ -61,6 +61,9 @@ function pinsOf(pin: NonNullable<Document["pins"]>[number], layer: Layer, path: 
   return subsets.map(({ gridSet, ...subset }) => ({
     layer: layer.name,
     gridSet: gridSet.id,
+    extent,
+    zoomStart: pin.zoomStart ?? 0,
+    zoomStop: pin.zoomStop ?? gridSet.matrices.length - 1,
     rects: gridSet.matrices.flatMap((_, z) => {
       if (z < (pin.zoomStart ?? 0) || z > (pin.zoomStop ?? Number.POSITIVE_INFINITY)) return [];
       const coverage = coverageAt({ gridSet, ...subset }, z);
