@@ -1,0 +1,144 @@
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { ended, job, putQuota, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+let disk: SmallDisk | undefined;
+afterEach(async () => {
+  await server?.kill("SIGKILL");
+  await upstream?.close();
+  disk?.close();
+  disk = undefined;
+});
+
+const mountable = canMount();
+const MIB = 2 ** 20;
+
+async function start(mib: number, files: number, noise: number): Promise<TestServer> {
+  disk = mountSmallDisk(mib, files);
+  if (disk === undefined) throw new Error("the disk cannot be mounted");
+  upstream = await startUpstream();
+  upstream.behaviour = drawNoise(noise);
+  server = await startServer({
+    configuration: wmsConfiguration(upstream.url, [{ name: "a" }, { name: "b" }]),
+    dataDir: disk.directory,
+  });
+  return server;
+}
+
+async function read(at: TestServer, layer: string, x: number, y: number): Promise<string | null> {
+  const response = await fetch(`${at.url}/xyz/${layer}/8/${x}/${y}.png`);
+  expect(response.status).toBe(200);
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+  return response.headers.get("geowebcache-cache-result");
+}
+
+async function exact(at: TestServer): Promise<void> {
+  const scan = scanStore(at.dataDir);
+  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+}
+
+/** One read in each metatile, row by row, until draws are no longer stored. */
+async function fillByReads(at: TestServer, layer: string): Promise<void> {
+  for (let n = 0; (await usage(at)).enforcement.notStored < 5; n++) {
+    expect(n, "the disk is full before").toBeLessThan(4096);
+    await read(at, layer, (n % 64) * 4, Math.floor(n / 64) * 4);
+  }
+}
+
+const kept = async (at: TestServer, layer: string) =>
+  (await usage(at)).layers.find((l) => l.layer === layer)?.tiles ?? Number.NaN;
+
+/** The server finds by itself that there is room. */
+async function storedAgain(at: TestServer, layer: string): Promise<void> {
+  let n = 0;
+  await until("there is room again", async () => {
+    await read(at, layer, 4 * (n % 64), 4 * Math.floor(n++ / 64));
+    return (await kept(at, layer)) > 0 ? true : undefined;
+  });
+}
+
+const north = { coords: { double: [-20037508, 1, 20037508, 20037508] } };
+const truncate = (at: TestServer, layer: string) =>
+  fetch(`${at.url}/rest/masstruncate`, {
+    method: "POST",
+    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+  });
+
+test.skipIf(!mountable)(
+  "a full disk reaches no client, nothing is half stored, and room that is made is used",
+  async () => {
+    const at = await start(200, 100_000, 160);
+    await fillByReads(at, "a");
+    const { bavail, bsize } = statfsSync(at.dataDir);
+    expect(bavail * bsize, "a reserve is left for the database").toBeGreaterThan(5 * MIB);
+    await exact(at);
+    expect(await read(at, "a", 0, 0)).toBe("HIT");
+
+    // Somebody else takes the rest.
+    const foreign = join(at.dataDir, "foreign");
+    writeFileSync(foreign, Buffer.alloc(bavail * bsize - 8 * 4096));
+    for (let i = 0; i < 20; i++) expect(await read(at, "b", i * 4, 200)).toBe("MISS");
+    expect(await read(at, "a", 0, 0)).toBe("HIT");
+    expect(await kept(at, "b"), "served and not stored").toBe(0);
+    await exact(at);
+
+    rmSync(foreign);
+    expect((await truncate(at, "a")).status).toBe(200);
+    await until("there is room again", async () => ((await read(at, "b", 100, 100)) === "HIT" ? true : undefined));
+    await exact(at);
+  },
+);
+
+test.skipIf(!mountable)("a disk without files left is the same", async () => {
+  const at = await start(200, 3_000, 8);
+  await fillByReads(at, "a");
+  const { tiles } = (await usage(at)).total;
+  expect(tiles).toBeGreaterThan(1_500);
+  expect(tiles).toBeLessThan(3_000);
+  expect(await read(at, "b", 8, 8)).toBe("MISS");
+  expect(await kept(at, "b")).toBe(0);
+  await exact(at);
+  await truncate(at, "a");
+  await storedAgain(at, "b");
+  await exact(at);
+});
+
+test.skipIf(!mountable)("a seed waits for room with the reason, and goes on when there is some", async () => {
+  const at = await start(60, 100_000, 100);
+  await fillByReads(at, "a");
+  const id = await seed(at, "b", {
+    gridSetId: "EPSG:900913",
+    zoomStart: 4,
+    zoomStop: 4,
+    format: "image/png",
+    type: "seed",
+    threadCount: 2,
+    bounds: north,
+  });
+  await until("it waits", async () =>
+    /^waiting for room: the disk/.test((await job(at, id)).reason ?? "") ? true : undefined,
+  );
+  await truncate(at, "a");
+  const done = await ended(at, id);
+  expect([done.outcome, done.tiles.stored, done.reason]).toEqual(["done", 128, null]);
+  await exact(at);
+});
+
+test.skipIf(!mountable)("an enforced quota makes room on a full disk by evicting what is cold", async () => {
+  const at = await start(60, 100_000, 100);
+  await fillByReads(at, "a");
+  await putQuota(at, { enabled: true, globalQuota: { value: 1, units: "TiB" } });
+  for (let i = 0; i < 10; i++) {
+    await read(at, "b", 4 * i, 4);
+    expect(await read(at, "b", 4 * i, 4)).toBe("HIT");
+  }
+  expect((await usage(at)).enforcement.evictedTiles).toBeGreaterThan(0);
+  await exact(at);
+});

@@ -1,0 +1,38 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface SmallDisk {
+  readonly directory: string;
+  close(): void;
+}
+
+/** A file system of a size and a number of files; undefined where this user may not mount one. */
+export function mountSmallDisk(mib: number, files: number): SmallDisk | undefined {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-disk-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mib}m,nr_inodes=${files}`, "tmpfs", directory], {
+      stdio: "ignore",
+    });
+  } catch {
+    rmSync(directory, { recursive: true });
+    return undefined;
+  }
+  return {
+    directory,
+    close() {
+      execFileSync("umount", ["-l", directory]);
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** Whether a disk can be mounted here; says loudly when not. */
+export function canMount(): boolean {
+  const disk = mountSmallDisk(1, 100);
+  disk?.close();
+  if (disk === undefined)
+    console.warn("SKIPPED: tests of a full disk, as this user may not mount a tmpfs (run as root)");
+  return disk !== undefined;
+}
