@@ -121,6 +121,7 @@ export class Keeper implements Operations {
       }),
       truncation: new Truncation({
         ledger: this.#ledger,
+        marksCommitted: () => this.#marksCommitted(),
         store,
         drops: this.#drops,
         catalogue,

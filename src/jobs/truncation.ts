@@ -1,7 +1,7 @@
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { Drops } from "./drops.ts";
@@ -9,6 +9,8 @@ import type { Work } from "./job-runner.ts";
 
 export interface TruncationParts {
   readonly ledger: Ledger;
+  /** Resolves once the marks of opened cells are on the disk. */
+  readonly marksCommitted: () => Promise<void>;
   readonly store: BlobStore;
   readonly drops: Drops;
   readonly catalogue: () => Catalogue;
@@ -38,7 +40,7 @@ export class Truncation implements Work {
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
-    const { ledger, drops, sweep } = this.#parts;
+    const { ledger, drops, sweep, marksCommitted } = this.#parts;
     const { layer, format } = job.request;
     const levels = this.#levels(job);
     if (!job.resumed && job.deleted === 0n)
@@ -55,22 +57,31 @@ export class Truncation implements Work {
     sweep();
     const byListing = levels.filter((level) => !byRename.includes(level));
     const watch = ledger.watch(layer);
+    let open: OpenCells | undefined;
     try {
       for (const { pyramid, rect } of byListing) {
         signal.throwIfAborted();
         await this.#parts.store.deleteRange(
           { ...pyramid, ...(format === null ? {} : { format }) },
           rect,
-          (tile) => {
-            ledger.removed({ ...pyramid, format: tile.format }, tile);
-            job.deleted++;
-            task.processed++;
-            job.dirty = true;
+          {
+            willDelete: async (tiles) => {
+              if (open !== undefined) ledger.close(open);
+              open = ledger.openTiles(pyramid, tiles);
+              if (open.mustCommit) await marksCommitted();
+            },
+            onDeleted: (tile) => {
+              ledger.removed({ ...pyramid, format: tile.format }, tile);
+              job.deleted++;
+              task.processed++;
+              job.dirty = true;
+            },
           },
           signal,
         );
       }
     } finally {
+      if (open !== undefined) ledger.close(open);
       watch.end();
       if (byListing.length > 0) await this.#parts.forget(layer);
     }

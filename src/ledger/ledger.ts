@@ -138,6 +138,27 @@ export class Ledger {
     return { mustCommit, cells };
   }
 
+  /** Opens the cells of tiles that are about to be removed; what the ledger does not know of needs no mark. */
+  openTiles(
+    pyramid: StoredPyramid,
+    tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
+  ): OpenCells {
+    let mustCommit = false;
+    const cells = new Map<string, { readonly block: Block; readonly cell: number }>();
+    for (const { format, x, y, z } of tiles) {
+      const record = this.#tileSets.find({ ...pyramid, format });
+      if (record === undefined) continue;
+      const block = this.#blockOf(record, x, y, z);
+      const cell = cellOf(x, y);
+      cells.set(`${blockKey(block)}/${cell}`, { block, cell });
+    }
+    for (const { block, cell } of cells.values()) {
+      block.writers[cell] = (block.writers[cell] ?? 0) + 1;
+      if (this.#marks.mark(block, cell)) mustCommit = true;
+    }
+    return { mustCommit, cells: [...cells.values()] };
+  }
+
   close(open: OpenCells): void {
     for (const { block, cell } of open.cells) {
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);

@@ -91,10 +91,23 @@ export function blobStoreConformance(make: () => BlobStore): void {
     for (let x = 0; x < 20; x++)
       for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
     const told: Deleted[] = [];
+    const warned = new Set<string>();
+    const listener = {
+      async willDelete(tiles: readonly Deleted[]) {
+        for (const tile of tiles) {
+          expect(store.stat(at(tile.x, tile.y, tile.z, { format: tile.format }))?.bytes).toBe(tile.bytes);
+          warned.add(`${tile.format} ${tile.x}`);
+        }
+      },
+      onDeleted(tile: Deleted) {
+        expect(warned).toContain(`${tile.format} ${tile.x}`);
+        told.push(tile);
+      },
+    };
     await store.deleteRange(
       { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", format: "image/png" },
       rect(6, 3, 0, 11, 40),
-      (d) => told.push(d),
+      listener,
       new AbortController().signal,
     );
     expect(told.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
@@ -106,7 +119,7 @@ export function blobStoreConformance(make: () => BlobStore): void {
     await store.deleteRange(
       { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
       rect(6, 0, 0, 2 ** 30, 2 ** 30),
-      (d) => told.push(d),
+      listener,
       new AbortController().signal,
     );
     expect(told).toHaveLength(40);
@@ -117,7 +130,7 @@ export function blobStoreConformance(make: () => BlobStore): void {
     const deletion = store.deleteRange(
       { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
       rect(1, 0, 0, 1, 1),
-      () => {},
+      { willDelete: async () => {}, onDeleted: () => {} },
       AbortSignal.abort(new Error("stop")),
     );
     await expect(deletion).rejects.toThrow("stop");

@@ -25,13 +25,20 @@ export type DropScope =
       readonly zooms?: { readonly first: number; readonly last: number };
     };
 
-/** What a `deleteRange` removed of one level of one tile set, reported bucket by bucket, so that the ledger can subtract. */
+/** A tile that a `deleteRange` removes. */
 export interface Deleted {
   readonly format: string;
   readonly x: number;
   readonly y: number;
   readonly z: number;
   readonly bytes: number;
+}
+
+/** Is told of tiles before and after they go, so that a kill in between leaves nothing that is not known to be doubtful. */
+export interface DeletionListener {
+  /** Tiles that are there and go once this resolves, a few hundred at a time. All told of before have gone by then. */
+  willDelete(tiles: readonly Deleted[]): Promise<void>;
+  onDeleted(tile: Deleted): void;
 }
 
 /** Tiles found by counting the store itself. */
@@ -110,7 +117,7 @@ export interface BlobStore extends AsyncDisposable {
       readonly format?: string;
     },
     rect: TileRect,
-    onDeleted: (deleted: Deleted) => void,
+    listener: DeletionListener,
     signal: AbortSignal,
   ): Promise<void>;
   /** Pyramids kept for a layer, whether configured or not. `known` grid set ids help to take directory names apart. */

@@ -16,25 +16,18 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { readdir, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
-import { formatOf, formatOfExtension } from "../layer/format.ts";
+import { formatOf } from "../layer/format.ts";
 import { BLOCK_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
-import {
-  type BlobStore,
-  type Deleted,
-  type FoundTile,
-  type PutOutcome,
-  type Room,
-  type StoredPyramid,
-  StoreError,
-} from "./blob-store.ts";
+import type { BlobStore, DeletionListener, FoundTile, PutOutcome, Room, StoredPyramid } from "./blob-store.ts";
 import {
   bucketDirectory,
   bucketOf,
+  bucketTouches,
   directoryName,
   parsePair,
   parseZoomDirectory,
@@ -42,6 +35,8 @@ import {
   tileFile,
   zoomDirectory,
 } from "./file-layout.ts";
+import { deleteRange } from "./internal/delete-range.ts";
+import { codeOf, isAbsent, storeError } from "./internal/faults.ts";
 import { regionsOf } from "./internal/regions.ts";
 import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
 
@@ -56,28 +51,11 @@ export interface FileBlobStoreOptions {
 /** GWC's name for what is being deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
 const TEMPORARY = ".nuthatch-";
-/** Below this many tiles paths are worked out; above, directories are listed. */
-const FEW_TILES = 4_096n;
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
 const PARALLEL_UNLINKS = 4;
 
 let temporaries = 0;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
-
-function storeError(error: unknown, what: string): StoreError {
-  const code = codeOf(error);
-  const kind =
-    code === "ENOSPC" || code === "EDQUOT"
-      ? "full"
-      : code === "EROFS" || code === "EACCES" || code === "EPERM"
-        ? "read_only"
-        : "unavailable";
-  return new StoreError(kind, `${what}: ${code === "" ? String(error) : code}`, error);
-}
 
 const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
 
@@ -284,68 +262,14 @@ class FileBlobStore implements BlobStore {
     this.#described.clear();
   }
 
-  async deleteRange(
+  deleteRange(
     scope: Parameters<BlobStore["deleteRange"]>[0],
     rect: TileRect,
-    onDeleted: (deleted: Deleted) => void,
+    listener: DeletionListener,
     signal: AbortSignal,
   ): Promise<void> {
-    const directory = this.#zoomPath(scope, rect.z);
-    const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
     const extension = scope.format === undefined ? undefined : extensionOf(scope.format);
-    const remove = async (path: string, x: number, y: number, found: string): Promise<void> => {
-      const format = formatOfExtension(found)?.mimeType;
-      if (format === undefined || signal.aborted) return;
-      try {
-        const { size } = await stat(path);
-        await unlink(path);
-        if (size > 0) onDeleted({ format, x, y, z: rect.z, bytes: size });
-      } catch (error) {
-        if (!isAbsent(error)) throw storeError(error, "a tile cannot be removed");
-      }
-    };
-    const failures: unknown[] = [];
-    const enqueue = async (work: () => Promise<void>): Promise<void> => {
-      await queue.onSizeLessThan(PARALLEL_UNLINKS * 4);
-      void queue.add(work).catch((error: unknown) => failures.push(error));
-    };
-    if (extension !== undefined && rectCount(rect) <= FEW_TILES) {
-      for (let y = rect.minY; y <= rect.maxY && !signal.aborted; y++) {
-        for (let x = rect.minX; x <= rect.maxX; x++) {
-          const path = join(directory, bucketDirectory(x, y, rect.z), tileFile(x, y, rect.z, extension));
-          await enqueue(() => remove(path, x, y, extension));
-        }
-      }
-    } else {
-      for (const bucket of await this.#bucketsIn(directory, rect)) {
-        if (signal.aborted) break;
-        const names = await readdir(join(directory, bucket)).catch((error: unknown) => {
-          if (isAbsent(error)) return [];
-          throw storeError(error, "a directory cannot be listed");
-        });
-        for (const name of names) {
-          if (signal.aborted) break;
-          const tile = parsePair(name);
-          if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
-          if (extension !== undefined && tile.extension.toLowerCase() !== extension) continue;
-          await enqueue(() => remove(join(directory, bucket, name), tile.x, tile.y, tile.extension.toLowerCase()));
-        }
-        await queue.onIdle();
-        // Gone only when nothing is left in it.
-        await rmdir(join(directory, bucket)).catch(() => undefined);
-      }
-    }
-    await queue.onIdle();
-    if (failures.length > 0) throw failures[0];
-    signal.throwIfAborted();
-  }
-
-  async #bucketsIn(directory: string, rect: TileRect): Promise<string[]> {
-    const names = await readdir(directory).catch((error: unknown) => {
-      if (isAbsent(error)) return [];
-      throw storeError(error, "a directory cannot be listed");
-    });
-    return names.filter((name) => bucketTouches(name, rect));
+    return deleteRange(this.#zoomPath(scope, rect.z), rect, extension, listener, signal);
   }
 
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {
@@ -434,16 +358,4 @@ class FileBlobStore implements BlobStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
-}
-
-function bucketTouches(name: string, rect: TileRect): boolean {
-  const bucket = parsePair(name);
-  if (bucket === undefined) return false;
-  const { half } = bucketOf(rect.z);
-  return (
-    bucket.x >= Math.floor(rect.minX / half) &&
-    bucket.x <= Math.floor(rect.maxX / half) &&
-    bucket.y >= Math.floor(rect.minY / half) &&
-    bucket.y <= Math.floor(rect.maxY / half)
-  );
 }

@@ -1,3 +1,4 @@
+import type { TileRect } from "../grid/grid-set.ts";
 import type { StoredPyramid } from "./blob-store.ts";
 
 /*
@@ -62,3 +63,16 @@ export function parseZoomDirectory(
 
 export const pyramidName = ({ gridSet, parametersId }: StoredPyramid): string =>
   `${directoryName(gridSet)}\n${parametersId}`;
+
+/** Whether the bucket directory with this name may hold tiles of a rectangle. */
+export function bucketTouches(name: string, rect: TileRect): boolean {
+  const bucket = parsePair(name);
+  if (bucket === undefined) return false;
+  const { half } = bucketOf(rect.z);
+  return (
+    bucket.x >= Math.floor(rect.minX / half) &&
+    bucket.x <= Math.floor(rect.maxX / half) &&
+    bucket.y >= Math.floor(rect.minY / half) &&
+    bucket.y <= Math.floor(rect.maxY / half)
+  );
+}

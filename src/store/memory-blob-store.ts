@@ -74,14 +74,15 @@ export function createMemoryBlobStore(): BlobStore {
     drop(_dropId, names) {
       for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
     },
-    async deleteRange(scope, rect, onDeleted, signal) {
+    async deleteRange(scope, rect, listener, signal) {
       for (const [key, kept] of [...tiles]) {
         signal.throwIfAborted();
         const { tileSet, x, y, z } = kept.at;
         if (!isOf(kept, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
         if (scope.format !== undefined && tileSet.format !== scope.format) continue;
-        tiles.delete(key);
-        onDeleted({ format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength });
+        const deleted = { format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength };
+        await listener.willDelete([deleted]);
+        if (tiles.delete(key)) listener.onDeleted(deleted);
       }
       signal.throwIfAborted();
     },

@@ -115,6 +115,26 @@ test("a truncate of one format leaves the other", async () => {
   await exact(at.server);
 });
 
+test("a kill in the middle of a truncate of bounds leaves usage exact, and the truncate goes on", async () => {
+  const at = await start();
+  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 7, threadCount: 8 }));
+  const north = { coords: { double: [-20037508, 1, 20037508, 20037508] } };
+  const id = await seed(at.server, LAYER, { ...request, type: "truncate", zoomStart: 6, zoomStop: 7, bounds: north });
+  let now = at.server;
+  for (let kill = 1; kill <= 2; kill++) {
+    const before = scanStore(now.dataDir).tiles;
+    await until("it is at work, or done", async () => {
+      const { state } = await job(now, id);
+      return state === "done" || scanStore(now.dataDir).tiles < before - 100 ? true : undefined;
+    });
+    now = await now.restart("SIGKILL");
+    server = now;
+  }
+  expect((await ended(now, id)).outcome).toBe("done");
+  await exact(now);
+  expect((await usage(now)).total.tiles).toBe(21845 - 2048 - 8192);
+});
+
 test("truncate then seed in one burst leaves all tiles of the seed", async () => {
   const at = await start();
   await ended(at.server, await seed(at.server, LAYER, request));
