@@ -6,18 +6,30 @@ export function scanStore(dataDir: string): { tiles: number; bytes: number; file
   const files: string[] = [];
   let bytes = 0;
   const walk = (directory: string, depth: number): void => {
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    for (const entry of entriesOf(directory)) {
       if (depth === 0 && entry.name.startsWith("_gwc")) continue;
       const path = join(directory, entry.name);
       if (entry.isDirectory()) walk(path, depth + 1);
-      else if (/^\d+_\d+\.\w/.test(entry.name) && statSync(path).size > 0) {
+      else if (/^\d+_\d+\.\w/.test(entry.name)) {
+        const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+        if (size === 0) continue;
         files.push(path);
-        bytes += statSync(path).size;
+        bytes += size;
       }
     }
   };
   walk(join(dataDir, "tiles"), 0);
   return { tiles: files.length, bytes, files };
+}
+
+/** What is removed while it is scanned is not there. */
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** A whole PNG: signature and the last chunk. */
