@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -251,3 +252,71 @@ test("kills in the middle of evicting leave usage equal to the store", async () 
     await exact(at);
   }
 });
+
+test.each(["LFU", "LRU"] as const)(
+  "the hit ratio under %s is that of the documented policy",
+  async (policy) => {
+    upstream = await startUpstream();
+    upstream.behaviour = drawNoise(12);
+    const at = await startServer({
+      configuration: wmsConfiguration(upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
+    });
+    server = at;
+    // 24 cells in three rows of zoom 7, the quota for eight of them.
+    const [cells, tiles] = [24, 24 * 256];
+    const one = await fetch(`${at.url}/xyz/a/7/127/127.png`);
+    const bytes = (await one.arrayBuffer()).byteLength;
+    const limit = 8 * 256 * bytes;
+    await putQuota(at, {
+      enabled: true,
+      cacheCleanUpFrequency: 1,
+      cacheCleanUpUnits: "DAYS",
+      globalExpirationPolicyName: policy,
+      globalQuota: { value: limit, units: "B" },
+    });
+    const simulation = new CacheSimulation(limit, policy, {
+      metatile: ({ x, y, z }) => ({ z, minX: x, minY: y, maxX: x, maxY: y }),
+      bytes: () => bytes,
+    });
+    const tileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
+    const sum = Array.from({ length: tiles }, (_, i) => 1 / (i + 1)).reduce((a, b) => a + b);
+    let state = 1;
+    /** A rank by Zipf's law with exponent 1; the first ranks lie side by side. */
+    const zipf = (): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      let rest = (state / 2 ** 32) * sum;
+      for (let rank = 0; rank < tiles; rank++) {
+        rest -= 1 / (rank + 1);
+        if (rest <= 0) return rank;
+      }
+      return tiles - 1;
+    };
+    const placeOf = (rank: number): [number, number] => {
+      const cell = Math.floor(rank / 256) % cells;
+      const [x, y] = [rank % 16, Math.floor((rank % 256) / 16)];
+      return [(cell % 8) * 16 + x, Math.floor(cell / 8) * 16 + y];
+    };
+    /** What y counts from the bottom in the store, XYZ counts from the top. */
+    const flipped = (y: number): number => 127 - y;
+    const reads = 5_000;
+    let hits = 0;
+    for (let n = 0; n < reads; n++) {
+      const [x, y] = placeOf(zipf());
+      if ((await read(at, "a", 7, x, flipped(y))) === "HIT") hits++;
+      simulation.read({ tileSet, x, y, z: 7 }, Date.now());
+    }
+    const [got, simulated] = [(100 * hits) / reads, (100 * simulation.hits) / reads];
+    expect(Math.abs(got - simulated), `hits ${got} %, simulated ${simulated} %`).toBeLessThan(3);
+    expect((await usage(at)).total.bytes).toBeLessThanOrEqual(limit + bytes);
+    if (policy === "LFU") {
+      const misses: number[] = [];
+      for (let rank = 0; rank < 100; rank++) {
+        const [x, y] = placeOf(rank);
+        if ((await read(at, "a", 7, x, flipped(y))) !== "HIT") misses.push(rank);
+      }
+      expect(misses, "the hundred hottest").toEqual([]);
+    }
+    await exact(at);
+  },
+  120_000,
+);
