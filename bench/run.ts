@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { benchHits } from "./hits.ts";
+import { benchLedger } from "./ledger.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchSeed } from "./seed.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
@@ -17,6 +18,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["world", benchWorld],
   ["memory", benchMemory],
   ["seed", benchSeed],
+  ["ledger", benchLedger],
 ]);
 
 async function benchTruncateBoth(): Promise<void> {

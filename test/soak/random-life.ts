@@ -91,12 +91,14 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
     else await changeQuota();
   };
 
-  /** Tiles that ended jobs have stored and deleted, and users' misses, as far as is known after a kill. */
+  /** Tiles that jobs have stored and deleted, by the job's id. */
+  const byJob = new Map<number, number>();
   const worked = async (at: TestServer): Promise<number> => {
-    const answer: { jobs: { tiles: { stored?: number; deleted?: number } }[] } = JSON.parse(
+    const answer: { jobs: { id: number; tiles: { stored?: number; deleted?: number } }[] } = JSON.parse(
       await (await fetch(`${at.url}/api/v1/jobs?limit=1000`)).text(),
     );
-    return answer.jobs.reduce((sum, { tiles: t }) => sum + (t.stored ?? 0) + (t.deleted ?? 0), 0);
+    for (const { id, tiles: t } of answer.jobs) byJob.set(id, (t.stored ?? 0) + (t.deleted ?? 0));
+    return [...byJob.values()].reduce((sum, n) => sum + n, 0);
   };
   const check = async (when: string): Promise<void> => {
     // Jobs go on after a restart: they are stopped, so that the store stands still while it is scanned.
@@ -119,22 +121,20 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
 
   try {
     let done = 0;
-    for (let life = 0; life < kills || done < tiles; life++) {
-      const target = 3 + random(12);
-      for (let i = 0; i < target; i++) await step();
-      const last = step().catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, random(60)));
-      if (life < kills) {
-        server = await server.restart("SIGKILL");
-        await last;
-        await check(`kill ${life + 1}`);
-      } else {
-        await last;
+    for (let kill = 1; kill <= kills; kill++) {
+      // Each life does its share of the work, and is ended in the middle of a step.
+      do {
+        for (let i = 0; i < 3 + random(12); i++) await step();
         const running = (await rows(server)).length;
         if (running > 60)
-          await (await fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" })).text();
-      }
-      done = await worked(server);
+          await until("most has ended", async () => ((await rows(server)).length < 20 ? true : undefined));
+        done = await worked(server);
+      } while (done < (tiles * kill) / kills);
+      const last = step().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, random(60)));
+      server = await server.restart("SIGKILL");
+      await last;
+      await check(`kill ${kill}, ${done} tiles`);
     }
     const id = await seed(server, "a", { ...request("seed"), format: "image/png" });
     await ended(server, id);

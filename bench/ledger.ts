@@ -1,0 +1,118 @@
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ledger, ledgerMigrations } from "../src/ledger/ledger.ts";
+import { openDatabase } from "../src/state/database.ts";
+import { createFileBlobStore } from "../src/store/file-blob-store.ts";
+import { zoomDirectory } from "../src/store/file-layout.ts";
+import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/tile/tile-set.ts";
+import { putQuota, startServer, until, usage } from "../test/support/server.ts";
+import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { median, pause, rssMiB } from "./figures.ts";
+
+const LAYER = "a";
+const TILES = 20_000_000;
+const PER_FULL_BLOCK = BLOCK_SIDE * BLOCK_SIDE;
+const PER_SCATTERED_BLOCK = 20;
+const BYTES = 10_000;
+const FULL_ZOOM = 13;
+const SCATTERED_ZOOM = 18;
+const GRID_SET = "EPSG:900913";
+
+/** A ledger of twenty million tiles, half in full blocks, half twenty to a block; the tiles themselves are not there. */
+function fill(dataDir: string): { blocks: number; seconds: number } {
+  const began = performance.now();
+  const root = join(dataDir, "tiles");
+  const store = createFileBlobStore({ root, fsync: false, instance: "bench" });
+  for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
+    mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
+  const db = openDatabase(join(dataDir, "state.db"));
+  db.migrate([ledgerMigrations]);
+  let clock = Date.now() - 30 * 86_400_000;
+  const ledger = new Ledger(db, store, undefined, () => clock);
+  const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
+  ledger.adopted(tileSet);
+  let random = 1;
+  const next = (n: number): number => {
+    random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+    return Math.floor((random / 2 ** 32) * n);
+  };
+  let blocks = 0;
+  const block = (z: number, n: number, columns: number, tiles: Iterable<readonly [number, number]>): void => {
+    const [x0, y0] = [(n % columns) * BLOCK_SIDE, Math.floor(n / columns) * BLOCK_SIDE];
+    clock = Date.now() - next(30 * 86_400_000);
+    for (const [x, y] of tiles) ledger.wrote(tileSet, { x: x0 + x, y: y0 + y, z, bytes: BYTES, replaced: undefined });
+    if (++blocks % 500 === 0) ledger.flush();
+  };
+  const all = Array.from({ length: PER_FULL_BLOCK }, (_, i) => [i % BLOCK_SIDE, Math.floor(i / BLOCK_SIDE)] as const);
+  for (let n = 0; n * PER_FULL_BLOCK < TILES / 2; n++) block(FULL_ZOOM, n, 64, all);
+  for (let n = 0; n * PER_SCATTERED_BLOCK < TILES / 2; n++) {
+    const cells = new Set<number>();
+    while (cells.size < PER_SCATTERED_BLOCK) cells.add(next(CELLS_PER_SIDE ** 2));
+    block(
+      SCATTERED_ZOOM,
+      n,
+      1024,
+      [...cells].map((cell) => [
+        (cell % CELLS_PER_SIDE) * CELL_SIDE + next(CELL_SIDE),
+        Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE + next(CELL_SIDE),
+      ]),
+    );
+  }
+  ledger.flush();
+  db.close();
+  return { blocks, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Start, memory and a clean-up pass with twenty million tiles. */
+export async function benchLedger(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
+  const { blocks, seconds } = fill(dataDir);
+  console.log(`20 million tiles in ${blocks} blocks, made in ${seconds.toFixed(0)} s`);
+  const configuration = wmsConfiguration("http://127.0.0.1:9/wms", [{ name: LAYER }]);
+  const starts: number[] = [];
+  let server = await startServer({ configuration, dataDir });
+  for (let round = 0; round < 5; round++) {
+    await server.kill("SIGKILL");
+    const began = performance.now();
+    server = await startServer({ configuration, dataDir });
+    while ((await fetch(`${server.url}/readyz`)).status !== 200);
+    await usage(server);
+    starts.push(performance.now() - began);
+  }
+  await pause(2_000);
+  const memory = rssMiB(server.pid);
+  const before = await usage(server);
+  let most = memory;
+  const cleanUp = async (name: string, share: number, policy: string): Promise<void> => {
+    const limit = Math.floor(before.total.bytes * share);
+    const from = (await usage(server)).total.tiles;
+    const runs = (await usage(server)).enforcement.cleanUps;
+    await putQuota(server, {
+      enabled: true,
+      cacheCleanUpFrequency: 1,
+      cacheCleanUpUnits: "SECONDS",
+      globalExpirationPolicyName: policy,
+      globalQuota: { value: limit, units: "B" },
+    });
+    await until("the clean-up has begun", async () =>
+      (await usage(server)).enforcement.cleanUps > runs ? true : undefined,
+    );
+    const began = performance.now();
+    await until(
+      "the clean-up has ended",
+      async () => {
+        most = Math.max(most, rssMiB(server.pid));
+        return (await usage(server)).total.bytes <= limit ? true : undefined;
+      },
+      600_000,
+    );
+    const evicted = from - (await usage(server)).total.tiles;
+    console.log(`  ${name} of ${evicted} tiles: ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  };
+  console.log(`  start to ready and counted: ${median(starts).toFixed(0)} ms after a kill`);
+  await cleanUp("LFU clean-up", 0.995, "LFU");
+  await cleanUp("LRU clean-up", 0.99, "LRU");
+  console.log(`  memory: ${memory.toFixed(0)} MiB after the start, ${most.toFixed(0)} MiB at most while cleaning up`);
+  await server.close();
+}
