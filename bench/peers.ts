@@ -13,11 +13,11 @@ export interface Peer {
   close(): void;
 }
 
-/** An instant upstream in a process of its own. */
-export async function upstreamProcess(): Promise<{ url: string; close(): void }> {
+/** An instant upstream in a process of its own; `noise`: the side of what cannot be compressed in each tile. */
+export async function upstreamProcess(noise = 0): Promise<{ url: string; close(): void }> {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url))],
+    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(noise)],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import { benchHits } from "./hits.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
+import { benchQuota } from "./quota.ts";
 import { benchSeed } from "./seed.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
@@ -19,6 +20,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["memory", benchMemory],
   ["seed", benchSeed],
   ["ledger", benchLedger],
+  ["quota", benchQuota],
 ]);
 
 async function benchTruncateBoth(): Promise<void> {

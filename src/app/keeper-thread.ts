@@ -103,6 +103,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           jobOptions: () => configuration.jobs,
           initialQuota: () => configuration.diskQuota,
           eviction: () => configuration.eviction,
+          sharedStore: () => configuration.store.shared,
           boot: bootId(),
           now: Date.now,
           random: Math.random,

@@ -143,7 +143,14 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     throw new StartError(refused);
   }
 
-  const cache = new TileCache({ store, memory, draws, uses, now: Date.now });
+  const cache = new TileCache({
+    store,
+    memory,
+    draws,
+    uses,
+    shared: () => current.store.shared,
+    now: Date.now,
+  });
   const operations = operationsOf(keeper);
   const authenticator = new Authenticator(configuration.users);
   let keeperFailure: string | undefined;

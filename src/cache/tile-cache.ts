@@ -25,6 +25,7 @@ export class TileCache implements TileReader {
   readonly #memory: MemoryTier;
   readonly #draws: Draws;
   readonly #uses: UseRecorder;
+  readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
 
@@ -33,12 +34,15 @@ export class TileCache implements TileReader {
     readonly memory: MemoryTier;
     readonly draws: Draws;
     readonly uses: UseRecorder;
+    /** Whether other programs write to the store: what memory holds is compared with it. */
+    readonly shared: () => boolean;
     readonly now: () => number;
   }) {
     this.#store = parts.store;
     this.#memory = parts.memory;
     this.#draws = parts.draws;
     this.#uses = parts.uses;
+    this.#shared = parts.shared;
     this.#now = parts.now;
   }
 
@@ -49,7 +53,7 @@ export class TileCache implements TileReader {
     this.#uses.record(tileSet, index);
     const oldest = layer.expireCacheSeconds > 0 ? this.#now() - layer.expireCacheSeconds * 1000 : 0;
     const hot = this.#memory.get(layer.name, key);
-    if (hot !== undefined && hot.modifiedMs >= oldest) {
+    if (hot !== undefined && hot.modifiedMs >= oldest && (!this.#shared() || this.#isKept(tileSet, index, hot))) {
       this.counts.memoryHits++;
       return { kind: "tile", tile: hot };
     }
@@ -59,6 +63,11 @@ export class TileCache implements TileReader {
       return { kind: "tile", tile: kept };
     }
     return this.#miss(request, tileSet, key, kept);
+  }
+
+  #isKept(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
+    const kept = this.#store.stat({ tileSet, ...index });
+    return kept?.bytes === bytes.byteLength && wholeSeconds(kept.modifiedMs) === modifiedMs;
   }
 
   #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
@@ -114,13 +123,15 @@ const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet 
   parametersId: parameters.id,
 });
 
+const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
+
 /** Whole seconds, as HTTP dates have no others; the ETag is made of the bytes, so that equal tiles have equal ones. */
 function served(stored: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile {
   const digest = createHash("sha1").update(stored.bytes).digest("base64url");
   return {
     bytes: stored.bytes,
     etag: `"${digest}"`,
-    modifiedMs: Math.floor(stored.modifiedMs / 1000) * 1000,
+    modifiedMs: wholeSeconds(stored.modifiedMs),
     cacheResult,
   };
 }

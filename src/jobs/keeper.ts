@@ -38,6 +38,8 @@ export interface KeeperParts {
   readonly jobOptions: () => JobOptions;
   readonly initialQuota: () => QuotaConfiguration;
   readonly eviction: () => EvictionOptions;
+  /** Whether other programs write to the store. */
+  readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
   readonly boot: string | undefined;
   readonly now: () => number;
@@ -111,6 +113,7 @@ export class Keeper implements Operations {
         gate,
         jobs,
         catalogue,
+        sharedStore: parts.sharedStore,
         options: jobOptions,
         persist: (also) => this.#persist(also),
         admit: (layer) => this.#admit(layer, "seed"),

@@ -20,6 +20,8 @@ export interface SeedingParts {
   readonly gate: DrawGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
+  /** Whether other programs write to the store: then it is asked, not the ledger. */
+  readonly sharedStore: () => boolean;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also: () => void) => void;
@@ -109,6 +111,8 @@ export class Seeding implements Work {
     const { ledger, store, now } = this.#parts;
     const reseed = job.request.type === "reseed";
     if (reseed && !job.resumed) return null;
+    // Counted anew, the ledger is what the store holds at this moment.
+    if (this.#parts.sharedStore()) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
     // A resumed reseed has renewed what is younger than itself; a seed renews what has expired.
     const youngerThan = reseed
