@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { rectHolds } from "../grid/grid-set.ts";
 import { openDatabase } from "../state/database.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -37,70 +38,165 @@ const total = (ledger: Ledger) => {
 };
 
 type Step =
-  | { kind: "put"; x: number; y: number; size: number }
-  | { kind: "flush" }
-  | { kind: "kill" }
-  | { kind: "drop" };
+  | { kind: "put"; x: number; y: number; size: number; jpeg: boolean }
+  | { kind: "remove"; x: number; y: number }
+  | { kind: "use"; x: number; y: number; repeats: number }
+  | { kind: "evict"; order: "LRU" | "LFU"; cells: number }
+  | { kind: "flush" | "kill" | "drop" | "dropZoom" | "forgetLedger" };
 
+const place = { x: fc.nat(300), y: fc.nat(300) };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 8,
+    weight: 16,
     arbitrary: fc.record({
       kind: fc.constant("put" as const),
-      x: fc.nat(300),
-      y: fc.nat(300),
-      size: fc.integer({ min: 1, max: 50 }),
+      ...place,
+      size: fc.integer({ min: 1, max: 9_000 }),
+      jpeg: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.constant({ kind: "flush" as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "kill" as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "drop" as const }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("remove" as const), ...place }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("use" as const), ...place, repeats: fc.nat(5) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("evict" as const),
+      order: fc.constantFrom("LRU" as const, "LFU" as const),
+      cells: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("flush" as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom("kill", "drop", "dropZoom", "forgetLedger") }),
+  },
 );
 
-test("whatever is written, dropped and killed, the sums equal what the store holds", async () => {
+const pyramid = { layer: "a", gridSet: "EPSG:900913", parametersId: "" };
+const jpegs: TileSet = { ...tileSet, format: "image/jpeg" };
+const Z = 9;
+
+/** What the ledger believes against a model of what was put: bytes by `FORMAT x/y`. */
+function compare(ledger: Ledger, model: ReadonlyMap<string, number>): void {
+  const bytes = [...model.values()].reduce((a, b) => a + b, 0);
+  expect(total(ledger)).toEqual({ tiles: BigInt(model.size), bytes: BigInt(bytes) });
+  expect({ tiles: ledger.total.tiles, bytes: ledger.total.bytes }).toEqual(total(ledger));
+  expect(ledger.sumOf("a").bytes).toBe(ledger.total.bytes);
+  const allocated = [...model.values()].reduce((sum, size) => sum + Math.ceil(size / 4096) * 4096, 0);
+  expect(Number(ledger.total.allocated)).toBe(allocated);
+}
+
+test("whatever is written, removed, evicted, dropped and killed, the sums equal what the store holds", async () => {
   let run = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const root = join(directory, String(run++));
-      let at = open(directory, `${run}.db`);
-      at.db.close();
-      rmSync(root, { recursive: true, force: true });
-      const { mkdirSync } = await import("node:fs");
       mkdirSync(root);
-      at = open(root, "state.db");
+      let at = open(root, "state.db");
       const model = new Map<string, number>();
+      const killed = (): void => {
+        at.db.close();
+        at = open(root, "state.db");
+        while (at.ledger.recountSome(1000));
+      };
+      const adopt = async (): Promise<void> => {
+        for (const one of at.ledger.unknownPyramids("a", ["EPSG:900913"])) {
+          for (const z of at.store.levels(one))
+            for await (const { rect, tiles } of at.store.regions(one, z, undefined)) at.ledger.adopt(one, rect, tiles);
+          at.ledger.adopted(one);
+        }
+      };
       for (const now of steps) {
         clock += 700;
-        if (now.kind === "put") {
-          const { x, y } = now;
-          const rect = { z: 9, minX: x, minY: y, maxX: x, maxY: y };
-          const cells = at.ledger.open(tileSet, rect);
-          if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
-          const put = await at.store.put({ tileSet, x, y, z: 9 }, new Uint8Array(now.size), () => true);
-          if (put.stored) at.ledger.wrote(tileSet, { x, y, z: 9, bytes: now.size, replaced: put.replaced });
-          at.ledger.close(cells);
-          model.set(`${x}/${y}`, now.size);
-        } else if (now.kind === "flush") at.ledger.flush();
-        else if (now.kind === "drop") {
-          at.store.drop(String(clock), at.store.planDrop({ kind: "layer", layer: "a" }));
-          at.ledger.dropLayer("a");
-          model.clear();
-        } else {
-          // What was not flushed is forgotten, as by a kill.
-          at.db.close();
-          at = open(root, "state.db");
-          while (at.ledger.recountSome(1000));
+        switch (now.kind) {
+          case "put": {
+            const { x, y, size } = now;
+            const set = now.jpeg ? jpegs : tileSet;
+            const cells = at.ledger.open(set, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
+            if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
+            const put = await at.store.put({ tileSet: set, x, y, z: Z }, new Uint8Array(size), () => true);
+            if (put.stored) at.ledger.wrote(set, { x, y, z: Z, bytes: size, replaced: put.replaced });
+            at.ledger.close(cells);
+            model.set(`${set.format} ${x}/${y}`, size);
+            break;
+          }
+          case "remove": {
+            const { x, y } = now;
+            const at2 = { format: "image/png", x, y, z: Z };
+            const cells = at.ledger.openTiles(pyramid, [at2]);
+            if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
+            const bytes = at.store.delete({ tileSet, x, y, z: Z });
+            if (bytes !== undefined) at.ledger.removed(tileSet, { x, y, z: Z, bytes });
+            at.ledger.close(cells);
+            model.delete(`image/png ${x}/${y}`);
+            break;
+          }
+          case "use":
+            at.ledger.used([{ tileSet, x: now.x, y: now.y, z: Z, repeats: now.repeats }]);
+            break;
+          case "evict": {
+            const order = at.ledger.coldest({
+              order: now.order,
+              ofLayer: () => true,
+              keep: () => "none",
+              colderThan: Number.POSITIVE_INFINITY,
+            });
+            for (let n = 0; n < now.cells; n++) {
+              const cell = order.next();
+              if (cell === undefined) break;
+              for (const { tileSet: set, rect } of at.ledger.evict([cell]))
+                for (const key of [...model.keys()]) {
+                  const [format, x = 0, y = 0] = [
+                    key.split(" ")[0],
+                    ...(key.split(" ")[1] ?? "").split("/").map(Number),
+                  ];
+                  if (format === set.format && rectHolds(rect, x, y)) model.delete(key);
+                }
+            }
+            break;
+          }
+          case "flush":
+            at.ledger.flush();
+            break;
+          case "drop":
+            at.store.drop(String(clock), at.store.planDrop({ kind: "layer", layer: "a" }));
+            at.ledger.dropLayer("a");
+            model.clear();
+            break;
+          case "dropZoom": {
+            const zooms = { first: Z, last: Z };
+            at.store.drop(String(clock), at.store.planDrop({ kind: "pyramid", ...pyramid, zooms }));
+            at.ledger.dropZooms(pyramid, Z, Z);
+            model.clear();
+            break;
+          }
+          case "kill":
+            // What was not flushed is forgotten.
+            killed();
+            compare(at.ledger, model);
+            break;
+          case "forgetLedger":
+            // A cache that somebody brought along, counted afterwards.
+            at.db.close();
+            for (const name of readdirSync(root)) if (name.startsWith("state.db")) rmSync(join(root, name));
+            at = open(root, "state.db");
+            await adopt();
+            compare(at.ledger, model);
         }
       }
-      const bytes = [...model.values()].reduce((a, b) => a + b, 0);
-      expect(total(at.ledger)).toEqual({ tiles: BigInt(model.size), bytes: BigInt(bytes) });
+      compare(at.ledger, model);
       for (const key of model.keys()) {
-        const [x = 0, y = 0] = key.split("/").map(Number);
-        expect(at.ledger.presence(tileSet, { z: 9, minX: x, minY: y, maxX: x, maxY: y }).has(x, y)).toBe(true);
+        const [format, xy = ""] = key.split(" ");
+        const [x = 0, y = 0] = xy.split("/").map(Number);
+        const set = format === "image/png" ? tileSet : jpegs;
+        expect(at.ledger.presence(set, { z: Z, minX: x, minY: y, maxX: x, maxY: y }).has(x, y)).toBe(true);
       }
       at.db.close();
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 }, 120_000);
 
