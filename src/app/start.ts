@@ -12,6 +12,7 @@ import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
+import { clientAddress } from "../http/request.ts";
 import { createHttpServer } from "../http/server.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Operations } from "../jobs/operations.ts";
@@ -207,9 +208,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
       reader: cache,
-      authorised: async (headers, remote) => {
+      authorised: async (request) => {
         if (!authenticator.usersConfigured()) return true;
-        const checked = await authenticator.check(headers.authorization, remote);
+        const address = clientAddress(request, current.server);
+        const checked = await authenticator.check(request.headers.authorization, address);
         return checked.kind === "user";
       },
     }),

@@ -130,7 +130,7 @@ export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undef
   return intersectRects(found, matrixRect(grid, z));
 }
 
-/** The corner that WMTS calls TopLeftCorner, x first, with GWC's rounding to whole numbers within 0.5 %. */
+/** The corner that WMTS calls TopLeftCorner, x first. GWC rounds it to whole numbers within 0.5 %; here it is where it is. */
 export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; readonly y: number } {
   const m = matrixOf(grid, z);
   const y = grid.alignTopLeft ? grid.extent.maxY : grid.extent.minY + grid.tileHeight * m.resolution * m.matrixHeight;

@@ -98,6 +98,14 @@ export function ownOrigin(request: IncomingMessage, server: ServerOptions): stri
   return `${proto === "https" ? "https" : "http"}://${clean}`;
 }
 
+/** Where a request comes from: behind a trusted proxy, what the proxy itself added to X-Forwarded-For last. */
+export function clientAddress(request: IncomingMessage, server: ServerOptions): string {
+  const { headers, socket } = request;
+  const forwarded = server.trustProxy ? headers["x-forwarded-for"] : undefined;
+  const last = (Array.isArray(forwarded) ? forwarded.join(",") : forwarded)?.split(",").at(-1)?.trim();
+  return last === undefined || last === "" ? (socket.remoteAddress ?? "") : last.slice(0, 100);
+}
+
 /** The whole body, bounded. */
 export async function readBody(request: IncomingMessage): Promise<Result<Uint8Array, Refusal>> {
   const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${BODY_LIMIT} bytes.` };

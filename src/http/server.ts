@@ -18,7 +18,16 @@ import { seedRoute } from "./management/seed-route.ts";
 import type { CompatOptions, ServerOptions, User } from "./options.ts";
 import { assetAnswer, mapPageRoute } from "./pages/map-page-route.ts";
 import { type Answer, HTML_TYPE, send, textAnswer } from "./reply.ts";
-import { ClientGone, ownOrigin, readBody, segmentsOf, splitTarget, type Target, underMount } from "./request.ts";
+import {
+  ClientGone,
+  clientAddress,
+  ownOrigin,
+  readBody,
+  segmentsOf,
+  splitTarget,
+  type Target,
+  underMount,
+} from "./request.ts";
 import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
 
@@ -153,7 +162,10 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     const { authenticator } = options;
     let user: User | undefined;
     if (authenticator.usersConfigured() && isManaged(target.path)) {
-      const checked = await authenticator.check(request.headers.authorization, request.socket.remoteAddress ?? "");
+      const checked = await authenticator.check(
+        request.headers.authorization,
+        clientAddress(request, options.server()),
+      );
       switch (checked.kind) {
         case "user":
           user = checked.user;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { AskedDocument } from "./tile-parts.ts";
@@ -41,7 +41,7 @@ export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   /** Whether these credentials may see secured layers. */
-  readonly authorised: (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<boolean>;
+  readonly authorised: (request: IncomingMessage) => Promise<boolean>;
   /** ms since 1970, for Expires. */
   readonly now?: () => number;
 }
@@ -134,7 +134,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    const allowed = await options.authorised(request.headers, response.req.socket.remoteAddress ?? "");
+    const allowed = await options.authorised(response.req);
     if (request.signal.aborted || response.destroyed) return;
     if (!allowed) sendUnauthorized(response);
     else await serveTile(prepared, request, response);

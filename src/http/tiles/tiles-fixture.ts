@@ -146,7 +146,7 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
   const doors = createTileDoors({
     catalogue: () => catalogue,
     reader,
-    authorised: async (headers) => headers.authorization === "Basic bWU6bWU=",
+    authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),
     ...more,
   });
