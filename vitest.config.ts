@@ -12,7 +12,7 @@ export default defineConfig({
     retry: gate ? 1 : 0,
     allowOnly: false,
     expect: { requireAssertions: true },
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
   },
 });
