@@ -14,7 +14,9 @@ export interface Peer {
 }
 
 /** An instant upstream in a process of its own; `noise`: the side of what cannot be compressed in each tile. */
-export async function upstreamProcess(noise = 0): Promise<{ url: string; close(): void }> {
+export async function upstreamProcess(
+  noise = 0,
+): Promise<{ url: string; delay(ms: number): Promise<void>; close(): void }> {
   const child = spawn(
     process.execPath,
     [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(noise)],
@@ -25,7 +27,12 @@ export async function upstreamProcess(noise = 0): Promise<{ url: string; close()
   const url = await new Promise<string>((resolve) =>
     child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
   );
-  return { url, close: () => void child.kill() };
+  return {
+    url,
+    /** Each answer takes so long from now on. */
+    delay: async (ms) => void (await fetch(new URL(`/delay?ms=${ms}`, url))),
+    close: () => void child.kill(),
+  };
 }
 
 /** A bare `node:http` server of a body and headers. */

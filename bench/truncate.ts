@@ -41,8 +41,15 @@ export async function benchTruncate(): Promise<void> {
   upstream.close();
 }
 
-/** A layer of 218,453 tiles is cleared while it is being seeded and another is being read. */
+/**
+ * A layer of 218,453 tiles is cleared while it is being seeded and another is being read: once with an upstream that answers
+ * at once, so that the machine is as busy as it can be, and once with one that takes as long as a quick map server.
+ */
 export async function benchTruncateUnderLoad(): Promise<void> {
+  for (const delayMs of [0, 50]) await truncateUnderLoad(delayMs);
+}
+
+async function truncateUnderLoad(delayMs: number): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({
     configuration: wmsConfiguration(upstream.url, [
@@ -86,6 +93,7 @@ export async function benchTruncateUnderLoad(): Promise<void> {
   reader.take();
   await pause(20_000);
   const idle = reader.take();
+  await upstream.delay(delayMs);
   await seed(server, LAYER, { ...REQUEST, zoomStart: 10, zoomStop: 10 });
   await pause(15_000);
   const seeding = reader.take();
@@ -109,7 +117,7 @@ export async function benchTruncateUnderLoad(): Promise<void> {
   setPriority(0);
 
   console.log(
-    `truncate ${tiles} tiles while seeding: answered in ${answerMs.toFixed(1)} ms, the next read is a ${nextIs}, space reclaimed after ${reclaimSeconds.toFixed(1)} s`,
+    `truncate ${tiles} tiles while seeding from an upstream of ${delayMs} ms: answered in ${answerMs.toFixed(1)} ms, the next read is a ${nextIs}, space reclaimed after ${reclaimSeconds.toFixed(1)} s`,
   );
   const phases = [
     ["idle", idle],

@@ -1,12 +1,30 @@
 import { createServer } from "node:http";
 import { picture } from "../test/support/upstream.ts";
 
-/** Answers every GetMap at once with a prepared picture of the asked size. */
+/*
+ * Answers every GetMap with a prepared picture of the asked size: at once, or after what `/delay?ms=` has been told.
+ * Argument: the side of what cannot be compressed in each tile.
+ */
+
+let delayMs = 0;
 const server = createServer((incoming, response) => {
-  const query = new URL(incoming.url ?? "/", "http://any").searchParams;
-  const body = picture(Number(query.get("WIDTH")), Number(query.get("HEIGHT")), Number(process.argv[2] ?? 0));
-  response.writeHead(200, { "Content-Type": "image/png", "Content-Length": body.length });
-  response.end(body);
+  const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://any");
+  if (pathname === "/delay") {
+    delayMs = Number(searchParams.get("ms"));
+    response.end();
+    return;
+  }
+  const body = picture(
+    Number(searchParams.get("WIDTH")),
+    Number(searchParams.get("HEIGHT")),
+    Number(process.argv[2] ?? 0),
+  );
+  const answer = (): void => {
+    response.writeHead(200, { "Content-Type": "image/png", "Content-Length": body.length });
+    response.end(body);
+  };
+  if (delayMs === 0) answer();
+  else setTimeout(answer, delayMs);
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
