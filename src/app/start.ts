@@ -41,7 +41,7 @@ export class StartError extends Error {
 export type LoadConfiguration = () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 /** How often the keeper is told which tiles were read. */
-const USE_MS = 1_000;
+const USE_MS = 250;
 /** Tiles in flight at a shutdown are finished within this time (decisions 9). */
 const GRACE_MS = 25_000;
 
@@ -152,7 +152,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     shared: () => current.store.shared,
     now: Date.now,
   });
-  const operations = operationsOf(keeper);
+  const operations = operationsOf(keeper, tellUses);
   const authenticator = new Authenticator(configuration.users);
   let keeperFailure: string | undefined;
   const healthTimer = setInterval(() => {
@@ -256,10 +256,14 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   };
 }
 
-function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>): Operations {
+/** `tellUses`: the keeper is told what was read before it decides what is cold. */
+function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>, tellUses: () => void): Operations {
   return {
     rows: (layer) => keeper.call("rows", layer),
-    submit: (request) => keeper.call("submit", request),
+    submit(request) {
+      tellUses();
+      return keeper.call("submit", request);
+    },
     kill: (scope, layer) => keeper.call("kill", scope, layer),
     killTask: (layer, taskId) => keeper.call("killTask", layer, taskId),
     truncateLayer: (layer) => keeper.call("truncateLayer", layer),
@@ -269,11 +273,17 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>): Operations 
     job: (id) => keeper.call("job", id),
     usage: (options) => keeper.call("usage", options),
     verify: (options) => keeper.call("verify", options),
-    simulate: (choices) => keeper.call("simulate", choices),
+    simulate(choices) {
+      tellUses();
+      return keeper.call("simulate", choices);
+    },
     verification: () => keeper.call("verification"),
     cancelVerification: () => keeper.call("cancelVerification"),
     quota: () => keeper.call("quota"),
-    changeQuota: (change) => keeper.call("changeQuota", change),
+    changeQuota(change) {
+      tellUses();
+      return keeper.call("changeQuota", change);
+    },
   };
 }
 

@@ -131,6 +131,20 @@ test("a seed takes the place of what nobody uses, not of what is used, and ends 
   expect(await read(at, "read", 7, 49, 49)).toBe("MISS");
 });
 
+test("tiles that were read once each give way to a seed, those that were read again do not", async () => {
+  const at = await start(["seeded", "read"]);
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(8) });
+  for (const cellX of [0, 2, 4])
+    for (let y = 0; y < 16; y++) for (let x = 0; x < 16; x++) await read(at, "read", 7, cellX * 16 + x, y);
+  for (let i = 0; i < 5; i++) await read(at, "read", 7, 2 * 16 + 3, 3);
+  const job = await ended(at, await seed(at, "seeded", { ...world, zoomStop: 4 }));
+  expect([job.outcome, job.tiles.stored]).toEqual(["done", 341]);
+  expect(await read(at, "read", 7, 2 * 16 + 3, 3)).toBe("HIT");
+  expect((await usage(at)).layers.find((l) => l.layer === "seeded")?.tiles).toBe(341);
+  expect((await usage(at)).layers.find((l) => l.layer === "read")?.tiles).toBeLessThan(768);
+  await exact(at);
+});
+
 test("a seed that fits takes the place of one before it, whole", async () => {
   const at = await start(["first", "second"]);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
