@@ -472,6 +472,7 @@ export class Keeper implements Operations {
 
   async #sweepOnce(): Promise<void> {
     try {
+      await this.#ledger.removeLeftovers(this.#stopSweeping.signal);
       while (!this.#stopSweeping.signal.aborted && this.#ledger.reclaimSome(200)) await new Promise(setImmediate);
       await this.#parts.store.sweep(this.#stopSweeping.signal);
     } catch (error) {

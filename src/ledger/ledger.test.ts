@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import sharp from "sharp";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rectHolds } from "../grid/grid-set.ts";
 import { openDatabase } from "../state/database.ts";
@@ -209,4 +210,51 @@ test("a store that held tiles before the ledger is unknown, and is counted where
   expect([...ledger.tileSets()].map((t) => t.complete)).toEqual([false]);
   expect(total(ledger)).toEqual({ tiles: 20n, bytes: 200n });
   db.close();
+});
+
+test("after a reboot what was written in the last two minutes is counted again, and cut-off files in it are removed", async () => {
+  const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const at = open(directory, "state.db");
+  const write = async (x: number): Promise<void> => {
+    const cells = at.ledger.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
+    if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
+    const put = await at.store.put({ tileSet, x, y: 0, z: Z }, png, () => true);
+    if (put.stored) at.ledger.wrote(tileSet, { x, y: 0, z: Z, bytes: png.length, replaced: put.replaced });
+    at.ledger.close(cells);
+  };
+  await write(0);
+  clock += 2_000;
+  at.ledger.flush();
+  clock += 200_000;
+  // The first cell's mark has settled; of the second nothing is marked any more either, but it is young.
+  await write(100);
+  await write(101);
+  clock += 2_000;
+  at.ledger.flush();
+  at.db.close();
+  const names = readdirSync(join(directory, "tiles"), { recursive: true, encoding: "utf8" });
+  const file = (x: number): string =>
+    join(directory, "tiles", names.find((name) => name.endsWith(`${String(x).padStart(4, "0")}_0000.png`)) ?? "none");
+  truncateSync(file(0), png.length - 2);
+  truncateSync(file(100), png.length - 2);
+
+  const after = (boot: string) => {
+    const db = openDatabase(join(directory, "state.db"));
+    db.migrate([ledgerMigrations]);
+    const ledger = new Ledger(db, at.store, boot, () => clock);
+    while (ledger.recountSome(1000));
+    const { tiles } = total(ledger);
+    db.close();
+    return tiles;
+  };
+  expect(after("boot"), "a start without a reboot").toBe(3n);
+  expect(existsSync(file(100))).toBe(true);
+  expect(after("another boot"), "the one that was cut off").toBe(2n);
+  expect([existsSync(file(0)), existsSync(file(100)), existsSync(file(101))], "old ones are not looked at").toEqual([
+    true,
+    false,
+    true,
+  ]);
 });

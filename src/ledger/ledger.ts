@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SHIFT, CELL_SIDE, CELLS_PER_SIDE, type TileSet } from "../tile/tile-set.ts";
 import { type Block, CELLS, type CellOrder, cellOf } from "./block.ts";
 import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
@@ -73,6 +73,10 @@ export class Ledger {
   readonly #marks: Marks;
   /** Marked at a crash and not yet counted again, or doubted. */
   readonly #toRecount = new Map<string, BlockAddress>();
+  /** The cells that were marked when this process began. */
+  readonly #recalled: Place[] = [];
+  /** Cells that were written shortly before the machine went down. */
+  readonly #rebooted = new Set<string>();
   readonly #watched = new Set<{ record: (block: Block, cell: number) => void; layer: string }>();
 
   constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
@@ -93,15 +97,23 @@ export class Ledger {
 
   #recall(rebooted: boolean): void {
     for (const { at, cells } of [...Marks.left(this.#db, rebooted)]) {
-      if (this.#tileSets.byId(at.tileSetId) === undefined) continue;
+      const tileSet = this.#tileSets.byId(at.tileSetId)?.tileSet;
+      if (tileSet === undefined) continue;
       const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
       for (const cell of cells) {
         block.known[cell] = 0;
         this.#marks.restore(block, cell);
+        if (rebooted) this.#rebooted.add(`${blockKey(block)}/${cell}`);
+        this.#recalled.push({ tileSet, rect: block.cellRect(cell) });
       }
       this.#blocks.changed(block);
       this.#toRecount.set(blockKey(at), at);
     }
+  }
+
+  /** Removes what puts have left that the end of the last process interrupted; where, the marks tell. */
+  removeLeftovers(signal: AbortSignal): Promise<void> {
+    return this.#store.removeLeftovers(this.#recalled.splice(0), signal);
   }
 
   /** A zoom directory removed by hand holds nothing any more. */
@@ -238,7 +250,8 @@ export class Ledger {
     let bytes = 0;
     let allocated = 0;
     let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
-    for (const found of this.#store.recount(record.tileSet, block.cellRect(cell))) {
+    const afterReboot = this.#rebooted.delete(`${blockKey(block)}/${cell}`);
+    for (const found of this.#store.recount(record.tileSet, block.cellRect(cell), afterReboot)) {
       block.set(found.x, found.y);
       tiles++;
       bytes += found.bytes;
@@ -427,7 +440,7 @@ export class Ledger {
         for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) look(block, cell);
       for (const { block, cell } of cells.values()) {
         if (block.writers[cell] !== 0) continue;
-        const found = this.#store.recount(record.tileSet, block.cellRect(cell));
+        const found = this.#store.recount(record.tileSet, block.cellRect(cell), false);
         const store = { tiles: found.length, bytes: found.reduce((sum, tile) => sum + tile.bytes, 0) };
         const ledger = { tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
         const same =

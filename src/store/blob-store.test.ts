@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
 import { blobStoreConformance } from "./blob-store.conformance.ts";
 import { createFileBlobStore } from "./file-blob-store.ts";
@@ -42,7 +43,46 @@ describe("file store", () => {
     writeFileSync(join(bucket, "00_00.png"), "");
     writeFileSync(join(bucket, ".nuthatch-other-1"), "half");
     expect(store.get({ tileSet, x: 0, y: 0, z: 0 })).toBeUndefined();
-    expect(store.recount(tileSet, { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 })).toEqual([]);
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    expect(store.recount(tileSet, cell, false)).toEqual([]);
     expect(readdirSync(bucket)).toEqual([]);
+  });
+
+  test("leftovers in a large bucket go without looking at its tiles, this process's own stay", async () => {
+    const at = root();
+    const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });
+    await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), () => true);
+    const bucket = join(at, "a", "g_16", "001_000");
+    for (const name of [".nuthatch-other-1", ".nuthatch-test-1"]) writeFileSync(join(bucket, name), "half");
+    const cell = { z: 16, minX: 592, minY: 0, maxX: 607, maxY: 15 };
+    await store.removeLeftovers([{ tileSet, rect: cell }], new AbortController().signal);
+    expect(readdirSync(bucket).sort()).toEqual([".nuthatch-test-1", "000600_000001.png"]);
+  });
+
+  test("after a reboot a recount removes files that do not end as their format does", async () => {
+    const raster = { create: { width: 8, height: 8, channels: 3 as const, background: "red" } };
+    for (const [format, picture] of [
+      ["image/png", await sharp(raster).png().toBuffer()],
+      ["image/png8", await sharp(raster).png({ palette: true }).toBuffer()],
+      ["image/jpeg", await sharp(raster).jpeg().toBuffer()],
+      ["image/gif", await sharp(raster).gif().toBuffer()],
+      ["image/webp", await sharp(raster).webp().toBuffer()],
+    ] as const) {
+      const store = createFileBlobStore({ root: root(), fsync: false, instance: "test" });
+      const set = { ...tileSet, format };
+      const put = (x: number, bytes: Uint8Array) => store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, () => true);
+      await put(0, picture);
+      await put(1, picture.subarray(0, picture.length - 3));
+      await put(2, Buffer.concat([picture.subarray(0, 10), Buffer.alloc(picture.length - 10)]));
+      await put(3, picture.subarray(0, 1));
+      const cell = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+      expect(store.recount(set, cell, false), format).toHaveLength(4);
+      expect(
+        store.recount(set, cell, true).map(({ x }) => x),
+        format,
+        // WebP tells its length at the beginning, and nothing at the end.
+      ).toEqual(format === "image/webp" ? [0, 2] : [0]);
+      expect(store.stat({ tileSet: set, x: 1, y: 0, z: 4 })).toBeUndefined();
+    }
   });
 });

@@ -56,6 +56,12 @@ export interface StoredPyramid {
   readonly parametersId: string;
 }
 
+/** A rectangle of one tile set. */
+export interface Place {
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+}
+
 /** A part of a level: at least a block of the ledger, whole blocks always. */
 export interface Region {
   /** Regions of a level come in the order of their keys. */
@@ -124,8 +130,13 @@ export interface BlobStore extends AsyncDisposable {
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
   /** Levels of a pyramid for which the store holds a place, ascending; empty: it never held a tile there. */
   levels(pyramid: StoredPyramid): readonly number[];
-  /** The tiles of one tile set in a rectangle, found by looking. Removes empty files and leftovers of interrupted puts there. */
-  recount(tileSet: TileSet, rect: TileRect): FoundTile[];
+  /**
+   * The tiles of one tile set in a rectangle, found by looking. Removes empty files there, and after a reboot those that a
+   * power loss has cut off.
+   */
+  recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
+  /** Removes what interrupted puts of other processes have left in some places. */
+  removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
   /** What a level holds, found by listing, a region at a time from the one behind `after` on. */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */

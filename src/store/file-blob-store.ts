@@ -23,7 +23,7 @@ import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
 import { BLOCK_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
-import type { BlobStore, DeletionListener, FoundTile, PutOutcome, Room, StoredPyramid } from "./blob-store.ts";
+import type { BlobStore, DeletionListener, FoundTile, Place, PutOutcome, Room, StoredPyramid } from "./blob-store.ts";
 import {
   bucketDirectory,
   bucketOf,
@@ -35,8 +35,10 @@ import {
   tileFile,
   zoomDirectory,
 } from "./file-layout.ts";
+import { isCutOff } from "./internal/cut-off.ts";
 import { deleteRange } from "./internal/delete-range.ts";
 import { codeOf, isAbsent, storeError } from "./internal/faults.ts";
+import { isLeftover, removeLeftovers, TEMPORARY } from "./internal/leftovers.ts";
 import { regionsOf } from "./internal/regions.ts";
 import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
 
@@ -50,7 +52,6 @@ export interface FileBlobStoreOptions {
 
 /** GWC's name for what is being deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
-const TEMPORARY = ".nuthatch-";
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
 const PARALLEL_UNLINKS = 4;
@@ -297,15 +298,30 @@ class FileBlobStore implements BlobStore {
       .sort((a, b) => a - b);
   }
 
-  recount(tileSet: TileSet, rect: TileRect): FoundTile[] {
+  async removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void> {
+    const buckets = new Set<string>();
+    for (const { tileSet, rect } of places) {
+      const { half } = bucketOf(rect.z);
+      const directory = this.#zoomPath(tileSet, rect.z);
+      for (let y = rect.minY; y <= rect.maxY; y = (Math.floor(y / half) + 1) * half)
+        for (let x = rect.minX; x <= rect.maxX; x = (Math.floor(x / half) + 1) * half)
+          buckets.add(join(directory, bucketDirectory(x, y, rect.z)));
+    }
+    for (const bucket of buckets) {
+      if (signal.aborted) return;
+      await removeLeftovers(bucket, this.#prefix);
+    }
+  }
+
+  recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[] {
     const directory = this.#zoomPath(tileSet, rect.z);
     const extension = extensionOf(tileSet.format);
     const found: FoundTile[] = [];
     const look = (path: string, x: number, y: number): void => {
       const at = statSync(path, { throwIfNoEntry: false });
       if (at === undefined) return;
-      // What a power loss cut to nothing is not a tile.
-      if (at.size === 0) unlinkSync(path);
+      // What a power loss cut to nothing, or in two, is not a tile.
+      if (at.size === 0 || (afterReboot && isCutOff(path, at.size, tileSet.format))) unlinkSync(path);
       else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
     };
     if (rectCount(rect) <= FEW_LOOKS && bucketOf(rect.z).half > BLOCK_SIDE / 4) {
@@ -317,10 +333,7 @@ class FileBlobStore implements BlobStore {
     for (const bucket of this.#list(directory).filter((name) => bucketTouches(name, rect))) {
       for (const name of this.#list(join(directory, bucket))) {
         const path = join(directory, bucket, name);
-        if (name.startsWith(TEMPORARY)) {
-          if (!name.startsWith(this.#prefix)) rmSync(path, { force: true });
-          continue;
-        }
+        if (isLeftover(name, this.#prefix)) rmSync(path, { force: true });
         const tile = parsePair(name);
         if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
         if (tileFile(tile.x, tile.y, rect.z, extension) === name) look(path, tile.x, tile.y);

@@ -98,6 +98,7 @@ export function createMemoryBlobStore(): BlobStore {
       [...new Set([...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z))].sort(
         (a, b) => a - b,
       ),
+    async removeLeftovers() {},
     recount(tileSet, rect) {
       const inside: FoundTile[] = [];
       for (const { at, bytes, modifiedMs } of tiles.values()) {

@@ -1,0 +1,43 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { formatOf } from "../../layer/format.ts";
+
+/** IEND with its length and checksum (PNG 1.2, 4.1.4). */
+const PNG_END = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
+/** End of image (ITU T.81, B.1.1.3). */
+const JPEG_END = Buffer.from([0xff, 0xd9]);
+/** Trailer (GIF89a, 27). */
+const GIF_END = Buffer.from([0x3b]);
+
+/** Whether a file does not end as its format does: a power loss has kept its name and not all of its bytes. */
+export function isCutOff(path: string, size: number, mimeType: string): boolean {
+  switch (formatOf(mimeType)?.encoding) {
+    case "png":
+    case "png8":
+      return !endsWith(path, size, PNG_END);
+    case "jpeg":
+      return !endsWith(path, size, JPEG_END);
+    case "gif":
+      return !endsWith(path, size, GIF_END);
+    case "webp": {
+      // RIFF: four letters, then the length of what follows, padded to an even one.
+      const length = size < 12 ? 0 : read(path, 4, 4).readUInt32LE();
+      return size < 12 || size < 8 + length;
+    }
+    case undefined:
+      return false;
+  }
+}
+
+const endsWith = (path: string, size: number, end: Buffer): boolean =>
+  size >= end.length && read(path, size - end.length, end.length).equals(end);
+
+function read(path: string, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, bytes, 0, length, position);
+  } finally {
+    closeSync(file);
+  }
+  return bytes;
+}
