@@ -85,6 +85,7 @@ export class Enforcer {
   readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
   readonly counts: EnforcerCounts = { evictedTiles: 0, evictedBytes: 0, notStored: 0, cleanUps: 0 };
   #timer: NodeJS.Timeout | undefined;
+  #periodMs = 0;
   #nextMs = 0;
   #running: Promise<void> | undefined;
   #closed = false;
@@ -93,11 +94,20 @@ export class Enforcer {
     this.#parts = parts;
   }
 
-  /** The configuration has changed: the time to the next clean-up starts anew. */
+  /**
+   * The configuration may have changed. A new frequency counts from now on; the same one goes on, as a tool that puts the
+   * same configuration again and again must not put the clean-up off for ever.
+   */
   schedule(): void {
     const { cacheCleanUpFrequency, cacheCleanUpUnits } = this.#parts.configuration();
+    const periodMs = cacheCleanUpFrequency * UNIT_MS[cacheCleanUpUnits];
     this.#orders.clear();
-    this.#nextMs = this.#parts.now() + cacheCleanUpFrequency * UNIT_MS[cacheCleanUpUnits];
+    if (periodMs !== this.#periodMs) this.#again(periodMs);
+  }
+
+  #again(periodMs: number): void {
+    this.#periodMs = periodMs;
+    this.#nextMs = this.#parts.now() + periodMs;
     this.#wait();
   }
 
@@ -108,7 +118,7 @@ export class Enforcer {
     this.#timer = setTimeout(
       () => {
         if (this.#parts.now() < this.#nextMs) this.#wait();
-        else void this.cleanUp().finally(() => this.schedule());
+        else void this.cleanUp().finally(() => this.#again(this.#periodMs));
       },
       Math.min(left, LONGEST_TIMER_MS),
     );
