@@ -11,7 +11,7 @@ import { buildLayers } from "./internal/build-layers.ts";
 import { buildServer, isLoopback } from "./internal/build-server.ts";
 import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
-import { conform, isMap } from "./internal/conform.ts";
+import { conform } from "./internal/conform.ts";
 import { lay, readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import {
@@ -27,7 +27,7 @@ import {
   StoreSchema,
   UserSchema,
 } from "./internal/schema.ts";
-import { fits, type Shape } from "./internal/shape.ts";
+import { fits, isMap, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 export interface ConfigurationInput {

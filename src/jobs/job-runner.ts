@@ -60,7 +60,6 @@ export class JobRunner {
       const job = new ActiveJob(stored, layer?.metatile ?? [1, 1], true);
       this.#active.set(job.id, job);
       this.#ranges = undefined;
-      this.#ranges = undefined;
       this.#turns.push(job);
       job.reason = null;
       job.dirty = true;

@@ -363,9 +363,13 @@ export class Keeper implements Operations {
     return this.#runner.job(id);
   }
 
-  async usage(options: Parameters<Operations["usage"]>[0]): Promise<UsageView> {
-    // What a crash left open is counted before anybody is told.
+  /** What a crash left open is counted before anybody is told. */
+  async #recounted(): Promise<void> {
     while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
+  }
+
+  async usage(options: Parameters<Operations["usage"]>[0]): Promise<UsageView> {
+    await this.#recounted();
     return usageView(
       {
         ledger: this.#ledger,
@@ -382,7 +386,7 @@ export class Keeper implements Operations {
 
   async verify(options: Parameters<Operations["verify"]>[0]): Promise<boolean> {
     if (this.#verification?.view().state === "running") return false;
-    while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
+    await this.#recounted();
     const names = options.layer === undefined ? this.#layerNames() : [options.layer];
     const pyramids = names.flatMap((name) => this.#pyramidsOf(name));
     this.#verification = new Verification({

@@ -4,6 +4,7 @@ import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Region, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import { blockRect } from "./block-table.ts";
 import type { Ledger } from "./ledger.ts";
 import { pyramidKey } from "./tile-set-table.ts";
 
@@ -166,13 +167,11 @@ export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: n
   const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
   for (const [format, tiles] of region.tiles) {
     for (const tile of tiles) {
-      const minX = Math.floor(tile.x / BLOCK_SIDE) * BLOCK_SIDE;
-      const minY = Math.floor(tile.y / BLOCK_SIDE) * BLOCK_SIDE;
-      const key = `${minX}/${minY}`;
+      const [bx, by] = [Math.floor(tile.x / BLOCK_SIDE), Math.floor(tile.y / BLOCK_SIDE)];
+      const key = `${bx}/${by}`;
       let block = blocks.get(key);
       if (block === undefined) {
-        const rect = { z: region.rect.z, minX, minY, maxX: minX + BLOCK_SIDE - 1, maxY: minY + BLOCK_SIDE - 1 };
-        block = [rect, new Map()];
+        block = [blockRect({ z: region.rect.z, bx, by }), new Map()];
         blocks.set(key, block);
       }
       const listed = block[1].get(format);

@@ -1,4 +1,6 @@
+import type { TileRect } from "../grid/grid-set.ts";
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
+import { BLOCK_SIDE } from "../tile/tile-set.ts";
 import { Block, type CellOrder } from "./block.ts";
 
 /** Where a block is. */
@@ -20,6 +22,15 @@ const BLOCKS_IN_MEMORY = 2048;
 const USE_FLUSH_MS = 5_000;
 
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
+
+/** The tiles of a block. */
+export const blockRect = ({ z, bx, by }: Pick<BlockAddress, "z" | "bx" | "by">): TileRect => ({
+  z,
+  minX: bx * BLOCK_SIDE,
+  minY: by * BLOCK_SIDE,
+  maxX: (bx + 1) * BLOCK_SIDE - 1,
+  maxY: (by + 1) * BLOCK_SIDE - 1,
+});
 
 /** The blocks: those in use in memory, the rest in the database. */
 export class BlockTable {

@@ -1,8 +1,8 @@
 import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE, type TileSet } from "../tile/tile-set.ts";
+import type { TileSet } from "../tile/tile-set.ts";
 import type { Block, CellOrder } from "./block.ts";
-import { type BlockKey, type BlockTable, blockKey } from "./block-table.ts";
+import { type BlockKey, type BlockTable, blockKey, blockRect } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
 /** Whether something must stay that holds so many bytes: asked for cells, and for whole blocks as if they held nothing. */
@@ -114,11 +114,3 @@ export class EvictionOrder {
     return undefined;
   }
 }
-
-const blockRect = ({ z, bx, by }: BlockKey): TileRect => ({
-  z,
-  minX: bx * BLOCK_SIDE,
-  minY: by * BLOCK_SIDE,
-  maxX: (bx + 1) * BLOCK_SIDE - 1,
-  maxY: (by + 1) * BLOCK_SIDE - 1,
-});

@@ -1,9 +1,9 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
-import { BLOCK_SHIFT, CELL_SIDE, CELLS_PER_SIDE, type TileSet } from "../tile/tile-set.ts";
+import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
 import { type Block, CELLS, type CellOrder, cellOf } from "./block.ts";
-import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
+import { type BlockAddress, BlockTable, blockKey, blockRect } from "./block-table.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { heated } from "./heat.ts";
 import { Marks } from "./marks.ts";
@@ -103,7 +103,7 @@ export class Ledger {
       for (const cell of cells) {
         block.known[cell] = 0;
         this.#marks.restore(block, cell);
-        if (rebooted) this.#rebooted.add(`${blockKey(block)}/${cell}`);
+        if (rebooted) this.#rebooted.add(cellId(block, cell));
         this.#recalled.push({ tileSet, rect: block.cellRect(cell) });
       }
       this.#blocks.changed(block);
@@ -124,7 +124,7 @@ export class Ledger {
   }
 
   #blockOf(record: TileSetRecord, x: number, y: number, z: number): Block {
-    return this.#blocks.at(record.id, z, Math.floor(x / 2 ** BLOCK_SHIFT), Math.floor(y / 2 ** BLOCK_SHIFT));
+    return this.#blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
   }
 
   *#cellsOf(record: TileSetRecord, rect: TileRect): Generator<{ block: Block; cell: number }> {
@@ -140,14 +140,9 @@ export class Ledger {
 
   /** Opens the cells of a metatile for a writer. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
-    let mustCommit = false;
     const cells = [...this.#cellsOf(this.#tileSets.record(tileSet), rect)];
-    for (const { block, cell } of cells) {
-      block.writers[cell] = (block.writers[cell] ?? 0) + 1;
-      if (this.#marks.mark(block, cell)) mustCommit = true;
-      this.#notice(tileSet.layer, block, cell);
-    }
-    return { mustCommit, cells };
+    for (const { block, cell } of cells) this.#notice(tileSet.layer, block, cell);
+    return this.#openCells(cells);
   }
 
   /** Opens the cells of tiles that are about to be removed; what the ledger does not know of needs no mark. */
@@ -155,20 +150,24 @@ export class Ledger {
     pyramid: StoredPyramid,
     tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
   ): OpenCells {
-    let mustCommit = false;
     const cells = new Map<string, { readonly block: Block; readonly cell: number }>();
     for (const { format, x, y, z } of tiles) {
       const record = this.#tileSets.find({ ...pyramid, format });
       if (record === undefined) continue;
       const block = this.#blockOf(record, x, y, z);
       const cell = cellOf(x, y);
-      cells.set(`${blockKey(block)}/${cell}`, { block, cell });
+      cells.set(cellId(block, cell), { block, cell });
     }
-    for (const { block, cell } of cells.values()) {
+    return this.#openCells([...cells.values()]);
+  }
+
+  #openCells(cells: OpenCells["cells"]): OpenCells {
+    let mustCommit = false;
+    for (const { block, cell } of cells) {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#marks.mark(block, cell)) mustCommit = true;
     }
-    return { mustCommit, cells: [...cells.values()] };
+    return { mustCommit, cells };
   }
 
   close(open: OpenCells): void {
@@ -250,7 +249,7 @@ export class Ledger {
     let bytes = 0;
     let allocated = 0;
     let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
-    const afterReboot = this.#rebooted.delete(`${blockKey(block)}/${cell}`);
+    const afterReboot = this.#rebooted.delete(cellId(block, cell));
     for (const found of this.#store.recount(record.tileSet, block.cellRect(cell), afterReboot)) {
       block.set(found.x, found.y);
       tiles++;
@@ -434,7 +433,7 @@ export class Ledger {
       const record = this.#tileSets.record({ ...pyramid, format });
       const cells = new Map<string, { block: Block; cell: number }>();
       const look = (block: Block, cell: number): void =>
-        void (block.known[cell] === 1 && cells.set(`${blockKey(block)}/${cell}`, { block, cell }));
+        void (block.known[cell] === 1 && cells.set(cellId(block, cell), { block, cell }));
       for (const { x, y } of listed.get(format) ?? []) look(this.#blockOf(record, x, y, rect.z), cellOf(x, y));
       for (const block of this.#blocksWithRows(record, rect))
         for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) look(block, cell);
@@ -460,14 +459,13 @@ export class Ledger {
     const page = this.#db.prepare(
       "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
     );
-    const side = CELL_SIDE * CELLS_PER_SIDE;
     for (const record of this.#tileSets.of(pyramid)) {
       let rows = page.all(record.id, z, -1, -1);
       while (rows.length > 0) {
         let [bx, by] = [-1, -1];
         for (const row of rows) {
           [bx, by] = [int(row, "bx"), int(row, "by")];
-          yield { z, minX: bx * side, minY: by * side, maxX: (bx + 1) * side - 1, maxY: (by + 1) * side - 1 };
+          yield blockRect({ z, bx, by });
         }
         rows = page.all(record.id, z, bx, by);
       }
@@ -641,8 +639,10 @@ export class Ledger {
   }
 }
 
+const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;
+
 /** The blocks that a rectangle of tiles touches, numbered as blocks are. */
 function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
-  const block = (n: number): number => Math.floor(n / (CELL_SIDE * CELLS_PER_SIDE));
+  const block = (n: number): number => Math.floor(n / BLOCK_SIDE);
   return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };
 }

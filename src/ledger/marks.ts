@@ -58,10 +58,6 @@ export class Marks {
     this.#held.add(block);
   }
 
-  get waiting(): boolean {
-    return this.#fresh.size > 0;
-  }
-
   get any(): boolean {
     return this.#fresh.size > 0 || this.#held.size > 0;
   }

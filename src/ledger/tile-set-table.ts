@@ -156,10 +156,6 @@ export class TileSetTable {
     return this.#total;
   }
 
-  layers(): IterableIterator<string> {
-    return this.#byLayer.keys();
-  }
-
   /** A zoom holds nothing any more. The database's row is the caller's, who removes others with it. */
   clearZoom(record: TileSetRecord, z: number): void {
     const sum = record.sums.get(z);

@@ -16,8 +16,7 @@ export interface TileAddress extends TileIndex {
 }
 
 /** A block is 128 x 128 tiles of one tile set at one zoom: one record of the ledger. */
-export const BLOCK_SHIFT = 7;
-export const BLOCK_SIDE = 1 << BLOCK_SHIFT;
+export const BLOCK_SIDE = 128;
 /** A cell is 16 x 16 tiles, 64 to a block: the unit of marks, of use and of eviction. */
 export const CELL_SHIFT = 4;
 export const CELL_SIDE = 1 << CELL_SHIFT;

@@ -1,15 +1,12 @@
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import { accepts, type Shape } from "./shape.ts";
+import { accepts, isMap, type Shape } from "./shape.ts";
 
 export interface Reading {
   readonly problems: Problems;
   /** The value came as text (a variable, a flag): numbers and switches may be read from it. */
   cameAsText(path: Path): boolean;
 }
-
-export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * A value in the shape of a schema: keys that are there but empty left out, texts of variables read as what is meant.

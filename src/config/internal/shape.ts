@@ -98,7 +98,7 @@ export const Type = {
   Optional: <S extends Shape>(shape: S): S & Optional => ({ ...shape, optional: true }),
 };
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether a value fits a shape. */

@@ -1,12 +1,11 @@
 import type { JobFilter, JobState } from "../../jobs/job.ts";
-import type { Operations } from "../../jobs/operations.ts";
 import type { JobType } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
-import { type Answer, jsonText } from "../reply.ts";
-import type { Handler, Resource, Route } from "../resource.ts";
+import type { Route } from "../resource.ts";
+import { type ApiParts, json, layerOf, reader } from "./api-parts.ts";
 import { openApi } from "./openapi.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
 
@@ -15,15 +14,9 @@ const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
-const json = (value: unknown): Answer => ({ status: 200, type: "application/json", body: jsonText(value) });
-
 /** `/api/v1`: what the contract leans on (decisions 10). */
-export function apiRoute(parts: { readonly operations: Operations; readonly catalogue: () => Catalogue }): Route {
+export function apiRoute(parts: ApiParts): Route {
   const { operations } = parts;
-  const reader = (handle: Handler["handle"]): Resource => ({
-    problems: true,
-    methods: { GET: { need: "read", handle } },
-  });
   return (segments) => {
     const [api, version, name, id, ...more] = segments;
     if (api !== "api" || version !== "v1" || more.length > 0) return undefined;
@@ -55,9 +48,8 @@ export function apiRoute(parts: { readonly operations: Operations; readonly cata
 
 function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobFilter, Refusal> {
   const text = (key: string): string | undefined => query.get(key) || undefined;
-  const layer = text("layer");
-  if (layer !== undefined && !catalogue.layers.has(layer))
-    return refuse({ code: "unknown_layer", message: `Unknown layer: ${layer}` });
+  const layer = layerOf(query, catalogue);
+  if (!layer.ok) return layer;
   const state = STATES.find((s) => s === text("state"));
   if (text("state") !== undefined && state === undefined)
     return refuse(badField("state", `one of ${STATES.join(", ")}`, text("state")));
@@ -72,7 +64,7 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
   if (after !== undefined && !/^\d{1,15}$/.test(after)) return refuse(badField("after", "the id of a job", after));
   return ok({
     limit: Number(limit),
-    ...(layer === undefined ? {} : { layer }),
+    ...(layer.value === undefined ? {} : { layer: layer.value }),
     ...(state === undefined ? {} : { state }),
     ...(type === undefined ? {} : { type }),
     ...(after === undefined ? {} : { after: Number(after) }),

@@ -1,43 +1,27 @@
-import type { Operations } from "../../jobs/operations.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import type { ExpirationPolicy, QuotaConfiguration } from "../../quota/quota-configuration.ts";
-import { checkQuotaSize, parseQuotaValue, STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import { checkQuotaSize, EXPIRATION_POLICIES, parseQuotaValue, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import type { WhatIf } from "../../quota/what-if.ts";
 import { refusalProblem } from "../errors.ts";
-import { type Answer, jsonText } from "../reply.ts";
+import type { Answer } from "../reply.ts";
 import type { Resource } from "../resource.ts";
-
-const json = (value: unknown, status = 200): Answer => ({ status, type: "application/json", body: jsonText(value) });
-
-interface Parts {
-  readonly operations: Operations;
-  readonly catalogue: () => Catalogue;
-}
+import { type ApiParts, json, layerOf, reader } from "./api-parts.ts";
 
 /** `usage`: what is kept; with `by=tileSet` also by grid set, format, parameters and zoom. */
-export function usageResource({ operations, catalogue }: Parts): Resource {
-  return {
-    problems: true,
-    methods: {
-      GET: {
-        need: "read",
-        async handle({ query }) {
-          const by = query.get("by") || undefined;
-          if (by !== undefined && by !== "tileSet") return refusalProblem(badField("by", "tileSet", by));
-          const layer = layerOf(query, catalogue());
-          if (!layer.ok) return refusalProblem(layer.error);
-          return json(await operations.usage({ tileSets: by !== undefined, layer: layer.value }));
-        },
-      },
-    },
-  };
+export function usageResource({ operations, catalogue }: ApiParts): Resource {
+  return reader(async ({ query }) => {
+    const by = query.get("by") || undefined;
+    if (by !== undefined && by !== "tileSet") return refusalProblem(badField("by", "tileSet", by));
+    const layer = layerOf(query, catalogue());
+    if (!layer.ok) return refusalProblem(layer.error);
+    return json(await operations.usage({ tileSets: by !== undefined, layer: layer.value }));
+  });
 }
 
 /** `usage/verification`: POST compares the ledger with the store, GET tells how far it is, DELETE cancels. */
-export function verificationResource({ operations, catalogue }: Parts): Resource {
+export function verificationResource({ operations, catalogue }: ApiParts): Resource {
   const view = async (): Promise<Answer> => {
     const verification = await operations.verification();
     return verification === undefined
@@ -73,27 +57,18 @@ export function verificationResource({ operations, catalogue }: Parts): Resource
   };
 }
 
-const POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
 const MOST_SIMULATIONS = 16;
 
 /** `usage/simulation`: how other sizes (`size=20GiB`, repeated) and policies (`policy=LRU`) would have done. */
-export function simulationResource({ operations }: Parts): Resource {
-  return {
-    problems: true,
-    methods: {
-      GET: {
-        need: "read",
-        async handle({ query }) {
-          const choices = choicesOf(query, await operations.quota());
-          if (!choices.ok) return refusalProblem(choices.error);
-          const simulation = await operations.simulate(choices.value);
-          return simulation === undefined
-            ? refusalProblem({ code: "conflict", message: "Another simulation is running." })
-            : json(simulation);
-        },
-      },
-    },
-  };
+export function simulationResource({ operations }: ApiParts): Resource {
+  return reader(async ({ query }) => {
+    const choices = choicesOf(query, await operations.quota());
+    if (!choices.ok) return refusalProblem(choices.error);
+    const simulation = await operations.simulate(choices.value);
+    return simulation === undefined
+      ? refusalProblem({ code: "conflict", message: "Another simulation is running." })
+      : json(simulation);
+  });
 }
 
 /** Absent: half the global quota, the quota and twice it; both policies. */
@@ -112,21 +87,14 @@ function choicesOf(query: URLSearchParams, quota: QuotaConfiguration): Result<re
   }
   const policies: ExpirationPolicy[] = [];
   for (const text of query.getAll("policy")) {
-    const policy = POLICIES.find((known) => known === text.toUpperCase());
-    if (policy === undefined) return refuse(badField("policy", `one of ${POLICIES.join(", ")}`, text));
+    const policy = EXPIRATION_POLICIES.find((known) => known === text.toUpperCase());
+    if (policy === undefined) return refuse(badField("policy", `one of ${EXPIRATION_POLICIES.join(", ")}`, text));
     policies.push(policy);
   }
   const choices = (sizes.length > 0 ? sizes : [now / 2n, now, now * 2n]).flatMap((bytes) =>
-    (policies.length > 0 ? policies : POLICIES).map((policy) => ({ policy, bytes })),
+    (policies.length > 0 ? policies : EXPIRATION_POLICIES).map((policy) => ({ policy, bytes })),
   );
   return choices.length <= MOST_SIMULATIONS
     ? ok(choices)
     : refuse(badField("size", `at most ${MOST_SIMULATIONS} sizes times policies`, String(choices.length)));
-}
-
-function layerOf(query: URLSearchParams, catalogue: Catalogue): Result<string | undefined, Refusal> {
-  const layer = query.get("layer") || undefined;
-  return layer === undefined || catalogue.layers.has(layer)
-    ? ok(layer)
-    : refuse({ code: "unknown_layer", message: `Unknown layer: ${layer}` });
 }

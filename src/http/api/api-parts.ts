@@ -1,0 +1,32 @@
+import type { Operations } from "../../jobs/operations.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { type Answer, jsonText } from "../reply.ts";
+import type { Handler, Resource } from "../resource.ts";
+
+/** What the resources of `/api/v1` work with. */
+export interface ApiParts {
+  readonly operations: Operations;
+  readonly catalogue: () => Catalogue;
+}
+
+export const json = (value: unknown, status = 200): Answer => ({
+  status,
+  type: "application/json",
+  body: jsonText(value),
+});
+
+/** A resource that can only be looked at. */
+export const reader = (handle: Handler["handle"]): Resource => ({
+  problems: true,
+  methods: { GET: { need: "read", handle } },
+});
+
+/** `layer` of a query; absent or empty: all. */
+export function layerOf(query: URLSearchParams, { layers }: Catalogue): Result<string | undefined, Refusal> {
+  const layer = query.get("layer") || undefined;
+  return layer === undefined || layers.has(layer)
+    ? ok(layer)
+    : refuse({ code: "unknown_layer", message: `Unknown layer: ${layer}` });
+}
