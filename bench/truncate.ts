@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
-import { ended, seed, startServer, type TestServer } from "../test/support/server.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
 import { type Latencies, PacedReader } from "./paced-reader.ts";
@@ -12,12 +12,9 @@ const OTHER = "ws:other";
 const READS_PER_SECOND = 200;
 const REQUEST = { gridSetId: "EPSG:900913", format: "image/png", type: "seed", threadCount: 16 };
 
-async function massTruncate(server: TestServer, layer: string): Promise<number> {
+async function massTruncateMs(server: TestServer, layer: string): Promise<number> {
   const t0 = performance.now();
-  const response = await fetch(`${server.url}/rest/masstruncate`, {
-    method: "POST",
-    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
-  });
+  const response = await massTruncate(server, layer);
   await response.arrayBuffer();
   if (response.status !== 200) throw new Error(`masstruncate: ${response.status}`);
   return performance.now() - t0;
@@ -29,13 +26,13 @@ export async function benchTruncate(): Promise<void> {
   const server = await startServer({
     configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: "metatile: [8, 8]" }]),
   });
-  await massTruncate(server, LAYER);
+  await massTruncateMs(server, LAYER);
   for (const [zoomStop, tiles] of [
     [5, 1365],
     [8, 87381],
   ] as const) {
     await ended(server, await seed(server, LAYER, { ...REQUEST, zoomStart: 0, zoomStop }), 600_000);
-    console.log(`truncate ${tiles} tiles: answered in ${(await massTruncate(server, LAYER)).toFixed(1)} ms`);
+    console.log(`truncate ${tiles} tiles: answered in ${(await massTruncateMs(server, LAYER)).toFixed(1)} ms`);
   }
   await server.close();
   upstream.close();
@@ -97,7 +94,7 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
   await seed(server, LAYER, { ...REQUEST, zoomStart: 10, zoomStop: 10 });
   await pause(15_000);
   const seeding = reader.take();
-  const answerMs = await massTruncate(server, LAYER);
+  const answerMs = await massTruncateMs(server, LAYER);
   const next = await fetch(`${server.url}/xyz/${LAYER}/9/255/255.png`);
   const nextIs = next.headers.get("geowebcache-cache-result");
   await next.arrayBuffer();

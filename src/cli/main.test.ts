@@ -1,38 +1,16 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
+import { runProgram } from "../../test/support/run-program.ts";
 import { isPasswordHash, verifyPassword } from "../http/auth/password.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-cli-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-/** The built program, as its user has it. */
-const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ""): Promise<Ended> {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: directory,
-    env: { PATH: process.env["PATH"], ...env },
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  child.stdin.end(input);
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
-}
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, input = "") =>
+  runProgram(args, { env, cwd: directory, input });
 function file(name: string, text: string): string {
   writeFileSync(join(directory, name), text);
   return name;

@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
 import { unlinkSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../../test/support/run-program.ts";
 import { ended, seed, startServer, type TestServer, until } from "../../test/support/server.ts";
 import { scanStore } from "../../test/support/store-scan.ts";
 
-const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 let server: TestServer;
 let guarded: TestServer;
 beforeAll(async () => {
@@ -17,22 +15,8 @@ afterAll(async () => {
   await guarded.close();
 });
 
-function quota(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [program, "quota", ...args], {
-    env: { PATH: process.env["PATH"], NUTHATCH_URL: `${server.url}/geowebcache/`, ...env },
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
-    child.on("close", (code) => resolve({ code, stdout, stderr })),
-  );
-}
+const quota = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runProgram(["quota", ...args], { env: { NUTHATCH_URL: `${server.url}/geowebcache/`, ...env } });
 
 test("quota shows the configuration, and --json the server's own answer", async () => {
   expect(await quota([])).toEqual({

@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
 import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -78,8 +79,7 @@ test("counting goes on after kills, and a seed stores nothing that was there", a
     server = at;
   }
   await complete(at);
-  const scan = scanStore(at.dataDir);
-  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  await expectExact(at);
   const again = await ended(at, await seed(at, LAYER, world));
   expect(again.tiles).toMatchObject({ total: 5461, stored: 0, skipped: 5461 });
   const byTileSet = (await usage(at, "?by=tileSet")).tileSets ?? [];
@@ -137,8 +137,7 @@ test("a verification names what somebody else changed in the store, and repairs 
   expect((await usage(at)).total.tiles, "told, not repaired").toBe(5461);
 
   expect(await verify(at, "?repair=true")).toMatchObject({ differing: 2 });
-  const scan = scanStore(at.dataDir);
-  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  await expectExact(at);
   expect(await verify(at, `?layer=${encodeURIComponent(LAYER)}`)).toMatchObject({ differing: 0 });
   for (const [query, status] of [
     ["?repair=maybe", 400],

@@ -1,9 +1,19 @@
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { ended, job, putQuota, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { expectExact } from "../support/exact.ts";
+import {
+  ended,
+  job,
+  massTruncate,
+  putQuota,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
-import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
@@ -39,11 +49,6 @@ async function read(at: TestServer, layer: string, x: number, y: number): Promis
   return response.headers.get("geowebcache-cache-result");
 }
 
-async function exact(at: TestServer): Promise<void> {
-  const scan = scanStore(at.dataDir);
-  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
-}
-
 /** One read in each metatile, row by row, until draws are no longer stored. */
 async function fillByReads(at: TestServer, layer: string): Promise<void> {
   for (let n = 0; (await usage(at)).enforcement.notStored < 5; n++) {
@@ -65,12 +70,6 @@ async function storedAgain(at: TestServer, layer: string): Promise<void> {
 }
 
 const north = { coords: { double: [-20037508, 1, 20037508, 20037508] } };
-const truncate = (at: TestServer, layer: string) =>
-  fetch(`${at.url}/rest/masstruncate`, {
-    method: "POST",
-    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
-  });
-
 test.skipIf(!mountable)(
   "a full disk reaches no client, nothing is half stored, and room that is made is used",
   async () => {
@@ -78,7 +77,7 @@ test.skipIf(!mountable)(
     await fillByReads(at, "a");
     const { bavail, bsize } = statfsSync(at.dataDir);
     expect(bavail * bsize, "a reserve is left for the database").toBeGreaterThan(5 * MIB);
-    await exact(at);
+    await expectExact(at);
     expect(await read(at, "a", 0, 0)).toBe("HIT");
 
     // Somebody else takes the rest.
@@ -87,12 +86,12 @@ test.skipIf(!mountable)(
     for (let i = 0; i < 20; i++) expect(await read(at, "b", i * 4, 200)).toBe("MISS");
     expect(await read(at, "a", 0, 0)).toBe("HIT");
     expect(await kept(at, "b"), "served and not stored").toBe(0);
-    await exact(at);
+    await expectExact(at);
 
     rmSync(foreign);
-    expect((await truncate(at, "a")).status).toBe(200);
+    expect((await massTruncate(at, "a")).status).toBe(200);
     await until("there is room again", async () => ((await read(at, "b", 100, 100)) === "HIT" ? true : undefined));
-    await exact(at);
+    await expectExact(at);
   },
 );
 
@@ -104,10 +103,10 @@ test.skipIf(!mountable)("a disk without files left is the same", async () => {
   expect(tiles).toBeLessThan(3_000);
   expect(await read(at, "b", 8, 8)).toBe("MISS");
   expect(await kept(at, "b")).toBe(0);
-  await exact(at);
-  await truncate(at, "a");
+  await expectExact(at);
+  await massTruncate(at, "a");
   await storedAgain(at, "b");
-  await exact(at);
+  await expectExact(at);
 });
 
 test.skipIf(!mountable)("a seed waits for room with the reason, and goes on when there is some", async () => {
@@ -125,10 +124,10 @@ test.skipIf(!mountable)("a seed waits for room with the reason, and goes on when
   await until("it waits", async () =>
     /^waiting for room: the disk/.test((await job(at, id)).reason ?? "") ? true : undefined,
   );
-  await truncate(at, "a");
+  await massTruncate(at, "a");
   const done = await ended(at, id);
   expect([done.outcome, done.tiles.stored, done.reason]).toEqual(["done", 128, null]);
-  await exact(at);
+  await expectExact(at);
 });
 
 test.skipIf(!mountable)("an enforced quota makes room on a full disk by evicting what is cold", async () => {
@@ -140,5 +139,5 @@ test.skipIf(!mountable)("an enforced quota makes room on a full disk by evicting
     expect(await read(at, "b", 4 * i, 4)).toBe("HIT");
   }
   expect((await usage(at)).enforcement.evictedTiles).toBeGreaterThan(0);
-  await exact(at);
+  await expectExact(at);
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
@@ -17,13 +17,9 @@ const request = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", t
 /** Fast machines answer both within noise of each other: below this the ratio says nothing. */
 const SURELY_QUICK_MS = 100;
 
-async function massTruncate(at: TestServer, layer: string): Promise<number> {
+async function massTruncateMs(at: TestServer, layer: string): Promise<number> {
   const t0 = performance.now();
-  const response = await fetch(`${at.url}/rest/masstruncate`, {
-    method: "POST",
-    headers: { "Content-Type": "text/xml" },
-    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
-  });
+  const response = await massTruncate(at, layer);
   expect([response.status, await response.text()]).toEqual([200, ""]);
   return performance.now() - t0;
 }
@@ -47,10 +43,10 @@ test("what a mass truncate takes does not follow the number of tiles, even while
   const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
 
   const few = await fillAndGoOn(SMALL, 2);
-  const smallMs = await massTruncate(at, SMALL);
+  const smallMs = await massTruncateMs(at, SMALL);
   expect((await kill()).status).toBe(200);
   const many = await fillAndGoOn(LARGE, 6);
-  const largeMs = await massTruncate(at, LARGE);
+  const largeMs = await massTruncateMs(at, LARGE);
   expect(many).toBeGreaterThan(100 * few);
   expect(largeMs, `${few} tiles took ${smallMs} ms, ${many} took ${largeMs} ms`).toBeLessThan(
     Math.max(10 * smallMs, SURELY_QUICK_MS),

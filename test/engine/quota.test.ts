@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { CacheSimulation } from "../../src/quota/simulation.ts";
+import { expectExact } from "../support/exact.ts";
 import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
-import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
@@ -49,11 +49,6 @@ async function fillCell(at: TestServer, layer: string, cellX: number, cellY: num
     for (let x = 0; x < 16; x += 4) await read(at, layer, 7, cellX * 16 + x, cellY * 16 + y);
 }
 
-async function exact(at: TestServer): Promise<void> {
-  const scan = scanStore(at.dataDir);
-  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
-}
-
 const world = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 7, format: "image/png", type: "seed" };
 
 /** Follows usage while something runs; answers the most that was seen. */
@@ -92,7 +87,7 @@ test("readers of more than the quota: usage stays below quota and a metatile, th
     const { bytes } = (await usage(at)).total;
     return bytes <= 8 * MIB && bytes >= 8 * MIB - 1.1 * CELL ? true : undefined;
   });
-  await exact(at);
+  await expectExact(at);
 });
 
 test("under LRU what was read last stays, what was read first goes", async () => {
@@ -102,7 +97,7 @@ test("under LRU what was read last stays, what was read first goes", async () =>
   for (let cell = 0; cell < 6; cell++) await fillCell(at, "a", cell, 2);
   expect(await read(at, "a", 7, 5 * 16 + 1, 33)).toBe("HIT");
   expect(await read(at, "a", 7, 1, 1)).toBe("MISS");
-  await exact(at);
+  await expectExact(at);
 });
 
 test("a seed takes the place of what nobody uses, not of what is used, and ends with the reason", async () => {
@@ -126,7 +121,7 @@ test("a seed takes the place of what nobody uses, not of what is used, and ends 
   expect(after.total.bytes).toBeLessThanOrEqual(8 * MIB);
   expect(most).toBeLessThanOrEqual(8 * MIB + 2 * METATILE);
   expect(after.layers.find((l) => l.layer === "read")?.tiles, "one of the two cells has gone").toBe(256);
-  await exact(at);
+  await expectExact(at);
   expect(await read(at, "read", 7, 1, 1)).toBe("HIT");
   expect(await read(at, "read", 7, 49, 49)).toBe("MISS");
 });
@@ -142,7 +137,7 @@ test("tiles that were read once each give way to a seed, those that were read ag
   expect(await read(at, "read", 7, 2 * 16 + 3, 3)).toBe("HIT");
   expect((await usage(at)).layers.find((l) => l.layer === "seeded")?.tiles).toBe(341);
   expect((await usage(at)).layers.find((l) => l.layer === "read")?.tiles).toBeLessThan(768);
-  await exact(at);
+  await expectExact(at);
 });
 
 test("a seed that fits takes the place of one before it, whole", async () => {
@@ -154,7 +149,7 @@ test("a seed that fits takes the place of one before it, whole", async () => {
   const after = await usage(at);
   expect(after.layers.find((l) => l.layer === "second")?.tiles).toBe(341);
   expect(after.total.bytes).toBeLessThanOrEqual(6 * MIB + METATILE);
-  await exact(at);
+  await expectExact(at);
 });
 
 test("layers with their own quota lose only their own, and the others give way to the global quota first", async () => {
@@ -190,7 +185,7 @@ test("layers with their own quota lose only their own, and the others give way t
   const after = await usage(at);
   expect(after.layers[1]?.tiles, "a layer with its own quota, while others can give").toBe(512);
   expect(after.layers[2]?.tiles).toBeLessThan(512);
-  await exact(at);
+  await expectExact(at);
 });
 
 test("pins stay and floors hold, though they are the coldest", async () => {
@@ -213,7 +208,7 @@ test("pins stay and floors hold, though they are the coldest", async () => {
   const after = await usage(at);
   expect(after.layers.find((l) => l.layer === "pinned")?.tiles).toBe(256);
   expect(after.layers.find((l) => l.layer === "floored")?.tiles, "one cell lay above the floor").toBe(256);
-  await exact(at);
+  await expectExact(at);
 });
 
 test("enabled, frequency and limit apply from the PUT on, and nothing is evicted while it is off", async () => {
@@ -230,13 +225,13 @@ test("enabled, frequency and limit apply from the PUT on, and nothing is evicted
     await putQuota(at, everySecond);
     return (await usage(at)).total.bytes <= 3 * MIB ? true : undefined;
   });
-  await exact(at);
+  await expectExact(at);
   const restarted = await at.restart("SIGKILL");
   server = restarted;
   expect((await usage(restarted)).quota).toBe(3 * MIB);
   await fillCell(restarted, "a", 5, 5);
   expect((await usage(restarted)).total.bytes).toBeLessThanOrEqual(3 * MIB + METATILE);
-  await exact(restarted);
+  await expectExact(restarted);
 });
 
 test("no quota at all stores nothing and serves everything", async () => {
@@ -263,10 +258,10 @@ test("kills in the middle of evicting leave usage equal to the store", async () 
     });
     at = await at.restart("SIGKILL");
     server = at;
-    await exact(at);
+    await expectExact(at);
     await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
     await until(`job ${id} has ended`, async () => ((await rows(at)).length === 0 ? true : undefined));
-    await exact(at);
+    await expectExact(at);
   }
 });
 
@@ -333,7 +328,7 @@ test.each(["LFU", "LRU"] as const)(
       }
       expect(misses, "the hundred hottest").toEqual([]);
     }
-    await exact(at);
+    await expectExact(at);
   },
   120_000,
 );

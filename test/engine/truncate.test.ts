@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { expectExact } from "../support/exact.ts";
+import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
@@ -32,18 +33,6 @@ async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: U
   return { server, upstream };
 }
 
-const massTruncate = (at: TestServer, layer: string) =>
-  fetch(`${at.url}/rest/masstruncate`, {
-    method: "POST",
-    headers: { "Content-Type": "text/xml" },
-    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
-  });
-
-async function exact(at: TestServer): Promise<void> {
-  const scan = scanStore(at.dataDir);
-  expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
-}
-
 test("a mass truncate empties the layer at once, leaves the others, and stays so after a kill", async () => {
   const at = await start([LAYER, "other"]);
   await ended(at.server, await seed(at.server, LAYER, request));
@@ -57,7 +46,7 @@ test("a mass truncate empties the layer at once, leaves the others, and stays so
   const kept = await usage(restarted);
   expect(kept.layers.find((l) => l.layer === LAYER)).toMatchObject({ tiles: 0, bytes: 0 });
   expect(kept.layers.find((l) => l.layer === "other")).toMatchObject({ tiles: 85 });
-  await exact(restarted);
+  await expectExact(restarted);
   const next = await fetch(`${restarted.url}/xyz/${LAYER}/3/1/1.png`);
   expect(next.headers.get("geowebcache-cache-result")).toBe("MISS");
 });
@@ -76,7 +65,7 @@ test("no tile drawn before a truncation comes back while a seed is running", asy
     expect(modified).toBeGreaterThanOrEqual(Math.floor(since / 1000) * 1000 - 1000);
   }
   expect((await ended(at.server, id)).outcome).toBe("done");
-  await exact(at.server);
+  await expectExact(at.server);
 });
 
 test("a truncate removes exactly the tiles of its bounds and zooms, and says how many", async () => {
@@ -94,7 +83,7 @@ test("a truncate removes exactly the tiles of its bounds and zooms, and says how
   const last = await ended(at.server, id);
   expect(last.tasks).toHaveLength(1);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: 32 + 128, deleted: 32 + 128 } });
-  await exact(at.server);
+  await expectExact(at.server);
   expect((await usage(at.server)).total.tiles).toBe(1365 - 160);
   const gone = await fetch(`${at.server.url}/xyz/${LAYER}/4/7/5.png`);
   expect(gone.headers.get("geowebcache-cache-result")).toBe("MISS");
@@ -112,7 +101,7 @@ test("a truncate of one format leaves the other", async () => {
   );
   expect((await usage(at.server)).total.tiles).toBe(21);
   expect((await fetch(`${at.server.url}/xyz/${LAYER}/2/1/1.jpeg`)).headers.get("geowebcache-cache-result")).toBe("HIT");
-  await exact(at.server);
+  await expectExact(at.server);
 });
 
 test("a kill in the middle of a truncate of bounds leaves usage exact, and the truncate goes on", async () => {
@@ -131,7 +120,7 @@ test("a kill in the middle of a truncate of bounds leaves usage exact, and the t
     server = now;
   }
   expect((await ended(now, id)).outcome).toBe("done");
-  await exact(now);
+  await expectExact(now);
   expect((await usage(now)).total.tiles).toBe(5461 - 512 - 2048);
 });
 
@@ -142,7 +131,7 @@ test("truncate then seed in one burst leaves all tiles of the seed", async () =>
   const id = await seed(at.server, LAYER, request);
   expect((await ended(at.server, id)).outcome).toBe("done");
   expect((await usage(at.server)).total.tiles).toBe(1365);
-  await exact(at.server);
+  await expectExact(at.server);
 });
 
 test("a seed stores only what is missing, a reseed everything", async () => {
@@ -155,7 +144,7 @@ test("a seed stores only what is missing, a reseed everything", async () => {
   const reseed = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4, type: "reseed" }));
   expect(reseed.tiles).toMatchObject({ total: 341, stored: 341, skipped: 0 });
   expect(at.upstream.asked.length).toBe(2 * fetched);
-  await exact(at.server);
+  await expectExact(at.server);
 });
 
 test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is killed within a second", async () => {
@@ -173,7 +162,7 @@ test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is
   expect((await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" })).status).toBe(200);
   expect(performance.now() - t1).toBeLessThan(10_000);
   expect(await rows(at.server)).toEqual([]);
-  await exact(at.server);
+  await expectExact(at.server);
 });
 
 test("a small job is not held up by big ones", async () => {

@@ -1,4 +1,14 @@
-import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import {
+  ended,
+  massTruncate,
+  putQuota,
+  rows,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
@@ -62,11 +72,8 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
     await response.arrayBuffer();
     if (response.status !== 200) throw new Error(`a read was answered with ${response.status}`);
   };
-  const massTruncate = async () => {
-    const response = await fetch(`${server.url}/rest/masstruncate`, {
-      method: "POST",
-      body: `<truncateLayer><layerName>${pick(LAYERS)}</layerName></truncateLayer>`,
-    });
+  const clearLayer = async () => {
+    const response = await massTruncate(server, pick(LAYERS));
     if (response.status !== 200) throw new Error(`masstruncate was answered with ${response.status}`);
   };
   const changeQuota = () =>
@@ -87,7 +94,7 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
     else if (what < 82) await seed(server, pick(LAYERS), request("seed"));
     else if (what < 87) await seed(server, pick(LAYERS), request("reseed"));
     else if (what < 95) await seed(server, pick(LAYERS), request("truncate"));
-    else if (what < 97) await massTruncate();
+    else if (what < 97) await clearLayer();
     else await changeQuota();
   };
 

@@ -128,6 +128,14 @@ export async function seed(
   return Number(response.headers.get("x-job-id"));
 }
 
+/** Clears a layer by the contract's truncateLayer. */
+export const massTruncate = (server: TestServer, layer: string): Promise<Response> =>
+  fetch(`${server.url}/rest/masstruncate`, {
+    method: "POST",
+    headers: { "Content-Type": "text/xml" },
+    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+  });
+
 /** Polls until something holds; the deadline only ends a hopeless wait. */
 export async function until<T>(
   what: string,

@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
+
+/** Runs the built program as its user has it, with nothing of the test's own environment but the path. */
+export function runProgram(
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string; readonly input?: string } = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env["PATH"], ...options.env },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdin.end(options.input ?? "");
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
+}
