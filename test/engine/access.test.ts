@@ -1,23 +1,19 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
-import { picture, startUpstream, type Upstream } from "../support/upstream.ts";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, seed, startServer, usage } from "../support/server.ts";
+import { picture, startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
 
 test("with an administrator everything managed needs credentials, tiles and health do not", async () => {
   const at = await startServer({ env: { NUTHATCH_ADMIN_PASSWORD: "geheim" } });
-  server = at;
+  running.server = at;
   for (const [method, path] of [
     ["GET", "/rest/seed.json"],
     ["DELETE", "/rest/seed/topp:states.xml"],
@@ -56,12 +52,14 @@ test("with an administrator everything managed needs credentials, tiles and heal
 });
 
 test("roles: a viewer reads, an operator runs tasks, an administrator changes the quota", async () => {
-  upstream = await startUpstream();
+  running.upstream = await startUpstream();
   const users = ["admin", "operator", "viewer"]
     .map((role) => `  - { name: ${role}, password: pw, roles: [${role}] }`)
     .join("\n");
-  const at = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: "a" }], `users:\n${users}`) });
-  server = at;
+  const at = await startServer({
+    configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }], `users:\n${users}`),
+  });
+  running.server = at;
   const status = async (user: string, method: string, path: string, body?: string) =>
     (await fetch(at.url + path, { method, headers: basic(`${user}:pw`), ...(body === undefined ? {} : { body }) }))
       .status;
@@ -76,11 +74,11 @@ test("roles: a viewer reads, an operator runs tasks, an administrator changes th
 });
 
 test("a reload takes a good file, and a bad one changes nothing and says why", async () => {
-  upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: "a" }]) });
-  server = at;
+  running.upstream = await startUpstream();
+  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }]) });
+  running.server = at;
   const file = join(at.dataDir, "nuthatch.yaml");
-  writeFileSync(file, wmsConfiguration(upstream.url, [{ name: "b" }]));
+  writeFileSync(file, wmsConfiguration(running.upstream.url, [{ name: "b" }]));
   expect((await fetch(`${at.url}/rest/reload`, { method: "POST" })).status).toBe(200);
   expect((await fetch(`${at.url}/rest/seed/b.json`)).status).toBe(200);
   expect((await fetch(`${at.url}/rest/seed/a.json`)).status).toBe(400);
@@ -92,14 +90,14 @@ test("a reload takes a good file, and a bad one changes nothing and says why", a
 });
 
 test("a GWC cache put in place by hand is served, and a seed fetches only what is missing", async () => {
-  upstream = await startUpstream();
+  running.upstream = await startUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   const directory = join(dataDir, "tiles", "ws_roads", "EPSG_900913_02", "0_0");
   mkdirSync(directory, { recursive: true });
   for (const name of ["00_00", "01_00", "00_01", "01_01"])
     writeFileSync(join(directory, `${name}.png`), picture(256, 256));
-  const at = await startServer({ dataDir, configuration: wmsConfiguration(upstream.url) });
-  server = at;
+  const at = await startServer({ dataDir, configuration: wmsConfiguration(running.upstream.url) });
+  running.server = at;
   const hit = await fetch(`${at.url}/xyz/ws:roads/2/0/3.png`);
   expect([hit.status, hit.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
   const job = await ended(at, await seed(at, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 2, zoomStop: 2 }));
@@ -110,9 +108,9 @@ test("a GWC cache put in place by hand is served, and a seed fetches only what i
 });
 
 test("hits carry GWC's headers and a strong ETag, and conditional requests are answered with 304", async () => {
-  upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(upstream.url) });
-  server = at;
+  running.upstream = await startUpstream();
+  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = at;
   const url = `${at.url}/xyz/ws:roads/3/1/2.png`;
   const miss = await fetch(url);
   expect(miss.headers.get("geowebcache-cache-result")).toBe("MISS");
@@ -147,7 +145,7 @@ test("hits carry GWC's headers and a strong ETag, and conditional requests are a
 
 test("two thousand fuzzed requests cause no 5xx, no hang, and change no configuration", async () => {
   const at = await startServer();
-  server = at;
+  running.server = at;
   const before = await (await fetch(`${at.url}/rest/diskquota.xml`)).text();
   let state = 7;
   const random = (n: number): number => {

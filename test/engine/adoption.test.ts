@@ -1,18 +1,14 @@
 import { appendFileSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 const world = {
@@ -28,11 +24,11 @@ const STATES = `
 
 /** A server on a store that is full, and a database that knows nothing of it: a cache that somebody brought along. */
 async function startOnForeignCache(): Promise<TestServer> {
-  upstream = await startUpstream();
+  running.upstream = await startUpstream();
   const first = await startServer({
-    configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: `parameterFilters:${STATES}` }]),
+    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, extra: `parameterFilters:${STATES}` }]),
   });
-  server = first;
+  running.server = first;
   await ended(first, await seed(first, LAYER, world));
   await ended(first, await seed(first, LAYER, { ...world, gridSetId: "EPSG:4326", zoomStop: 4, format: "image/jpeg" }));
   await ended(first, await seed(first, LAYER, { ...world, zoomStop: 3, parameters: { STYLES: "a" } }));
@@ -40,7 +36,7 @@ async function startOnForeignCache(): Promise<TestServer> {
   for (const name of readdirSync(first.dataDir)) if (name.startsWith("state.db")) rmSync(join(first.dataDir, name));
   expect(readdirSync(first.dataDir)).not.toContain("state.db");
   const again = await first.restart();
-  server = again;
+  running.server = again;
   return again;
 }
 
@@ -76,7 +72,7 @@ test("counting goes on after kills, and a seed stores nothing that was there", a
   let at = await startOnForeignCache();
   for (let round = 0; round < 3; round++) {
     at = await at.restart("SIGKILL");
-    server = at;
+    running.server = at;
   }
   await complete(at);
   await expectExact(at);
@@ -113,9 +109,9 @@ async function verify(at: TestServer, query: string): Promise<VerificationJson> 
 }
 
 test("a verification names what somebody else changed in the store, and repairs it on request", async () => {
-  upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(upstream.url) });
-  server = at;
+  running.upstream = await startUpstream();
+  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = at;
   expect((await fetch(`${at.url}/api/v1/usage/verification`)).status).toBe(404);
   await ended(at, await seed(at, LAYER, world));
   const good = await verify(at, "");

@@ -1,14 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { type Behaviour, drawAfter, picture, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 const request = {
@@ -21,9 +17,11 @@ const request = {
 };
 
 async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
-  upstream = await startUpstream();
-  server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]) });
-  return { server, upstream };
+  running.upstream = await startUpstream();
+  running.server = await startServer({
+    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]),
+  });
+  return { server: running.server, upstream: running.upstream };
 }
 
 test("an upstream that fails one request in twenty loses no tile, and the retries are counted", async () => {
@@ -189,15 +187,15 @@ test("one killed task leaves its work to the others, whose totals grow by it", a
 });
 
 test("no more requests are in flight than the source allows, users and jobs together", async () => {
-  upstream = await startUpstream();
-  upstream.behaviour = drawAfter(15);
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(15);
   const at = await startServer({
-    configuration: wmsConfiguration(upstream.url, [
+    configuration: wmsConfiguration(running.upstream.url, [
       { name: "a", connections: 3 },
       { name: "b", connections: 3 },
     ]),
   });
-  server = at;
+  running.server = at;
   const ids = [
     await seed(at, "a", { ...request, zoomStop: 5, threadCount: 8 }),
     await seed(at, "b", { ...request, zoomStop: 5, threadCount: 8 }),
@@ -206,7 +204,7 @@ test("no more requests are in flight than the source allows, users and jobs toge
     Array.from({ length: 40 }, (_, i) => fetch(`${at.url}/xyz/a/8/${i * 4}/100.png`).then((r) => r.arrayBuffer())),
   );
   for (const id of ids) expect(await ended(at, id)).toMatchObject({ outcome: "done" });
-  expect(upstream.maxInFlight()).toBe(3);
+  expect(running.upstream.maxInFlight()).toBe(3);
 });
 
 test("a hundred concurrent misses of one metatile cause one upstream request", async () => {

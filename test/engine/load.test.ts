@@ -1,14 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const SMALL = "ws:small";
 const LARGE = "ws:large";
@@ -25,14 +21,14 @@ async function massTruncateMs(at: TestServer, layer: string): Promise<number> {
 }
 
 test("what a mass truncate takes does not follow the number of tiles, even while the layer is being seeded", async () => {
-  upstream = await startUpstream();
-  server = await startServer({
+  running.upstream = await startUpstream();
+  running.server = await startServer({
     configuration: wmsConfiguration(
-      upstream.url,
+      running.upstream.url,
       [SMALL, LARGE].map((name) => ({ name, extra: "metatile: [1, 1]" })),
     ),
   });
-  const at = server;
+  const at = running.server;
   // The same load in both measurements: the layer is filled, then a seed that does not end goes on.
   const fillAndGoOn = async (layer: string, zoomStop: number): Promise<number> => {
     const { stored } = (await ended(at, await seed(at, layer, { ...request, zoomStop }))).tiles;

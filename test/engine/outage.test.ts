@@ -1,15 +1,11 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** EPSG:900913 from zoom 0 to 6. */
@@ -18,13 +14,13 @@ const OUTAGE_MS = 20_000;
 
 /** A seed that is in the middle of its work. */
 async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
-  upstream = await startUpstream();
-  upstream.behaviour = drawAfter(10);
-  server = await startServer({ configuration: wmsConfiguration(upstream.url) });
-  const at = server;
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(10);
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const at = running.server;
   const id = await seed(at, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
   await until("some tiles are stored", async () => ((await job(at, id)).tiles.stored > 300 ? true : undefined));
-  return { server: at, upstream, id };
+  return { server: at, upstream: running.upstream, id };
 }
 
 const waitsFor = (at: TestServer, id: number) =>
@@ -88,7 +84,7 @@ test("a server that is killed while a job waits for its upstream goes on waiting
   await at.upstream.down();
   await waitsFor(at.server, at.id);
   const restarted = await at.server.restart("SIGKILL");
-  server = restarted;
+  running.server = restarted;
   const waiting = await waitsFor(restarted, at.id);
   expect(waiting).toMatchObject({ state: "running", outcome: null, tiles: { failed: 0 } });
   await at.upstream.up();

@@ -1,16 +1,12 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { drawNoise, startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const MIB = 2 ** 20;
 /** About 10 KiB of PNG a tile, 2.6 MiB a cell. */
@@ -21,16 +17,16 @@ const CELL = 256 * TILE;
 const METATILE = 16 * 1.1 * TILE;
 
 async function start(names: readonly string[], more = ""): Promise<TestServer> {
-  upstream = await startUpstream();
-  upstream.behaviour = drawNoise(NOISE);
-  server = await startServer({
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawNoise(NOISE);
+  running.server = await startServer({
     configuration: wmsConfiguration(
-      upstream.url,
+      running.upstream.url,
       names.map((name) => ({ name })),
       more,
     ),
   });
-  return server;
+  return running.server;
 }
 
 const everySecond = { cacheCleanUpFrequency: 1, cacheCleanUpUnits: "SECONDS" };
@@ -227,7 +223,7 @@ test("enabled, frequency and limit apply from the PUT on, and nothing is evicted
   });
   await expectExact(at);
   const restarted = await at.restart("SIGKILL");
-  server = restarted;
+  running.server = restarted;
   expect((await usage(restarted)).quota).toBe(3 * MIB);
   await fillCell(restarted, "a", 5, 5);
   expect((await usage(restarted)).total.bytes).toBeLessThanOrEqual(3 * MIB + METATILE);
@@ -257,7 +253,7 @@ test("kills in the middle of evicting leave usage equal to the store", async () 
       return all.length === 0 || all.reduce((sum, row) => sum + row[0], 0) > stored ? true : undefined;
     });
     at = await at.restart("SIGKILL");
-    server = at;
+    running.server = at;
     await expectExact(at);
     await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
     await until(`job ${id} has ended`, async () => ((await rows(at)).length === 0 ? true : undefined));
@@ -268,12 +264,12 @@ test("kills in the middle of evicting leave usage equal to the store", async () 
 test.each(["LFU", "LRU"] as const)(
   "the hit ratio under %s is that of the documented policy",
   async (policy) => {
-    upstream = await startUpstream();
-    upstream.behaviour = drawNoise(12);
+    running.upstream = await startUpstream();
+    running.upstream.behaviour = drawNoise(12);
     const at = await startServer({
-      configuration: wmsConfiguration(upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
+      configuration: wmsConfiguration(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
     });
-    server = at;
+    running.server = at;
     // 24 cells in three rows of zoom 7, the quota for eight of them.
     const [cells, tiles] = [24, 24 * 256];
     const one = await fetch(`${at.url}/xyz/a/7/127/127.png`);

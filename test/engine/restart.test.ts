@@ -1,31 +1,29 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { drawAfter, startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** Tiles of EPSG:900913 from zoom 0 to 7, and metatiles of 4 x 4 in them. */
 const TILES = 21_845;
 
 test("a seed that is killed 20 times completes by itself, with the same ids, and fetches nothing twice but what was in flight", async () => {
-  upstream = await startUpstream();
+  running.upstream = await startUpstream();
   const counts = new Map<string, number>();
   const connections = 8;
   // Wide enough that twenty kills fit into the seed.
-  upstream.behaviour = (asked, response) => {
+  running.upstream.behaviour = (asked, response) => {
     counts.set(`${asked.bbox} ${asked.width}`, (counts.get(`${asked.bbox} ${asked.width}`) ?? 0) + 1);
     return drawAfter(25)(asked, response);
   };
-  server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER, connections }]) });
-  const id = await seed(server, LAYER, {
+  running.server = await startServer({
+    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, connections }]),
+  });
+  const id = await seed(running.server, LAYER, {
     gridSetId: "EPSG:900913",
     zoomStart: 0,
     zoomStop: 7,
@@ -33,68 +31,68 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
     type: "seed",
     threadCount: connections,
   });
-  const before = (await rows(server)).map((r) => r[3]);
+  const before = (await rows(running.server)).map((r) => r[3]);
   expect(before).toHaveLength(connections);
   let kills = 0;
   for (; kills < 20; kills++) {
     await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 150));
-    if ((await job(server, id)).state === "done") break;
-    server = await server.restart("SIGKILL");
-    const now = (await rows(server)).map((r) => r[3]);
+    if ((await job(running.server, id)).state === "done") break;
+    running.server = await running.server.restart("SIGKILL");
+    const now = (await rows(running.server)).map((r) => r[3]);
     for (const task of now) expect(before).toContain(task);
   }
   expect(kills).toBeGreaterThan(5);
-  const last = await ended(server, id, 120_000);
+  const last = await ended(running.server, id, 120_000);
   expect(last).toMatchObject({ state: "done", outcome: "done" });
   expect(last.tiles).toMatchObject({ total: TILES, failed: 0 });
   expect(last.tiles.stored + last.tiles.skipped).toBe(TILES);
-  const scan = scanStore(server.dataDir);
+  const scan = scanStore(running.server.dataDir);
   expect(scan.tiles).toBe(TILES);
   expect(scan.files.every(isWholePng)).toBe(true);
-  const kept = await usage(server);
+  const kept = await usage(running.server);
   expect(kept.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   const twice = [...counts.values()].reduce((sum, n) => sum + n - 1, 0);
   expect(twice).toBeLessThanOrEqual(kills * connections);
 }, 240_000);
 
 test("usage equals a scan of the store after a kill in the middle of users' misses", async () => {
-  upstream = await startUpstream();
-  server = await startServer({ configuration: wmsConfiguration(upstream.url) });
+  running.upstream = await startUpstream();
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
   for (let round = 0; round < 3; round++) {
-    const at = server;
+    const at = running.server;
     const reads = Array.from({ length: 60 }, (_, i) =>
       fetch(`${at.url}/xyz/${LAYER}/9/${100 + i * 4}/${round * 8}.png`)
         .then((r) => r.arrayBuffer())
         .catch(() => undefined),
     );
     await Promise.race([Promise.all(reads), new Promise((resolve) => setTimeout(resolve, 40 + round * 40))]);
-    server = await server.restart("SIGKILL");
+    running.server = await running.server.restart("SIGKILL");
     await Promise.allSettled(reads);
-    const kept = await usage(server);
-    const scan = scanStore(server.dataDir);
+    const kept = await usage(running.server);
+    const scan = scanStore(running.server.dataDir);
     expect(kept.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   }
 }, 60_000);
 
 test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on after the start", async () => {
-  upstream = await startUpstream();
-  upstream.behaviour = drawAfter(100);
-  server = await startServer({ configuration: wmsConfiguration(upstream.url) });
-  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, threadCount: 4 });
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(100);
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const id = await seed(running.server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, threadCount: 4 });
   await until("a tile is stored", async () =>
-    (await job(server as TestServer, id)).tiles.stored > 0 ? true : undefined,
+    (await job(running.server as TestServer, id)).tiles.stored > 0 ? true : undefined,
   );
-  expect(await server.kill("SIGTERM")).toBe(0);
-  const fetched = upstream.asked.length;
-  server = await server.restart();
-  const last = await ended(server, id);
+  expect(await running.server.kill("SIGTERM")).toBe(0);
+  const fetched = running.upstream.asked.length;
+  running.server = await running.server.restart();
+  const last = await ended(running.server, id);
   expect(last.outcome).toBe("done");
   // Everything in flight had been finished: not one metatile is asked for twice.
-  expect(new Set(upstream.asked).size).toBe(upstream.asked.length);
+  expect(new Set(running.upstream.asked).size).toBe(running.upstream.asked.length);
   expect(fetched).toBeGreaterThan(0);
 }, 60_000);
 
 test("a second server on the same data directory refuses to start and says so", async () => {
-  server = await startServer();
-  await expect(startServer({ dataDir: server.dataDir })).rejects.toThrow(/in use/);
+  running.server = await startServer();
+  await expect(startServer({ dataDir: running.server.dataDir })).rejects.toThrow(/in use/);
 });

@@ -1,23 +1,19 @@
 import { copyFileSync, unlinkSync } from "node:fs";
-import { afterEach, expect, test } from "vitest";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, seed, startServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 test("with store.shared what another program removes and adds is noticed by readers and by seeds", async () => {
-  upstream = await startUpstream();
+  running.upstream = await startUpstream();
   const at = await startServer({
-    configuration: wmsConfiguration(upstream.url, [{ name: "a" }], "store: { shared: true }\n"),
+    configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }], "store: { shared: true }\n"),
   });
-  server = at;
+  running.server = at;
   const request = { gridSetId: "EPSG:900913", zoomStart: 3, zoomStop: 3, format: "image/png", type: "seed" };
   await ended(at, await seed(at, "a", request));
   const read = async (x: number, y: number) => {
@@ -43,10 +39,10 @@ test("with store.shared what another program removes and adds is noticed by read
     [6, 6],
   ] as const)
     unlinkSync(file(x, y));
-  const asked = upstream.asked.length;
+  const asked = running.upstream.asked.length;
   const again = await ended(at, await seed(at, "a", request));
   expect(again.tiles).toMatchObject({ total: 64, stored: 2, skipped: 62 });
-  expect(upstream.asked.length).toBe(asked + 1);
+  expect(running.upstream.asked.length).toBe(asked + 1);
   const scan = scanStore(at.dataDir);
   expect(scan.tiles).toBe(64);
   expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });

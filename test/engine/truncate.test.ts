@@ -1,16 +1,12 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-let server: TestServer | undefined;
-let upstream: Upstream | undefined;
-afterEach(async () => {
-  await server?.close();
-  await upstream?.close();
-});
+const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 const request = {
@@ -23,14 +19,14 @@ const request = {
 };
 
 async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: Upstream }> {
-  upstream = await startUpstream();
-  server = await startServer({
+  running.upstream = await startUpstream();
+  running.server = await startServer({
     configuration: wmsConfiguration(
-      upstream.url,
+      running.upstream.url,
       names.map((name) => ({ name })),
     ),
   });
-  return { server, upstream };
+  return { server: running.server, upstream: running.upstream };
 }
 
 test("a mass truncate empties the layer at once, leaves the others, and stays so after a kill", async () => {
@@ -42,7 +38,7 @@ test("a mass truncate empties the layer at once, leaves the others, and stays so
   const response = await massTruncate(at.server, LAYER);
   expect([response.status, await response.text()]).toEqual([200, ""]);
   const restarted = await at.server.restart("SIGKILL");
-  server = restarted;
+  running.server = restarted;
   const kept = await usage(restarted);
   expect(kept.layers.find((l) => l.layer === LAYER)).toMatchObject({ tiles: 0, bytes: 0 });
   expect(kept.layers.find((l) => l.layer === "other")).toMatchObject({ tiles: 85 });
@@ -117,7 +113,7 @@ test("a kill in the middle of a truncate of bounds leaves usage exact, and the t
       return state === "done" || scanStore(now.dataDir).tiles < before - 100 ? true : undefined;
     });
     now = await now.restart("SIGKILL");
-    server = now;
+    running.server = now;
   }
   expect((await ended(now, id)).outcome).toBe("done");
   await expectExact(now);
