@@ -10,7 +10,7 @@ import type { Room } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import { quotaBytes } from "./quota-bytes.ts";
-import type { CleanUpUnit, ExpirationPolicy, QuotaConfiguration } from "./quota-configuration.ts";
+import type { CleanUpUnit, ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-configuration.ts";
 
 /** Tiles that running seeds store or count as stored: spared while anything else can go. */
 export interface SeedRange extends Area {
@@ -131,15 +131,14 @@ export class Enforcer {
     await this.#running;
   }
 
-  #layerScopes(): Scope[] {
-    const { ledger, configuration } = this.#parts;
-    return configuration().layerQuotas.map(({ layer, expirationPolicyName, quota }) => ({
+  #layerScope({ layer, expirationPolicyName, quota }: LayerQuota): Scope {
+    return {
       name: `layer ${layer}`,
       limit: quotaBytes(quota),
       policy: expirationPolicyName,
-      used: () => ledger.sumOf(layer).bytes,
+      used: () => this.#parts.ledger.sumOf(layer).bytes,
       stages: [(other) => other === layer],
-    }));
+    };
   }
 
   /** Layers without a quota of their own give way first; the others only when that is not enough. */
@@ -170,12 +169,8 @@ export class Enforcer {
       if (!this.#diskHasRoom()) return { kind: "disk_full", reason: "the disk of the store is full" };
     }
     if (!enabled) return { kind: "store" };
-    const own = configuration().layerQuotas.some((quota) => quota.layer === layer);
-    const scopes = [
-      ...(own ? this.#layerScopes().filter(({ name }) => name === `layer ${layer}`) : []),
-      this.#globalScope(),
-    ];
-    for (const scope of scopes) {
+    const own = configuration().layerQuotas.find((quota) => quota.layer === layer);
+    for (const scope of [...(own === undefined ? [] : [this.#layerScope(own)]), this.#globalScope()]) {
       const isOver = (): boolean => scope.used() >= scope.limit;
       if (!isOver()) continue;
       const full: Admission = {
@@ -243,7 +238,7 @@ export class Enforcer {
     const { configuration } = this.#parts;
     if (!configuration().enabled) return;
     const queue = new PQueue({ concurrency: Math.min(configuration().maxConcurrentCleanUps, 1_000) });
-    await queue.addAll(this.#layerScopes().map((scope) => () => this.#cleanUp(scope)));
+    await queue.addAll(configuration().layerQuotas.map((quota) => () => this.#cleanUp(this.#layerScope(quota))));
     await this.#cleanUp(this.#globalScope());
   }
 
