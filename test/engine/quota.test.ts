@@ -207,6 +207,19 @@ test("pins stay and floors hold, though they are the coldest", async () => {
   await expectExact(at);
 });
 
+test("a clean-up begins above the high water mark and ends at the low one", async () => {
+  const at = await start(["a"], "eviction: { highWaterPercent: 80, lowWaterPercent: 60 }\n");
+  await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(9) });
+  await fillCell(at, "a", 0, 0);
+  await fillCell(at, "a", 1, 0);
+  await fillCell(at, "a", 2, 0);
+  await until("what is above 80 % goes down to 60 %", async () =>
+    (await usage(at)).total.bytes <= 0.6 * 9 * MIB ? true : undefined,
+  );
+  expect((await usage(at)).total.tiles, "one cell of three").toBe(512);
+  await expectExact(at);
+});
+
 test("enabled, frequency and limit apply from the PUT on, and nothing is evicted while it is off", async () => {
   const at = await start(["a"]);
   await fillCell(at, "a", 0, 0);
