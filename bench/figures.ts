@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
@@ -8,14 +8,30 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 
-/** CPU seconds of a process, all threads (proc(5), fields 14 and 15; 100 ticks a second). */
+/** CPU seconds of a process, all threads, and of its children, those that have ended too (proc(5), fields 14 to 17; 100 ticks a second). */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
 }
 
-/** Resident memory of a process in MiB. */
-export const rssMiB = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+/** Resident memory of a process in MiB, and of its children without what they share (proc(5), `VmRSS` and `Pss`). */
+export const memoryMiB = (pid: number): number =>
+  childrenOf(pid).reduce(
+    (sum, child) => sum + kib(child, "smaps_rollup", /^Pss:\s+(\d+)/m),
+    kib(pid, "status", /VmRSS:\s+(\d+)/),
+  ) / 1024;
+
+const kib = (pid: number, file: string, line: RegExp): number =>
+  Number(line.exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1] ?? 0);
+
+/** Any thread can have forked. */
+const childrenOf = (pid: number): readonly number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
+      .split(" ")
+      .filter((child) => child !== "")
+      .map(Number),
+  );
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -8,7 +8,7 @@ import { zoomDirectory } from "../src/store/file-layout.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/tile/tile-set.ts";
 import { putQuota, startServer, until, usage } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, pause, rssMiB } from "./figures.ts";
+import { median, memoryMiB, pause } from "./figures.ts";
 
 const LAYER = "a";
 const TILES = 20_000_000;
@@ -81,7 +81,7 @@ export async function benchLedger(): Promise<void> {
     starts.push(performance.now() - began);
   }
   await pause(2_000);
-  const memory = rssMiB(server.pid);
+  const memory = memoryMiB(server.pid);
   const before = await usage(server);
   let most = memory;
   const cleanUp = async (name: string, share: number, policy: string): Promise<void> => {
@@ -102,7 +102,7 @@ export async function benchLedger(): Promise<void> {
     await until(
       "the clean-up has ended",
       async () => {
-        most = Math.max(most, rssMiB(server.pid));
+        most = Math.max(most, memoryMiB(server.pid));
         return (await usage(server)).total.bytes <= limit ? true : undefined;
       },
       600_000,

@@ -1,6 +1,6 @@
 import { ended, job, seed, startServer, until } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, pause, rssMiB } from "./figures.ts";
+import { median, memoryMiB, pause } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -10,7 +10,7 @@ const WORLD = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", typ
 export async function benchWorld(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
-  const before = rssMiB(server.pid);
+  const before = memoryMiB(server.pid);
   const t0 = performance.now();
   const id = await seed(server, LAYER, { ...WORLD, zoomStop: 30, threadCount: 8 });
   const answeredMs = performance.now() - t0;
@@ -19,7 +19,7 @@ export async function benchWorld(): Promise<void> {
   const samples: { seconds: number; mib: number }[] = [];
   while (performance.now() - t0 < 75_000) {
     await pause(500);
-    samples.push({ seconds: (performance.now() - t0) / 1000, mib: rssMiB(server.pid) });
+    samples.push({ seconds: (performance.now() - t0) / 1000, mib: memoryMiB(server.pid) });
   }
   const { stored } = (await job(server, id)).tiles;
   const t1 = performance.now();
@@ -54,13 +54,13 @@ export async function benchMemory(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
   await pause(2_000);
-  const before = rssMiB(server.pid);
+  const before = memoryMiB(server.pid);
   let most = 0;
   const id = await seed(server, LAYER, { ...WORLD, zoomStop: 7, threadCount: 8 });
   await until(
     "the seed has ended",
     async () => {
-      most = Math.max(most, rssMiB(server.pid));
+      most = Math.max(most, memoryMiB(server.pid));
       return (await job(server, id)).state === "done" ? true : undefined;
     },
     600_000,
@@ -71,7 +71,7 @@ export async function benchMemory(): Promise<void> {
   const after: string[] = [];
   for (const seconds of [10, 55, 75, 120]) {
     await pause(seconds * 1000 - (performance.now() - t0));
-    after.push(`${seconds} s ${rssMiB(server.pid).toFixed(0)}`);
+    after.push(`${seconds} s ${memoryMiB(server.pid).toFixed(0)}`);
   }
   await server.close();
   upstream.close();
@@ -90,7 +90,7 @@ export async function benchStart(): Promise<void> {
     while ((await fetch(`${server.url}/readyz`)).status !== 200);
     times.push(performance.now() - t0);
     await pause(500);
-    memory.push(rssMiB(server.pid));
+    memory.push(memoryMiB(server.pid));
     await server.close();
   }
   console.log(`start to ready: ${median(times).toFixed(0)} ms (best ${Math.min(...times).toFixed(0)})`);

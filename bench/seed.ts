@@ -6,7 +6,7 @@ import { encodePng } from "../src/image/png-encode.ts";
 import { ended, seed, startServer } from "../test/support/server.ts";
 import { picture } from "../test/support/upstream.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { cpuSeconds, median, rssMiB } from "./figures.ts";
+import { cpuSeconds, median, memoryMiB } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -51,7 +51,7 @@ export async function benchSeed(): Promise<void> {
     ours.push(cpu / job.tiles.stored);
     limit.push((await bareLoop(300)) / 4800);
     console.log(
-      `  round ${round + 1}: ${(job.tiles.stored / ((performance.now() - t0) / 1000)).toFixed(0)} tiles/s with the bare loop's time, ${rssMiB(server.pid).toFixed(0)} MiB while seeding`,
+      `  round ${round + 1}: ${(job.tiles.stored / ((performance.now() - t0) / 1000)).toFixed(0)} tiles/s with the bare loop's time, ${memoryMiB(server.pid).toFixed(0)} MiB while seeding`,
     );
     await server.close();
   }

@@ -1,18 +1,18 @@
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
 import type { Painters, PaintResult } from "../cache/draws.ts";
-import type { GenerationStamp } from "../cache/generations.ts";
 import type { Layer } from "../layer/layer.ts";
-import { Channel } from "../lib/channel.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import type { PainterData, PainterEvents, PainterMethods } from "./painter-thread.ts";
+import type { PainterData, PainterEvents, PainterMethods } from "./painter-process.ts";
 
-/** A painter without work for this long ends: sharp's memory goes with it. */
+/** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
 
 interface Painter {
-  readonly worker: Worker;
+  readonly process: ChildProcess;
   readonly channel: Channel<PainterEvents, PainterMethods>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
@@ -20,7 +20,7 @@ interface Painter {
   closing: boolean;
 }
 
-/** Painter threads: started by the first draw, one per core at most, ended after an idle minute. */
+/** Painter processes: started by the first draw, one per core at most, ended after an idle minute. */
 export class PainterPool implements Painters {
   readonly #data: Omit<PainterData, "layers">;
   readonly #onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
@@ -45,19 +45,29 @@ export class PainterPool implements Painters {
   }
 
   #start(): Painter {
-    const workerData: PainterData = { ...this.#data, layers: this.#layers };
-    const worker = new Worker(new URL("./painter-thread.js", import.meta.url), { workerData });
-    const channel = new Channel<PainterEvents, PainterMethods>(worker, {
+    const child = fork(fileURLToPath(new URL("./painter-process.js", import.meta.url)), {
+      serialization: "advanced",
+      // What it has to say goes over the channel; stderr is for a crash.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    const channel = new Channel<PainterEvents, PainterMethods>(portOfProcess(child), {
       written: (tileSet, tiles) => this.#onWritten(tileSet, tiles),
     });
-    const painter: Painter = { worker, channel, lost: new Set(), idleTimer: undefined, closing: false };
-    worker.on("error", (error) => this.#log.error("a painter failed", { error: String(error), stack: error.stack }));
-    worker.on("exit", (code) => {
+    const painter: Painter = { process: child, channel, lost: new Set(), idleTimer: undefined, closing: false };
+    channel.note("begin", [{ ...this.#data, layers: this.#layers }]);
+    const gone = (): void => {
       this.#painters.delete(painter);
       clearTimeout(painter.idleTimer);
       channel.close(new Error("the painter has ended"));
-      if (!painter.closing) this.#log.error("a painter ended unexpectedly", { code });
       for (const tell of painter.lost) tell();
+    };
+    child.on("error", (error) => {
+      this.#log.error("a painter cannot be started", { error: String(error) });
+      if (child.pid === undefined) gone();
+    });
+    child.on("exit", (code, signal) => {
+      if (!painter.closing) this.#log.error("a painter ended unexpectedly", { code, signal });
+      gone();
     });
     this.#painters.add(painter);
     return painter;
@@ -74,12 +84,7 @@ export class PainterPool implements Painters {
     return best;
   }
 
-  async paint(
-    order: DrawOrder,
-    stamp: GenerationStamp,
-    bytesWanted: boolean,
-    signal: AbortSignal,
-  ): Promise<PaintResult> {
+  async paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
     const painter = this.#choose();
     const id = this.#next++;
@@ -93,7 +98,7 @@ export class PainterPool implements Painters {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
-      const answer = painter.channel.call("paint", id, order, stamp, bytesWanted).catch((error: unknown) => {
+      const answer = painter.channel.call("paint", id, order, generation, bytesWanted).catch((error: unknown) => {
         this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
         return { kind: "lost" } as const;
       });
@@ -108,8 +113,9 @@ export class PainterPool implements Painters {
     }
   }
 
-  async settle(): Promise<void> {
-    await Promise.all([...this.#painters].map((p) => p.channel.call("settle").catch(() => undefined)));
+  async settle(layer: string, generation: number): Promise<void> {
+    const asked = [...this.#painters].map((p) => p.channel.call("settle", layer, generation).catch(() => undefined));
+    await Promise.all(asked);
   }
 
   configure(layers: readonly Layer[]): void {
@@ -121,9 +127,9 @@ export class PainterPool implements Painters {
     if (painter.closing) return;
     painter.closing = true;
     clearTimeout(painter.idleTimer);
-    const exited = new Promise((resolve) => painter.worker.once("exit", resolve));
+    const exited = new Promise((resolve) => painter.process.once("exit", resolve));
     painter.channel.note("close", []);
-    const timer = setTimeout(() => void painter.worker.terminate(), 5_000);
+    const timer = setTimeout(() => void painter.process.kill("SIGKILL"), 5_000);
     await exited;
     clearTimeout(timer);
   }

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
-import { Generations } from "../cache/generations.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
@@ -60,7 +59,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   for (const warning of configuration.warnings) log.warn(warning);
 
   const memory = new MemoryTier(configuration.server.memoryTierBytes);
-  const generations = new Generations();
   const store = createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
   const jobDraws = new Map<number, AbortController>();
 
@@ -121,7 +119,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       storeRoot,
       fsync: configuration.store.fsync,
       instance,
-      generations: generations.buffer,
     },
     max: Math.max(1, Math.min(availableParallelism(), 16)),
     onWritten: (tileSet, tiles) => draws.written(tileSet, tiles),
@@ -131,7 +128,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     painters,
     ledger,
     memory,
-    generations,
     layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });

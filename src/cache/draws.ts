@@ -3,7 +3,6 @@ import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { FailureClass } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
-import type { GenerationStamp, Generations } from "./generations.ts";
 import { Governor } from "./governor.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
@@ -30,9 +29,12 @@ export type PaintResult =
 
 /** The painters, as the front sees them. */
 export interface Painters {
-  paint(order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
-  /** Resolves once no painter is inside a store phase that began before, and all of those have been told. */
-  settle(): Promise<void>;
+  paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
+  /**
+   * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
+   * a store phase that began before, and all of those have been told.
+   */
+  settle(layer: string, generation: number): Promise<void>;
 }
 
 /** What the front asks of the keeper for a draw. */
@@ -67,7 +69,8 @@ export class Draws implements DrawGate {
   readonly #painters: Painters;
   readonly #ledger: LedgerGate;
   readonly #memory: MemoryTier;
-  readonly #generations: Generations;
+  /** Raised by every truncation of the layer; absent is 0. A draw that began under an older one is not kept. */
+  readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
   readonly #flights = new Map<string, Flight>();
@@ -78,14 +81,12 @@ export class Draws implements DrawGate {
     readonly painters: Painters;
     readonly ledger: LedgerGate;
     readonly memory: MemoryTier;
-    readonly generations: Generations;
     readonly layer: (name: string) => Layer | undefined;
     readonly now: () => number;
   }) {
     this.#painters = parts.painters;
     this.#ledger = parts.ledger;
     this.#memory = parts.memory;
-    this.#generations = parts.generations;
     this.#layer = parts.layer;
     this.#now = parts.now;
   }
@@ -217,8 +218,8 @@ export class Draws implements DrawGate {
       ) {
         await pause.resumed;
       }
-      const stamp = this.#generations.stamp(order.tileSet.layer);
-      const painted = await this.#painters.paint(unstored ? unkept(order) : order, stamp, who === "user", signal);
+      const generation = this.#generations.get(order.tileSet.layer) ?? 0;
+      const painted = await this.#painters.paint(unstored ? unkept(order) : order, generation, who === "user", signal);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       if (result.kind === "painted") governor.succeeded();
@@ -247,9 +248,10 @@ export class Draws implements DrawGate {
       });
       this.#paused.set(layer, { depth: 1, resumed, resume });
     }
-    this.#generations.raise(layer);
+    const generation = (this.#generations.get(layer) ?? 0) + 1;
+    this.#generations.set(layer, generation);
     this.#memory.clear(layer);
-    await this.#painters.settle();
+    await this.#painters.settle(layer, generation);
   }
 
   resume(layer: string): void {

@@ -1,5 +1,3 @@
-import type { MessagePort, Worker } from "node:worker_threads";
-
 /** The methods that one side of a channel offers; arguments and answers must be structured-cloneable. */
 export type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
 
@@ -12,13 +10,26 @@ type Message = Call | Note | Answer;
 
 type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
 type Answered<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
-type Port = Pick<MessagePort | Worker, "postMessage"> & {
+type Port = {
+  postMessage(message: Message): void;
   on(event: "message", listener: (message: Message) => void): unknown;
 };
 
+/** The other end of a process's IPC: a child, or the parent. It was forked with `serialization: "advanced"`. */
+interface IpcProcess {
+  send?(message: unknown, handle?: undefined, options?: undefined, done?: (error: Error | null) => void): boolean;
+  on(event: "message", listener: (message: Message) => void): unknown;
+}
+
+/** What cannot be sent has no other side any more: its "exit" or "disconnect" tells. */
+export const portOfProcess = (other: IpcProcess): Port => ({
+  postMessage: (message) => void other.send?.(message, undefined, undefined, () => {}),
+  on: (event, listener) => other.on(event, listener),
+});
+
 /**
- * Typed calls over a MessagePort, in order, both ways. Errors travel as their message and stack.
- * The same messages can go over process IPC: nothing but clones is sent.
+ * Typed calls between threads or processes, in order, both ways. Errors travel as their message and stack.
+ * Nothing but clones is sent.
  */
 export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote>> {
   readonly #port: Port;
@@ -43,14 +54,10 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     });
   }
 
-  /** Tells the other side without waiting; transfers move buffers instead of copying them. */
-  note<K extends keyof Remote & string>(
-    method: K,
-    args: Parameters_<Remote[K]>,
-    transfer: readonly ArrayBuffer[] = [],
-  ): void {
+  /** Tells the other side without waiting. */
+  note<K extends keyof Remote & string>(method: K, args: Parameters_<Remote[K]>): void {
     if (this.#closed !== undefined) return;
-    this.#port.postMessage({ kind: "note", method, args } satisfies Note, [...transfer]);
+    this.#port.postMessage({ kind: "note", method, args } satisfies Note);
   }
 
   /** Every call that still waits, and every later one, fails with this reason. */

@@ -1,16 +1,18 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { setPriority } from "node:os";
 import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
 import type { PaintResult } from "../cache/draws.ts";
-import { type GenerationStamp, Generations } from "../cache/generations.ts";
 import { paint } from "../cache/paint.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
-import { Channel } from "../lib/channel.ts";
-import { giveWay } from "../lib/thread-priority.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Source, SourceError } from "../source/source.ts";
+import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
+
+/** As `nice`: it runs when the others of its processor have nothing to do, or a third as long as they. */
+const NICE = 5;
 
 /** What a painter is given at its birth. */
 export interface PainterData {
@@ -18,14 +20,16 @@ export interface PainterData {
   readonly storeRoot: string;
   readonly fsync: boolean;
   readonly instance: string;
-  readonly generations: SharedArrayBuffer;
 }
 
 /** What a painter can be asked. */
 export interface PainterMethods {
-  paint(id: number, order: DrawOrder, stamp: GenerationStamp, bytesWanted: boolean): Promise<PaintResult>;
+  /** The first message. */
+  begin(data: PainterData): void;
+  paint(id: number, order: DrawOrder, generation: number, bytesWanted: boolean): Promise<PaintResult>;
   cancel(id: number): void;
-  settle(): Promise<void>;
+  /** As `Painters.settle`. */
+  settle(layer: string, generation: number): Promise<void>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
 }
@@ -35,12 +39,17 @@ export interface PainterEvents {
   written(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
 }
 
-function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): void {
-  const store = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
-  const generations = new Generations(data.generations);
+/** A painter outlives a parent that is killed by moments: what it writes then nobody counts. */
+const parent = process.ppid;
+const isOrphan = (): boolean => process.ppid !== parent;
+
+function startPainter(): void {
   const sources = new Map<string, Source>();
   const inFlight = new Map<number, AbortController>();
-  let layers = new Map(data.layers.map((l) => [l.name, l]));
+  /** The oldest generation of a layer that may be stored, where it is not the first. */
+  const oldest = new Map<string, number>();
+  let layers = new Map<string, Layer>();
+  let opened: BlobStore | undefined;
   let storing = 0;
   let settled: (() => void)[] = [];
 
@@ -55,13 +64,14 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
 
   const work = async (
     order: DrawOrder,
-    stamp: GenerationStamp,
+    generation: number,
     bytesWanted: boolean,
     signal: AbortSignal,
   ): Promise<PaintResult> => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
+    if (opened === undefined) throw new Error("the painter has not begun");
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
       const painting = await paint(
@@ -71,8 +81,8 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
           subset,
           format,
           source: sourceOf(layer.source),
-          store,
-          isCurrent: () => generations.isCurrent(stamp),
+          store: opened,
+          isCurrent: () => generation >= (oldest.get(layer.name) ?? 0) && !isOrphan(),
           storing: (busy) => {
             storing += busy ? 1 : -1;
           },
@@ -100,11 +110,15 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
   };
 
   const methods: PainterMethods = {
-    async paint(id, order, stamp, bytesWanted) {
+    begin(data) {
+      opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
+      layers = new Map(data.layers.map((l) => [l.name, l]));
+    },
+    async paint(id, order, generation, bytesWanted) {
       const abort = new AbortController();
       inFlight.set(id, abort);
       try {
-        return await work(order, stamp, bytesWanted, abort.signal);
+        return await work(order, generation, bytesWanted, abort.signal);
       } finally {
         inFlight.delete(id);
       }
@@ -112,7 +126,8 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
     cancel(id) {
       inFlight.get(id)?.abort(new Error("cancelled"));
     },
-    settle() {
+    settle(layer, generation) {
+      oldest.set(layer, generation);
       return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
     },
     configure(next) {
@@ -127,15 +142,18 @@ function startPainter(port: NonNullable<typeof parentPort>, data: PainterData): 
     },
     async close() {
       await Promise.all([...sources.values()].map((source) => source[Symbol.asyncDispose]()));
-      await store[Symbol.asyncDispose]();
+      await opened?.[Symbol.asyncDispose]();
       setImmediate(() => process.exit(0));
     },
   };
-  const channel = new Channel<PainterMethods, PainterEvents>(port, methods);
+  const channel = new Channel<PainterMethods, PainterEvents>(portOfProcess(process), methods);
 }
 
-if (parentPort !== null) {
+if (process.send !== undefined) {
   // Hits come first: they take microseconds, a draw takes milliseconds.
-  giveWay();
-  startPainter(parentPort, workerData);
+  setPriority(NICE);
+  // A terminal and a service manager signal all processes: the front decides when its painters end.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  process.on("disconnect", () => process.exit(0));
+  startPainter();
 }
