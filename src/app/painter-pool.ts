@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
 import type { Painters, PaintResult } from "../cache/draws.ts";
@@ -11,7 +12,14 @@ import type { PainterData, PainterEvents, PainterMethods } from "./painter-proce
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
 
+/**
+ * Nice values. Hits come first: they take microseconds, a draw takes milliseconds. Beside others that want its processor a
+ * process gets a third of what they get with 5, a ninth with 10.
+ */
+const NICE = { user: 5, job: 10 } as const;
+
 interface Painter {
+  readonly who: "user" | "job";
   readonly process: ChildProcess;
   readonly channel: Channel<PainterEvents, PainterMethods>;
   /** Draws it works on; each is answered "lost" should it die. */
@@ -20,12 +28,17 @@ interface Painter {
   closing: boolean;
 }
 
-/** Painter processes: started by the first draw, one per core at most, ended after an idle minute. */
+/**
+ * Painter processes: started by the first draw, one per core at most for users and as many for jobs, ended after an idle
+ * minute. While users read tiles, jobs leave a core to them: on a machine whose cores are all drawing, every hit waits
+ * for the scheduler, whatever the priorities.
+ */
 export class PainterPool implements Painters {
   readonly #data: Omit<PainterData, "layers">;
   readonly #onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
   readonly #log: Logger;
   readonly #max: number;
+  readonly #usersActive: () => boolean;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
   #next = 1;
@@ -33,6 +46,8 @@ export class PainterPool implements Painters {
   constructor(parts: {
     readonly data: PainterData;
     readonly max: number;
+    /** Tiles are being read. */
+    readonly usersActive: () => boolean;
     readonly onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
     readonly log: Logger;
   }) {
@@ -40,20 +55,30 @@ export class PainterPool implements Painters {
     this.#data = data;
     this.#layers = layers;
     this.#max = parts.max;
+    this.#usersActive = parts.usersActive;
     this.#onWritten = parts.onWritten;
     this.#log = parts.log;
   }
 
-  #start(): Painter {
+  #start(who: "user" | "job"): Painter {
     const child = fork(fileURLToPath(new URL("./painter-process.js", import.meta.url)), {
       serialization: "advanced",
       // What it has to say goes over the channel; stderr is for a crash.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
+    // Now, as its threads will take it over.
+    if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
     const channel = new Channel<PainterEvents, PainterMethods>(portOfProcess(child), {
       written: (tileSet, tiles) => this.#onWritten(tileSet, tiles),
     });
-    const painter: Painter = { process: child, channel, lost: new Set(), idleTimer: undefined, closing: false };
+    const painter: Painter = {
+      who,
+      process: child,
+      channel,
+      lost: new Set(),
+      idleTimer: undefined,
+      closing: false,
+    };
     channel.note("begin", [{ ...this.#data, layers: this.#layers }]);
     const gone = (): void => {
       this.#painters.delete(painter);
@@ -74,19 +99,22 @@ export class PainterPool implements Painters {
   }
 
   /** The one with the least to do; a new one while all have something to do. */
-  #choose(): Painter {
+  #choose(who: "user" | "job"): Painter {
+    const max = who === "job" && this.#usersActive() ? Math.max(1, this.#max - 1) : this.#max;
     let best: Painter | undefined;
+    let painters = 0;
     for (const painter of this.#painters) {
-      if (painter.closing) continue;
+      if (painter.closing || painter.who !== who) continue;
+      if (painters++ === max) break;
       if (best === undefined || painter.lost.size < best.lost.size) best = painter;
     }
-    if (best === undefined || (best.lost.size > 0 && this.#painters.size < this.#max)) return this.#start();
+    if (best === undefined || (best.lost.size > 0 && painters < max)) return this.#start(who);
     return best;
   }
 
-  async paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult> {
+  async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    const painter = this.#choose();
+    const painter = this.#choose(who);
     const id = this.#next++;
     clearTimeout(painter.idleTimer);
     let tell = () => {};
@@ -98,7 +126,7 @@ export class PainterPool implements Painters {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
-      const answer = painter.channel.call("paint", id, order, generation, bytesWanted).catch((error: unknown) => {
+      const answer = painter.channel.call("paint", id, order, generation, who === "user").catch((error: unknown) => {
         this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
         return { kind: "lost" } as const;
       });

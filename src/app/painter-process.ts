@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
 import type { PaintResult } from "../cache/draws.ts";
 import { paint } from "../cache/paint.ts";
@@ -10,9 +9,6 @@ import { type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-
-/** As `nice`: it runs when the others of its processor have nothing to do, or a third as long as they. */
-const NICE = 5;
 
 /** What a painter is given at its birth. */
 export interface PainterData {
@@ -150,8 +146,6 @@ function startPainter(): void {
 }
 
 if (process.send !== undefined) {
-  // Hits come first: they take microseconds, a draw takes milliseconds.
-  setPriority(NICE);
   // A terminal and a service manager signal all processes: the front decides when its painters end.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("disconnect", () => process.exit(0));

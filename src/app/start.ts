@@ -41,6 +41,8 @@ export type LoadConfiguration = () => Promise<Result<Configuration, readonly Con
 
 /** How often the keeper is told which tiles were read. */
 const USE_MS = 250;
+/** After a read users are taken for reading on for this long. */
+const ACTIVE_MS = 2_000;
 /** Tiles in flight at a shutdown are finished within this time (decisions 9). */
 const GRACE_MS = 25_000;
 
@@ -99,9 +101,12 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   });
 
   const uses = new UseRecorder(Date.now);
+  let lastUseMs = 0;
   const tellUses = (): void => {
     const report = uses.drain();
-    if (report !== undefined) keeper.note("used", [report]);
+    if (report === undefined) return;
+    lastUseMs = Date.now();
+    keeper.note("used", [report]);
   };
   const ledger: LedgerGate = {
     open(tileSet, rect, missed) {
@@ -121,6 +126,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       instance,
     },
     max: Math.max(1, Math.min(availableParallelism(), 16)),
+    usersActive: () => Date.now() - lastUseMs < ACTIVE_MS,
     onWritten: (tileSet, tiles) => draws.written(tileSet, tiles),
     log,
   });

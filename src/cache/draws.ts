@@ -29,7 +29,8 @@ export type PaintResult =
 
 /** The painters, as the front sees them. */
 export interface Painters {
-  paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
+  /** For a user all tiles come back, for a job none. */
+  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
   /**
    * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
    * a store phase that began before, and all of those have been told.
@@ -219,7 +220,7 @@ export class Draws implements DrawGate {
         await pause.resumed;
       }
       const generation = this.#generations.get(order.tileSet.layer) ?? 0;
-      const painted = await this.#painters.paint(unstored ? unkept(order) : order, generation, who === "user", signal);
+      const painted = await this.#painters.paint(unstored ? unkept(order) : order, generation, who, signal);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       if (result.kind === "painted") governor.succeeded();
