@@ -1,13 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
+import type { DrawOrder } from "../cache/draw.ts";
 import type { Painters, PaintResult } from "../cache/draws.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { TileSet } from "../tile/tile-set.ts";
-import type { PainterData, PainterEvents, PainterMethods } from "./painter-process.ts";
+import type { PainterData, PainterMethods } from "./painter-process.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
@@ -21,7 +20,7 @@ const NICE = { user: 5, job: 10 } as const;
 interface Painter {
   readonly who: "user" | "job";
   readonly process: ChildProcess;
-  readonly channel: Channel<PainterEvents, PainterMethods>;
+  readonly channel: Channel<Record<never, never>, PainterMethods>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
   idleTimer: NodeJS.Timeout | undefined;
@@ -35,7 +34,6 @@ interface Painter {
  */
 export class PainterPool implements Painters {
   readonly #data: Omit<PainterData, "layers">;
-  readonly #onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
   readonly #log: Logger;
   readonly #max: number;
   readonly #usersActive: () => boolean;
@@ -48,7 +46,6 @@ export class PainterPool implements Painters {
     readonly max: number;
     /** Tiles are being read. */
     readonly usersActive: () => boolean;
-    readonly onWritten: (tileSet: TileSet, tiles: readonly WrittenTile[]) => void;
     readonly log: Logger;
   }) {
     const { layers, ...data } = parts.data;
@@ -56,7 +53,6 @@ export class PainterPool implements Painters {
     this.#layers = layers;
     this.#max = parts.max;
     this.#usersActive = parts.usersActive;
-    this.#onWritten = parts.onWritten;
     this.#log = parts.log;
   }
 
@@ -68,9 +64,7 @@ export class PainterPool implements Painters {
     });
     // Now, as its threads will take it over.
     if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
-    const channel = new Channel<PainterEvents, PainterMethods>(portOfProcess(child), {
-      written: (tileSet, tiles) => this.#onWritten(tileSet, tiles),
-    });
+    const channel = new Channel<Record<never, never>, PainterMethods>(portOfProcess(child), {});
     const painter: Painter = {
       who,
       process: child,
@@ -144,6 +138,8 @@ export class PainterPool implements Painters {
   async settle(layer: string, generation: number): Promise<void> {
     const asked = [...this.#painters].map((p) => p.channel.call("settle", layer, generation).catch(() => undefined));
     await Promise.all(asked);
+    // Answers to draws came before these: whoever waits for one has had its turn then.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   configure(layers: readonly Layer[]): void {

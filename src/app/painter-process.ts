@@ -1,4 +1,4 @@
-import type { DrawOrder, WrittenTile } from "../cache/draw.ts";
+import type { DrawOrder } from "../cache/draw.ts";
 import type { PaintResult } from "../cache/draws.ts";
 import { paint } from "../cache/paint.ts";
 import { formatOf } from "../layer/format.ts";
@@ -8,7 +8,6 @@ import { createSource } from "../source/create-source.ts";
 import { type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
 
 /** What a painter is given at its birth. */
 export interface PainterData {
@@ -28,11 +27,6 @@ export interface PainterMethods {
   settle(layer: string, generation: number): Promise<void>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
-}
-
-/** What a painter tells the front. */
-export interface PainterEvents {
-  written(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
 }
 
 /** A painter outlives a parent that is killed by moments: what it writes then nobody counts. */
@@ -86,10 +80,9 @@ function startPainter(): void {
         },
         signal,
       );
-      if (painting.written.length > 0) channel.note("written", [order.tileSet, painting.written]);
-      const { stale, storeFailure, storeFull } = painting;
+      const { written, stale, storeFailure, storeFull } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", tiles, stale, storeFailure, storeFull };
+      return { kind: "painted", written, tiles, stale, storeFailure, storeFull };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       if (error instanceof SourceError) {
@@ -97,10 +90,13 @@ function startPainter(): void {
       }
       throw error;
     } finally {
-      // After what was written has been told: the messages keep their order.
-      if (storing === 0) {
-        for (const resolve of settled) resolve();
+      // In a later turn, after what was written has been told: the messages keep their order.
+      if (storing === 0 && settled.length > 0) {
+        const all = settled;
         settled = [];
+        setImmediate(() => {
+          for (const resolve of all) resolve();
+        });
       }
     }
   };
@@ -142,7 +138,7 @@ function startPainter(): void {
       setImmediate(() => process.exit(0));
     },
   };
-  const channel = new Channel<PainterMethods, PainterEvents>(portOfProcess(process), methods);
+  new Channel<PainterMethods, Record<never, never>>(portOfProcess(process), methods);
 }
 
 if (process.send !== undefined) {

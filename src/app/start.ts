@@ -127,7 +127,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     max: Math.max(1, Math.min(availableParallelism(), 16)),
     usersActive: () => Date.now() - lastUseMs < ACTIVE_MS,
-    onWritten: (tileSet, tiles) => draws.written(tileSet, tiles),
     log,
   });
   const draws = new Draws({

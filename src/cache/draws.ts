@@ -7,10 +7,11 @@ import { Governor } from "./governor.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
 
-/** What a painter answers. `written` has already been told through `onWritten`. */
+/** What a painter answers. */
 export type PaintResult =
   | {
       readonly kind: "painted";
+      readonly written: readonly WrittenTile[];
       readonly tiles: readonly PaintedTile[];
       readonly stale: boolean;
       readonly storeFailure: string | undefined;
@@ -221,6 +222,7 @@ export class Draws implements DrawGate {
       }
       const generation = this.#generations.get(order.tileSet.layer) ?? 0;
       const painted = await this.#painters.paint(unstored ? unkept(order) : order, generation, who, signal);
+      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       if (result.kind === "painted") governor.succeeded();
@@ -233,8 +235,8 @@ export class Draws implements DrawGate {
     }
   }
 
-  /** Called by the painters for every tile written, before their answer is handed on. */
-  written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
+  #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
+    if (tiles.length === 0) return;
     for (const { x, y, z } of tiles) this.#memory.delete(tileKey(tileSet, x, y, z));
     this.#ledger.wrote(tileSet, tiles);
   }
