@@ -3,6 +3,7 @@ import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder } from "../cache/draw.ts";
 import type { Painters, PaintResult } from "../cache/draws.ts";
+import type { Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -108,25 +109,39 @@ export class PainterPool implements Painters {
 
   async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    const painter = this.#choose(who);
     const id = this.#next++;
+    return this.#busy(who, async ({ channel }, died) => {
+      const cancel = () => channel.note("cancel", [id]);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
+        const answer = channel.call("paint", id, order, generation, who === "user").catch((error: unknown) => {
+          this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
+          return { kind: "lost" } as const;
+        });
+        return await Promise.race([died.then(() => ({ kind: "lost" }) as const), answer]);
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    });
+  }
+
+  compose(composition: Composition): Promise<Uint8Array> {
+    return this.#busy("user", ({ channel }) => channel.call("compose", composition));
+  }
+
+  /** Has a painter do something, and lets it end when it has had nothing to do for long. */
+  async #busy<T>(who: "user" | "job", work: (painter: Painter, died: Promise<void>) => Promise<T>): Promise<T> {
+    const painter = this.#choose(who);
     clearTimeout(painter.idleTimer);
     let tell = () => {};
-    const died = new Promise<PaintResult>((resolve) => {
-      tell = () => resolve({ kind: "lost" });
+    const died = new Promise<void>((resolve) => {
+      tell = resolve;
     });
     painter.lost.add(tell);
-    const cancel = () => painter.channel.note("cancel", [id]);
-    signal.addEventListener("abort", cancel, { once: true });
     try {
-      // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
-      const answer = painter.channel.call("paint", id, order, generation, who === "user").catch((error: unknown) => {
-        this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
-        return { kind: "lost" } as const;
-      });
-      return await Promise.race([died, answer]);
+      return await work(painter, died);
     } finally {
-      signal.removeEventListener("abort", cancel);
       painter.lost.delete(tell);
       if (painter.lost.size === 0) {
         painter.idleTimer = setTimeout(() => void this.#end(painter), IDLE_MS);

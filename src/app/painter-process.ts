@@ -1,6 +1,7 @@
 import type { DrawOrder } from "../cache/draw.ts";
 import type { PaintResult } from "../cache/draws.ts";
 import { paint } from "../cache/paint.ts";
+import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
@@ -25,6 +26,7 @@ export interface PainterMethods {
   cancel(id: number): void;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
+  compose(composition: Composition): Promise<Uint8Array>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
 }
@@ -122,6 +124,7 @@ function startPainter(): void {
       oldest.set(layer, generation);
       return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
     },
+    compose: composePicture,
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));
       // Sources that nobody names any more close when what they draw has ended.

@@ -1,4 +1,5 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import type { Composition } from "../image/compose.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { FailureClass } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
@@ -37,6 +38,8 @@ export interface Painters {
    * a store phase that began before, and all of those have been told.
    */
   settle(layer: string, generation: number): Promise<void>;
+  /** @throws Error when a tile is no picture, or the painter died */
+  compose(composition: Composition): Promise<Uint8Array>;
 }
 
 /** What the front asks of the keeper for a draw. */
@@ -226,7 +229,7 @@ export class Draws implements DrawGate {
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       if (result.kind === "painted") governor.succeeded();
-      else if (result.kind === "failed") governor.failed(result.failure);
+      else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
       else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
       return result;
     } finally {

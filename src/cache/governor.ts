@@ -9,16 +9,31 @@ const DOWN_AFTER_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
 
+/** After the upstream said that it is busy, its other answers of this time count as the same word. */
+const SAME_WORD_MS = 1_000;
+/** Jobs leave it alone as long as it asks, but no longer than this. */
+const LONGEST_REST_MS = 60_000;
+
 interface Waiter {
   readonly grant: () => void;
 }
 
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
 
-/** All traffic to one upstream: bounded connections, users before jobs, and whether it is known to be down. */
+/**
+ * All traffic to one upstream: bounded connections, users before jobs, and whether it is known to be down. When it says
+ * that it is busy (429, or 503 with Retry-After), half as many connections are used, and one more for each round of
+ * answers after that (additive increase, multiplicative decrease, as RFC 5681 has it for TCP); jobs rest as long as it asks.
+ */
 export class Governor {
-  #free: number;
+  #inUse = 0;
+  /** As configured. */
   #limit: number;
+  /** What the upstream bears now, 1 to the limit; its fraction grows with each answer. */
+  #bearable: number;
+  #lastBusyMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = 0;
+  #rest: NodeJS.Timeout | undefined;
   readonly #users: Waiter[] = [];
   readonly #jobs: Waiter[] = [];
   readonly #now: () => number;
@@ -28,14 +43,14 @@ export class Governor {
   #nextProbeMs = 0;
 
   constructor(connections: number, now: () => number) {
-    this.#free = connections;
     this.#limit = connections;
+    this.#bearable = connections;
     this.#now = now;
   }
 
   /** A reload may change the bound; what is in flight stays. */
   setConnections(connections: number): void {
-    this.#free += connections - this.#limit;
+    this.#bearable = this.#bearable === this.#limit ? connections : Math.min(this.#bearable, connections);
     this.#limit = connections;
     this.#serve();
   }
@@ -60,8 +75,8 @@ export class Governor {
   /** @throws the signal's reason when it fires while waiting */
   acquire(who: "user" | "job", signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
+    if (this.#hasFree && (who === "user" || !this.#resting)) {
+      this.#inUse++;
       return Promise.resolve();
     }
     const queue = who === "user" ? this.#users : this.#jobs;
@@ -83,15 +98,23 @@ export class Governor {
   }
 
   release(): void {
-    this.#free++;
+    this.#inUse--;
     this.#serve();
   }
 
+  get #hasFree(): boolean {
+    return this.#inUse < Math.floor(this.#bearable);
+  }
+
+  get #resting(): boolean {
+    return this.#now() < this.#restUntilMs;
+  }
+
   #serve(): void {
-    while (this.#free > 0) {
-      const next = this.#users.shift() ?? this.#jobs.shift();
+    while (this.#hasFree) {
+      const next = this.#users.shift() ?? (this.#resting ? undefined : this.#jobs.shift());
       if (next === undefined) return;
-      this.#free--;
+      this.#inUse++;
       next.grant();
     }
   }
@@ -99,9 +122,25 @@ export class Governor {
   succeeded(): void {
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
+    if (this.#bearable === this.#limit) return;
+    this.#bearable = Math.min(this.#limit, this.#bearable + 1 / Math.floor(this.#bearable));
+    this.#serve();
   }
 
-  failed(failure: FailureClass): void {
+  #busy(retryAfterMs: number | undefined): void {
+    const now = this.#now();
+    if (now - this.#lastBusyMs >= SAME_WORD_MS) this.#bearable = Math.max(1, this.#bearable / 2);
+    this.#lastBusyMs = now;
+    if (retryAfterMs === undefined) return;
+    this.#restUntilMs = Math.max(this.#restUntilMs, now + Math.min(retryAfterMs, LONGEST_REST_MS));
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => this.#serve(), this.#restUntilMs - now + 1);
+    this.#rest.unref();
+  }
+
+  /** `retryAfterMs`: what the upstream asked for. */
+  failed(failure: FailureClass, retryAfterMs: number | undefined): void {
+    if (failure === "busy") this.#busy(retryAfterMs);
     if (failure === "cancelled" || failure === "store") return;
     if (!isOutage(failure)) {
       // It answers: whatever is wrong, it is not down.

@@ -27,6 +27,7 @@ export class TileCache implements TileReader {
   readonly #uses: UseRecorder;
   readonly #shared: () => boolean;
   readonly #now: () => number;
+  readonly #revalidating = new Set<string>();
   readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
 
   constructor(parts: {
@@ -62,7 +63,25 @@ export class TileCache implements TileReader {
       this.counts.storeHits++;
       return { kind: "tile", tile: kept };
     }
+    if (kept !== undefined && kept.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
+      this.counts.staleServed++;
+      this.#revalidate(request, tileSet, key, kept);
+      return { kind: "tile", tile: kept };
+    }
     return this.#miss(request, tileSet, key, kept);
+  }
+
+  /** One draw at a time behind any number of reads. */
+  #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile): void {
+    if (this.#revalidating.has(key)) return;
+    this.#revalidating.add(key);
+    this.#miss(request, tileSet, key, kept).then(
+      () => this.#revalidating.delete(key),
+      () => {
+        this.#revalidating.delete(key);
+        this.counts.failures++;
+      },
+    );
   }
 
   #isKept(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {

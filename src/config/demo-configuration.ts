@@ -40,6 +40,8 @@ const common = {
   metatile: [4, 4],
   gutter: 0,
   expireCacheSeconds: 0,
+  staleWhileRevalidateSeconds: 0,
+  fullWms: false,
   expireClientSeconds: 7200,
   secured: false,
 } as const;

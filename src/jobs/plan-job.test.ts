@@ -43,6 +43,8 @@ const layer: Layer = {
   gutter: 0,
   parameterFilters: [{ type: "string", key: "STYLES", default: "", values: ["a", "b"] }],
   expireCacheSeconds: 0,
+  staleWhileRevalidateSeconds: 0,
+  fullWms: false,
   expireClientSeconds: 0,
   secured: false,
 };

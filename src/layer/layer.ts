@@ -55,6 +55,10 @@ export interface Layer {
   readonly parameterFilters: readonly ParameterFilter[];
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: number;
+  /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
+  readonly staleWhileRevalidateSeconds: number;
+  /** WMS requests that are not exactly one tile are put together from tiles, not refused. */
+  readonly fullWms: boolean;
   /** max-age for clients; 0: no header. */
   readonly expireClientSeconds: number;
   /** Tiles of this layer need credentials too. */

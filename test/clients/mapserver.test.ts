@@ -24,7 +24,7 @@ describe.skipIf(!hasMapServer)("in front of a real MapServer (cgi-mapserver)", (
     server = await startServer({
       configuration: `
 layers:
-  - { name: old, source: ${source("1.1.1")}, gutter: 16, formats: [image/png] }
+  - { name: old, source: ${source("1.1.1")}, gutter: 16, formats: [image/png], fullWms: true }
   - { name: new, source: ${source("1.3.0")}, formats: [image/png] }
   - { name: one, source: ${source("1.1.1")}, metatile: [1, 1], formats: [image/png] }
   - { name: none, source: ${source("1.1.1", "nothing")}, formats: [image/png] }
@@ -79,6 +79,29 @@ layers:
       right?.copy(joined, y * 1536 + 768, y * 768, (y + 1) * 768);
     }
     expect(difference(joined, direct)).toBeLessThan(0.002);
+  });
+
+  test("a WMS map off the grid is what MapServer draws: pixel by pixel at a level's scale, alike between two", async () => {
+    const grid = builtInGridSet("EPSG:900913");
+    if (grid === undefined) throw new Error("EPSG:900913");
+    const { minX, maxY } = tileExtent(grid, { x: 2, y: 9, z: 4 });
+    const resolution = grid.matrices[4]?.resolution ?? 0;
+    for (const { scale, unlike } of [
+      { scale: 1, unlike: 0.002 },
+      { scale: 1.4, unlike: 0.05 },
+    ]) {
+      const [width, height] = [640, 400];
+      const left = minX + 37 * resolution;
+      const top = maxY - 91 * resolution;
+      const box = [left, top - height * resolution * scale, left + width * resolution * scale, top];
+      const map = await tile(
+        `/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=old&STYLES=&SRS=EPSG:900913&BBOX=${box.join(",")}&WIDTH=${width}&HEIGHT=${height}&FORMAT=image/png`,
+      );
+      expect(colours(map)).toBeGreaterThan(2);
+      expect(difference(map, await getMap("EPSG:900913", box, width, height), scale === 1 ? 1 : 32)).toBeLessThan(
+        unlike,
+      );
+    }
   });
 
   test("a layer that MapServer does not know fails with MapServer's own words", async () => {

@@ -78,6 +78,8 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
+    staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
+    fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
     secured: document.secured ?? false,
   };

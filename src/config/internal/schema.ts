@@ -100,7 +100,10 @@ export const LayerSchema = strict({
   gutter: optional(whole(0, 256)),
   parameterFilters: optional(Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema]))),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
+  staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
+  /** GWC's fullWMS: WMS maps of any extent and size. */
+  fullWms: optional(Type.Boolean()),
   secured: optional(Type.Boolean()),
 });
 

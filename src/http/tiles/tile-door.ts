@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import type { Dialect } from "./ogc-exception.ts";
 import type { AskedDocument } from "./tile-parts.ts";
 import {
   type KeptDocument,
@@ -9,6 +11,7 @@ import {
   prepareTile,
   sendDocument,
   sendFailure,
+  sendMap,
   sendMethodNotAllowed,
   sendPreflight,
   sendRefusal,
@@ -40,6 +43,7 @@ export interface TileDoors {
 export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
+  readonly maps: Pick<MapRenderer, "render">;
   /** Whether these credentials may see secured layers. */
   readonly authorised: (request: IncomingMessage) => Promise<boolean>;
   /** ms since 1970, for Expires. */
@@ -143,6 +147,20 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   const serve = (prepared: PreparedTile, request: TileDoorRequest, response: ServerResponse): Promise<void> | void =>
     prepared.request.layer.secured ? serveSecured(prepared, request, response) : serveTile(prepared, request, response);
 
+  const serveMap = async (
+    map: MapRequest,
+    dialect: Dialect,
+    request: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const allowed = !map.layer.secured || (await options.authorised(response.req));
+    if (!allowed) return sendUnauthorized(response);
+    const outcome = await options.maps.render(map, request.signal);
+    if (response.destroyed) return;
+    if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
+    else sendFailure(response, outcome.failure, dialect);
+  };
+
   /** The slow way: an address that is new, wrong, a document, or asked with another method. */
   const resolve = (request: TileDoorRequest, response: ServerResponse, address: string): Promise<void> | void => {
     const route = routeOf(request.path);
@@ -154,6 +172,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     if (asked.value.kind === "document") {
       return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()));
     }
+    if (asked.value.kind === "map") return serveMap(asked.value.request, dialect, request, response);
     const prepared = prepareTile(asked.value.request, dialect);
     memo.keep(address, prepared);
     return serve(prepared, request, response);

@@ -1,3 +1,4 @@
+import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
@@ -12,8 +13,11 @@ export interface DoorRefusal extends Refusal {
   readonly exception?: { readonly code: string; readonly locator?: string };
 }
 
-/** What an address means: a tile, or a document made of the catalogue. */
-export type Asked = { readonly kind: "tile"; readonly request: TileRequest } | AskedDocument;
+/** What an address means: a tile, a map to be made of tiles, or a document made of the catalogue. */
+export type Asked =
+  | { readonly kind: "tile"; readonly request: TileRequest }
+  | { readonly kind: "map"; readonly request: MapRequest }
+  | AskedDocument;
 
 export interface AskedDocument {
   readonly kind: "document";

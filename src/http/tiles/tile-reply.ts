@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
@@ -8,7 +10,10 @@ import type { DoorRefusal } from "./tile-parts.ts";
 const ALLOWED = "GET, HEAD, OPTIONS";
 
 const EXPOSED =
-  "ETag, Last-Modified, Expires, Retry-After, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
+  "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
+
+/** RFC 9211, 2: what this cache did, in the field's own words. */
+const CACHE_STATUS = { HIT: "Nuthatch; hit", MISS: "Nuthatch; fwd=miss" } as const;
 
 /** On every answer of the tile doors: maps live on other origins than their tiles. */
 const OPEN: readonly string[] = [
@@ -44,14 +49,20 @@ interface BuiltHeaders {
 /** A header's value: names that are not printable ASCII travel percent-encoded. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
+/** What clients may do with what a layer gives, as Cache-Control has it. */
+function directivesOf(layer: Layer): readonly string[] {
+  const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
+  return [
+    ...(maxAgeSeconds > 0 ? [`max-age=${maxAgeSeconds}`, "must-revalidate"] : []),
+    ...(layer.secured ? ["private"] : []),
+  ];
+}
+
 export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
   const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
-  const directives = [
-    ...(maxAgeSeconds > 0 ? [`max-age=${maxAgeSeconds}`, "must-revalidate"] : []),
-    ...(layer.secured ? ["private"] : []),
-  ];
+  const directives = directivesOf(layer);
   const fixed = [
     ...OPEN,
     "geowebcache-layer",
@@ -85,6 +96,8 @@ function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
     ...prepared.fixed,
     "geowebcache-cache-result",
     tile.cacheResult,
+    "Cache-Status",
+    CACHE_STATUS[tile.cacheResult],
     "ETag",
     tile.etag,
     "Last-Modified",
@@ -128,6 +141,27 @@ export function sendTile(
   response.writeHead(unchanged ? 304 : 200, block);
   if (unchanged) response.end();
   else response.end(tile.bytes);
+}
+
+/** A map that was put together for this request; GWC's word for such is WMS. */
+export function sendMap(
+  response: ServerResponse,
+  headers: IncomingHttpHeaders,
+  { layer, format }: MapRequest,
+  { bytes, etag }: { readonly bytes: Uint8Array; readonly etag: string },
+): void {
+  const directives = directivesOf(layer);
+  const lasting = [
+    ...OPEN,
+    ...["geowebcache-cache-result", "WMS", "ETag", etag],
+    ...(directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")]),
+  ];
+  if (isNotModified(headers, etag, undefined)) {
+    response.writeHead(304, lasting).end();
+    return;
+  }
+  response.writeHead(200, ["Content-Type", format.contentType, "Content-Length", String(bytes.byteLength), ...lasting]);
+  response.end(bytes);
 }
 
 function send(response: ServerResponse, status: number, contentType: string, body: string, more: string[]): void {

@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
@@ -70,6 +71,8 @@ function layer(name: string, more: Partial<Layer>): Layer {
     gutter: 0,
     parameterFilters: [],
     expireCacheSeconds: 0,
+    staleWhileRevalidateSeconds: 0,
+    fullWms: false,
     expireClientSeconds: 0,
     secured: false,
     ...more,
@@ -97,8 +100,13 @@ const images = layer("img states", { gridSubsets: [gridSubset(geodetic, {})], fo
 const slashed = layer("a/b@c%é", {});
 const secured = layer("secret", { secured: true, expireClientSeconds: 60 });
 const broken = layer("broken", {});
+const full = layer("full", {
+  fullWms: true,
+  gridSubsets: [gridSubset(geodetic, { zoomStart: 0, zoomStop: 10 })],
+  formats: formats("image/png"),
+});
 
-export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken]);
+export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken, full]);
 
 const ETAG = '"abc"';
 export const served: ServedTile = {
@@ -146,6 +154,11 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
   const doors = createTileDoors({
     catalogue: () => catalogue,
     reader,
+    maps: new MapRenderer({
+      tiles: reader,
+      compose: async ({ tiles, windowWidth, windowHeight }) =>
+        Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
+    }),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),
     ...more,

@@ -1,4 +1,15 @@
-import { canonicalSrs, type Extent, extentText, type GridSet, rectHolds, tileExtent } from "../../grid/grid-set.ts";
+import type { MapRequest } from "../../cache/map-renderer.ts";
+import {
+  canonicalSrs,
+  type Extent,
+  extentText,
+  type GridSet,
+  intersectRects,
+  rectCount,
+  rectHolds,
+  rectOf,
+  tileExtent,
+} from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { parseParameters } from "../../layer/parameter-filter.ts";
@@ -18,7 +29,7 @@ export const wmsVersion = (query: Query): WmsVersion =>
 const as = (refusal: Refusal, code: string): { readonly ok: false; readonly error: DoorRefusal } =>
   refuse({ ...refusal, exception: { code } });
 
-/** WMS-C: GetMap of exactly one tile (`gwc-core.md` 5.4), and the capabilities. */
+/** WMS-C: GetMap of exactly one tile (`gwc-core.md` 5.4), of anything where the layer has `fullWms`, and the capabilities. */
 export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, DoorRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
@@ -70,7 +81,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
   const sized = subsets.value.offered.filter(
     ({ gridSet }) => gridSet.tileWidth === width.value && gridSet.tileHeight === height.value,
   );
-  if (sized.length === 0) {
+  if (sized.length === 0 && !layer.value.fullWms) {
     const sizes = new Set(subsets.value.offered.map(({ gridSet }) => `${gridSet.tileWidth} x ${gridSet.tileHeight}`));
     const expected = `the size of a tile, ${[...sizes].join(" or ")}`;
     return refuse(badField("WIDTH, HEIGHT", expected, `${width.value} x ${height.value}`));
@@ -78,7 +89,16 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
 
   const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
   if (!box.ok) return box;
+  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
   const fit = bestFit(sized, box.value);
+  if (fit === undefined && layer.value.fullWms) {
+    if (!parameters.ok) return parameters;
+    const [subset] = subsets.value.offered;
+    return mapOf(
+      { layer: layer.value, subset, format: format.value, parameters: parameters.value },
+      { extent: box.value, width: width.value, height: height.value },
+    );
+  }
   if (fit === undefined) {
     return refuse(
       badField("BBOX", `the extent of one tile of ${sized.map((s) => s.gridSet.id).join(" or ")}`, query.get("BBOX"), [
@@ -87,11 +107,48 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
     );
   }
 
-  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
   if (!parameters.ok) return parameters;
   return tileAt(
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
+  );
+}
+
+/** A map larger than this is no map of a browser; its window of tiles may be as large. */
+const MAX_SIDE = 4096;
+const MAX_WINDOW_PIXELS = 4096 * 4096;
+const MAX_TILES = 256;
+/** A level that is coarser than the map by less than this is sharp enough. */
+const BLUR = 1.05;
+
+/** The finest level that the map needs, a coarser one where that takes too many tiles. */
+function mapOf(
+  parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
+  { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
+): Result<Asked, DoorRefusal> {
+  if (width > MAX_SIDE || height > MAX_SIDE)
+    return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
+  const { gridSet, coverage, zoomStart } = parts.subset;
+  const spanX = extent.maxX - extent.minX;
+  const spanY = extent.maxY - extent.minY;
+  const wanted = Math.min(spanX / width, spanY / height) * BLUR;
+  const levels = gridSet.matrices.flatMap((matrix, z) => (z in coverage ? [{ z, resolution: matrix.resolution }] : []));
+  const needed = levels.findIndex(({ resolution }) => resolution <= wanted);
+  for (const { z, resolution } of levels.slice(0, needed < 0 ? undefined : needed + 1).reverse()) {
+    if ((spanX / resolution) * (spanY / resolution) > MAX_WINDOW_PIXELS) continue;
+    const met = rectOf(gridSet, z, extent);
+    const offered = coverageAt(parts.subset, z);
+    const rect = met === undefined || offered === undefined ? undefined : intersectRects(met, offered);
+    if (rect !== undefined && rectCount(rect) > MAX_TILES) continue;
+    return ok({ kind: "map", request: { ...parts, extent, width, height, rect, z } });
+  }
+  const coarsest = gridSet.matrices[zoomStart]?.resolution ?? 0;
+  return refuse(
+    badField(
+      "BBOX",
+      `a map of at most ${MAX_TILES} tiles of ${gridSet.id} at ${coarsest} units per pixel`,
+      extentText(extent),
+    ),
   );
 }
 
@@ -101,20 +158,19 @@ type Axes = "x, y" | "y, x";
 function parseCrs(
   layer: Layer,
   query: Query,
-): Result<{ readonly offered: readonly GridSubset[]; readonly axes: Axes }, DoorRefusal> {
+): Result<{ readonly offered: readonly [GridSubset, ...GridSubset[]]; readonly axes: Axes }, DoorRefusal> {
   const version = wmsVersion(query);
   const crs = (version === "1.3.0" ? query.get("CRS") : query.get("SRS")) ?? query.get("SRS") ?? query.get("CRS") ?? "";
   const crs84 = crs.toUpperCase() === "CRS:84";
   const code = crs84 ? 4326 : Number(/^EPSG:(\d{1,9})$/i.exec(crs)?.[1] ?? Number.NaN);
-  const offered = layer.gridSubsets.filter((s) => canonicalSrs(s.gridSet.srs) === canonicalSrs(code));
-  const [first] = offered;
+  const [first, ...others] = layer.gridSubsets.filter((s) => canonicalSrs(s.gridSet.srs) === canonicalSrs(code));
   if (first === undefined) {
     const field = version === "1.3.0" ? "CRS" : "SRS";
     const known = [...new Set(layer.gridSubsets.map((s) => `EPSG:${s.gridSet.srs}`))];
     return as(badField(field, `one of ${known.join(", ")}`, crs), version === "1.3.0" ? "InvalidCRS" : "InvalidSRS");
   }
   const swapped = version === "1.3.0" && !crs84 && isYFirst(first.gridSet);
-  return ok({ offered, axes: swapped ? "y, x" : "x, y" });
+  return ok({ offered: [first, ...others], axes: swapped ? "y, x" : "x, y" });
 }
 
 function positive(query: Query, key: string): Result<number, Refusal> {

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { Governor } from "./governor.ts";
+
+const never = new AbortController().signal;
+
+/** A governor with a clock of its own, and what has been granted so far. */
+function governed(connections: number) {
+  let now = 0;
+  const governor = new Governor(connections, () => now);
+  const granted: string[] = [];
+  const ask = (who: "user" | "job", name: string): void => {
+    void governor.acquire(who, never).then(() => granted.push(name));
+  };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    governor,
+    granted,
+    ask,
+    turn,
+    pass(ms: number) {
+      now += ms;
+    },
+  };
+}
+
+test("users come before jobs, and no more than the connections are in use", async () => {
+  const { governor, granted, ask, turn } = governed(2);
+  for (const name of ["job 1", "job 2", "job 3"]) ask("job", name);
+  ask("user", "user 1");
+  await turn();
+  expect(granted).toEqual(["job 1", "job 2"]);
+  governor.release();
+  await turn();
+  expect(granted).toEqual(["job 1", "job 2", "user 1"]);
+  governor.release();
+  await turn();
+  expect(granted.at(-1)).toBe("job 3");
+});
+
+test("each busy answer halves what is used, once a second; answers give it back one by one", async () => {
+  const { governor, granted, ask, turn, pass } = governed(8);
+  for (let n = 0; n < 8; n++) ask("user", `${n}`);
+  await turn();
+  expect(granted).toHaveLength(8);
+  pass(1000);
+  governor.failed("busy", undefined);
+  governor.failed("busy", undefined);
+  for (let n = 0; n < 8; n++) governor.release();
+  for (let n = 8; n < 20; n++) ask("user", `${n}`);
+  await turn();
+  expect(granted).toHaveLength(8 + 4);
+  for (let n = 0; n < 4; n++) governor.succeeded();
+  await turn();
+  expect(granted).toHaveLength(8 + 5);
+  for (let n = 0; n < 100; n++) governor.succeeded();
+  await turn();
+  expect(granted).toHaveLength(8 + 8);
+});
+
+test("one connection is always left", async () => {
+  const { governor, granted, ask, turn, pass } = governed(2);
+  for (let n = 0; n < 10; n++) {
+    pass(1000);
+    governor.failed("busy", undefined);
+  }
+  ask("user", "first");
+  ask("user", "second");
+  await turn();
+  expect(granted).toEqual(["first"]);
+});
+
+test("jobs rest as long as the upstream asks, users do not", async () => {
+  const { governor, granted, ask, turn, pass } = governed(4);
+  governor.failed("busy", 30_000);
+  ask("job", "job");
+  ask("user", "user");
+  await turn();
+  expect(granted).toEqual(["user"]);
+  pass(30_001);
+  governor.release();
+  await turn();
+  expect(granted).toEqual(["user", "job"]);
+});
+
+test("five failures in a row over a second are an outage, probed in growing pauses, and one answer ends it", () => {
+  const { governor, pass } = governed(4);
+  for (let n = 0; n < 5; n++) governor.failed("refused", undefined);
+  expect(governor.refuseUser()).toBeUndefined();
+  pass(1000);
+  // One user is the probe, the next ones are refused.
+  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  pass(1000);
+  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 2 });
+  governor.succeeded();
+  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser()).toBeUndefined();
+});
+
+test("a wrong answer is no outage", () => {
+  const { governor, pass } = governed(4);
+  for (let n = 0; n < 20; n++) {
+    governor.failed("exception", undefined);
+    pass(1000);
+  }
+  expect(governor.refuseUser()).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { type Extent, type TileRect, tileExtent } from "../grid/grid-set.ts";
+import type { Composition } from "../image/compose.ts";
+import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
+
+/** A map of any extent and size, to be made of the tiles of one level. */
+export interface MapRequest extends Omit<TileRequest, "index"> {
+  /** In the grid set's units. */
+  readonly extent: Extent;
+  /** Of the picture, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** The tiles that the extent meets, all inside the layer's coverage; undefined: none. */
+  readonly rect: TileRect | undefined;
+  readonly z: number;
+}
+
+export type MapOutcome =
+  | { readonly kind: "map"; readonly bytes: Uint8Array; readonly etag: string }
+  | { readonly kind: "failure"; readonly failure: TileFailure };
+
+/** Plain WMS from tiles: reads them as any user would, missing ones are drawn, and has them put together. */
+export class MapRenderer {
+  readonly #tiles: TileReader;
+  readonly #compose: (composition: Composition) => Promise<Uint8Array>;
+
+  constructor(parts: {
+    readonly tiles: TileReader;
+    readonly compose: (composition: Composition) => Promise<Uint8Array>;
+  }) {
+    this.#tiles = parts.tiles;
+    this.#compose = parts.compose;
+  }
+
+  /** One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. */
+  async render(request: MapRequest, signal: AbortSignal): Promise<MapOutcome> {
+    const { layer, subset, format, parameters, extent, rect, z } = request;
+    const { gridSet } = subset;
+    const resolution = gridSet.matrices[z]?.resolution ?? 1;
+    const reads: Promise<Composition["tiles"][number] | TileFailure>[] = [];
+    for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
+      for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
+        const index = { x, y, z };
+        const tile = tileExtent(gridSet, index);
+        const left = Math.round((tile.minX - extent.minX) / resolution);
+        const top = Math.round((extent.maxY - tile.maxY) / resolution);
+        reads.push(
+          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, signal)).then((outcome) =>
+            outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes } : outcome.failure,
+          ),
+        );
+      }
+    }
+    const tiles: Composition["tiles"][number][] = [];
+    for (const read of await Promise.all(reads)) {
+      if ("status" in read) return { kind: "failure", failure: read };
+      tiles.push(read);
+    }
+    const bytes = await this.#compose({
+      tiles,
+      tileWidth: gridSet.tileWidth,
+      tileHeight: gridSet.tileHeight,
+      windowWidth: Math.max(1, Math.round((extent.maxX - extent.minX) / resolution)),
+      windowHeight: Math.max(1, Math.round((extent.maxY - extent.minY) / resolution)),
+      width: request.width,
+      height: request.height,
+      format,
+    });
+    return { kind: "map", bytes, etag: `"${createHash("sha1").update(bytes).digest("base64url")}"` };
+  }
+}

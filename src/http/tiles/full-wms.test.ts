@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { startDoors } from "./tiles-fixture.ts";
+
+const MAP = "/service/wms?SERVICE=WMS&REQUEST=GetMap&LAYERS=full&SRS=EPSG:4326&FORMAT=image/png&STYLES=";
+
+test("a map of any box is made of the tiles of the level that is fine enough", async () => {
+  await using doors = await startDoors();
+  // Level 1 has 0.3515625 degrees a pixel: too coarse for 0.2, so level 2 it is.
+  const reply = await doors.ask(`${MAP}&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300`);
+  expect(reply.status).toBe(200);
+  expect(reply.headers["geowebcache-cache-result"]).toBe("WMS");
+  expect(reply.body).toBe("9 tiles in 455 x 341");
+  expect(new Set(doors.reader.asked.map(({ index }) => index.z))).toEqual(new Set([2]));
+  const again = await doors.ask(`${MAP}&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300`, {
+    headers: { "if-none-match": reply.headers.etag ?? "" },
+  });
+  expect(again.status).toBe(304);
+});
+
+test("exactly one tile stays one tile", async () => {
+  await using doors = await startDoors();
+  const reply = await doors.ask(`${MAP}&BBOX=-180,-90,0,90&WIDTH=256&HEIGHT=256`);
+  expect(reply.headers["geowebcache-cache-result"]).toBe("HIT");
+});
+
+test("a box beside the layer is an empty map; one too large, or too many pixels, is refused", async () => {
+  await using doors = await startDoors();
+  const beside = await doors.ask(`${MAP}&BBOX=200,0,210,10&WIDTH=256&HEIGHT=256`);
+  expect([beside.status, beside.body]).toEqual([200, "0 tiles in 455 x 455"]);
+  const wide = await doors.ask(`${MAP}&BBOX=0,0,10,10&WIDTH=5000&HEIGHT=10`);
+  expect([wide.status, wide.body]).toEqual([400, expect.stringContaining("at most 4096 x 4096")]);
+  const far = await doors.ask(`${MAP}&BBOX=-1e9,-1e9,1e9,1e9&WIDTH=256&HEIGHT=256`);
+  expect([far.status, far.body]).toEqual([400, expect.stringContaining("a map of at most 256 tiles")]);
+});
+
+test("without fullWms a box that is no tile is refused, as in GWC", async () => {
+  await using doors = await startDoors();
+  const reply = await doors.ask(`${MAP.replace("full", "topp:states")}&BBOX=-10,-10,70,50&WIDTH=256&HEIGHT=256`);
+  expect([reply.status, reply.body]).toEqual([400, expect.stringContaining("the extent of one tile")]);
+});

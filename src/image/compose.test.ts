@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { formatOf } from "../layer/format.ts";
+import { composePicture } from "./compose.ts";
+import { decodePicture } from "./decode.ts";
+import { encodePng } from "./png-encode.ts";
+import type { Raster } from "./raster.ts";
+
+const png = formatOf("image/png");
+if (png === undefined) throw new Error("there is PNG");
+
+/** A tile of 16 x 16 whose every pixel says where it lies in the world: red is x, green is y. */
+function tile(originX: number, originY: number): { readonly bytes: Uint8Array; readonly raster: Raster } {
+  const data = new Uint8Array(16 * 16 * 3);
+  for (let y = 0; y < 16; y++) {
+    for (let x = 0; x < 16; x++) data.set([originX + x, originY + y, 7], (y * 16 + x) * 3);
+  }
+  const raster: Raster = { width: 16, height: 16, channels: 3, data };
+  return { raster, bytes: encodePng(raster, { left: 0, top: 0, width: 16, height: 16 }) };
+}
+
+test("a window over the corner of four tiles holds each pixel where it belongs", async () => {
+  const tiles = [0, 16].flatMap((y) => [0, 16].map((x) => ({ left: x - 5, top: y - 9, bytes: tile(x, y).bytes })));
+  const size = { width: 20, height: 12 };
+  const bytes = await composePicture({
+    tiles,
+    tileWidth: 16,
+    tileHeight: 16,
+    windowWidth: 20,
+    windowHeight: 12,
+    ...size,
+    format: png,
+  });
+  const { data, channels } = await decodePicture(bytes, size);
+  for (let y = 0; y < 12; y++)
+    for (let x = 0; x < 20; x++)
+      expect([...data.subarray((y * 20 + x) * channels, (y * 20 + x) * channels + 3)]).toEqual([x + 5, y + 9, 7]);
+});
+
+test("what no tile covers is transparent, also after resampling", async () => {
+  const size = { width: 8, height: 4 };
+  const bytes = await composePicture({
+    tiles: [{ left: 16, top: 0, bytes: tile(0, 0).bytes }],
+    tileWidth: 16,
+    tileHeight: 16,
+    windowWidth: 32,
+    windowHeight: 16,
+    ...size,
+    format: png,
+  });
+  const { data, channels } = await decodePicture(bytes, size);
+  expect(channels).toBe(4);
+  expect(data[3]).toBe(0);
+  expect(data[(8 - 1) * 4 + 3]).toBe(255);
+});
+
+test("a tile of another size is refused", async () => {
+  const composed = composePicture({
+    tiles: [{ left: 0, top: 0, bytes: tile(0, 0).bytes }],
+    tileWidth: 256,
+    tileHeight: 256,
+    windowWidth: 256,
+    windowHeight: 256,
+    width: 256,
+    height: 256,
+    format: png,
+  });
+  await expect(composed).rejects.toMatchObject({ reason: "wrong_size" });
+});
