@@ -2,11 +2,12 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder } from "../cache/draw.ts";
-import type { Painters, PaintResult } from "../cache/draws.ts";
+import type { InfoResult, Painters, PaintResult } from "../cache/draws.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { FeatureInfoRequest } from "../source/source.ts";
 import type { PainterData, PainterMethods } from "./painter-process.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
@@ -124,6 +125,15 @@ export class PainterPool implements Painters {
         signal.removeEventListener("abort", cancel);
       }
     });
+  }
+
+  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult> {
+    return this.#busy("user", ({ channel }) =>
+      channel.call("featureInfo", layer, request).catch((error: unknown) => {
+        this.#log.error("a question about a pixel failed by a fault", { layer, error: String(error) });
+        return { kind: "lost" } as const;
+      }),
+    );
   }
 
   compose(composition: Composition): Promise<Uint8Array> {

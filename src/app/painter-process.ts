@@ -1,12 +1,12 @@
 import type { DrawOrder } from "../cache/draw.ts";
-import type { PaintResult } from "../cache/draws.ts";
+import type { InfoResult, PaintResult } from "../cache/draws.ts";
 import { paint } from "../cache/paint.ts";
 import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import { createSource } from "../source/create-source.ts";
-import { type Source, SourceError } from "../source/source.ts";
+import { type FeatureInfoRequest, type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 
@@ -26,6 +26,7 @@ export interface PainterMethods {
   cancel(id: number): void;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
+  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
   compose(composition: Composition): Promise<Uint8Array>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
@@ -34,6 +35,13 @@ export interface PainterMethods {
 /** A painter outlives a parent that is killed by moments: what it writes then nobody counts. */
 const parent = process.ppid;
 const isOrphan = (): boolean => process.ppid !== parent;
+
+/** @throws what is no failure of an upstream */
+function failedDraw(error: unknown): Extract<PaintResult, { readonly kind: "failed" }> {
+  if (!(error instanceof SourceError)) throw error;
+  const { failure, message, retryAfterMs } = error;
+  return { kind: "failed", failure, message, retryAfterMs };
+}
 
 function startPainter(): void {
   const sources = new Map<string, Source>();
@@ -87,10 +95,7 @@ function startPainter(): void {
       return { kind: "painted", written, tiles, stale, storeFailure, storeFull };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      if (error instanceof SourceError) {
-        return { kind: "failed", failure: error.failure, message: error.message, retryAfterMs: error.retryAfterMs };
-      }
-      throw error;
+      return failedDraw(error);
     } finally {
       // In a later turn, after what was written has been told: the messages keep their order.
       if (storing === 0 && settled.length > 0) {
@@ -123,6 +128,17 @@ function startPainter(): void {
     settle(layer, generation) {
       oldest.set(layer, generation);
       return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
+    },
+    async featureInfo(name, request) {
+      const layer = layers.get(name);
+      if (layer === undefined) return { kind: "cancelled" };
+      const source = sourceOf(layer.source);
+      if (source.featureInfo === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      try {
+        return { kind: "info", info: await source.featureInfo(request, new AbortController().signal) };
+      } catch (error) {
+        return failedDraw(error);
+      }
     },
     compose: composePicture,
     configure(next) {

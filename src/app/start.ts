@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
+import { askFeatureInfo } from "../cache/feature-info.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
@@ -210,6 +211,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
       reader: cache,
+      featureInfo: (query) => askFeatureInfo(draws, query),
       maps: new MapRenderer({ tiles: cache, compose: (composition) => painters.compose(composition) }),
       authorised: async (request) => {
         if (!authenticator.usersConfigured()) return true;

@@ -1,7 +1,7 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
-import type { FailureClass } from "../source/source.ts";
+import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
 import { Governor } from "./governor.ts";
@@ -38,6 +38,7 @@ export interface Painters {
    * a store phase that began before, and all of those have been told.
    */
   settle(layer: string, generation: number): Promise<void>;
+  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
   /** @throws Error when a tile is no picture, or the painter died */
   compose(composition: Composition): Promise<Uint8Array>;
 }
@@ -51,6 +52,11 @@ export interface LedgerGate {
   lost(tileSet: TileSet, rect: TileRect): void;
 }
 
+/** What a painter answers to a question about a pixel. */
+export type InfoResult =
+  | { readonly kind: "info"; readonly info: FeatureInfo }
+  | Extract<PaintResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
+
 export type UserDraw =
   | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
   /** Somebody else's draw has just stored it. */
@@ -58,6 +64,14 @@ export type UserDraw =
   | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
   | DrawFailure
   | { readonly kind: "cancelled" };
+
+const NEVER = new AbortController().signal;
+const PAINTER_DIED: DrawFailure = {
+  kind: "failed",
+  failure: "store",
+  message: "the painter died",
+  retryAfterMs: undefined,
+};
 
 interface Flight {
   readonly order: DrawOrder;
@@ -112,8 +126,13 @@ export class Draws implements DrawGate {
 
   #governor(order: DrawOrder): Governor {
     const layer = this.#layer(order.tileSet.layer);
-    const governor = layer === undefined ? undefined : this.#governors.get(upstreamOf(layer.source));
-    if (governor === undefined) throw new Error(`no upstream for layer ${order.tileSet.layer}`);
+    if (layer === undefined) throw new Error(`no layer ${order.tileSet.layer}`);
+    return this.#governorOf(layer);
+  }
+
+  #governorOf(layer: Layer): Governor {
+    const governor = this.#governors.get(upstreamOf(layer.source));
+    if (governor === undefined) throw new Error(`no upstream for layer ${layer.name}`);
     return governor;
   }
 
@@ -142,7 +161,27 @@ export class Draws implements DrawGate {
       case "cancelled":
         return result;
       case "lost":
-        return failed({ failure: "store", message: "the painter died", retryAfterMs: undefined });
+        return PAINTER_DIED;
+    }
+  }
+
+  /** What lies under a pixel: one of the upstream's connections, as for any user. */
+  async featureInfo(
+    layer: Layer,
+    request: FeatureInfoRequest,
+  ): Promise<Extract<InfoResult, { kind: "info" }> | Exclude<UserDraw, { kind: "painted" | "stored" }>> {
+    const governor = this.#governorOf(layer);
+    const refused = governor.refuseUser();
+    if (refused !== undefined) return { kind: "refused", ...refused };
+    await governor.acquire("user", NEVER);
+    try {
+      const result = await this.#painters.featureInfo(layer.name, request);
+      if (result.kind === "info") governor.succeeded();
+      else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
+      if (result.kind === "failed") return failed(result);
+      return result.kind === "lost" ? PAINTER_DIED : result;
+    } finally {
+      governor.release();
     }
   }
 
@@ -186,7 +225,7 @@ export class Draws implements DrawGate {
         // Killed by somebody else while this one had just joined: draw again.
         return signal.aborted ? result : this.draw(order, signal);
       case "lost":
-        return failed({ failure: "store", message: "the painter died", retryAfterMs: undefined });
+        return PAINTER_DIED;
     }
   }
 

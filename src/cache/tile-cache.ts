@@ -4,10 +4,10 @@ import { metatileOf } from "../grid/metatile.ts";
 import { coverageAt } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import type { DrawFailure } from "./draw.ts";
-import { type Draws, tileKey, type UserDraw } from "./draws.ts";
+import { type Draws, tileKey } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
-import type { ServedTile, TileFailure, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import { failureOf } from "./tile-failure.ts";
+import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 /** Counters by outcome. */
@@ -153,31 +153,4 @@ function served(stored: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile {
     modifiedMs: wholeSeconds(stored.modifiedMs),
     cacheResult,
   };
-}
-
-function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelled" }> | DrawFailure): TileFailure {
-  switch (drawn.kind) {
-    case "refused":
-      return {
-        status: 503,
-        message: drawn.why === "down" ? "The map server is down." : "Too many requests wait for the map server.",
-        retryAfterSeconds: drawn.retryAfterSeconds,
-      };
-    case "cancelled":
-      return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
-    case "failed":
-      return upstreamFailure(drawn);
-  }
-}
-
-function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
-  if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
-  if (failure === "busy") {
-    return {
-      status: 503,
-      message: `The map server is busy: ${message}`,
-      retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)),
-    };
-  }
-  return { status: 502, message: `The map server did not draw the tile: ${message}` };
 }

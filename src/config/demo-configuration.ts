@@ -41,6 +41,7 @@ const common = {
   gutter: 0,
   expireCacheSeconds: 0,
   staleWhileRevalidateSeconds: 0,
+  queryable: false,
   fullWms: false,
   expireClientSeconds: 7200,
   secured: false,

@@ -44,6 +44,7 @@ const layer: Layer = {
   parameterFilters: [{ type: "string", key: "STYLES", default: "", values: ["a", "b"] }],
   expireCacheSeconds: 0,
   staleWhileRevalidateSeconds: 0,
+  queryable: false,
   fullWms: false,
   expireClientSeconds: 0,
   secured: false,

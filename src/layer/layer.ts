@@ -57,6 +57,8 @@ export interface Layer {
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
+  /** The capabilities say that GetFeatureInfo can be asked. */
+  readonly queryable: boolean;
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */
   readonly fullWms: boolean;
   /** max-age for clients; 0: no header. */

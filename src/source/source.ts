@@ -19,12 +19,36 @@ export type Drawing =
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
+/** What lies under a pixel of a picture that could be drawn. */
+export interface FeatureInfoRequest {
+  readonly gridSet: GridSet;
+  readonly extent: Extent;
+  readonly width: number;
+  readonly height: number;
+  /** The pixel, from the top left. */
+  readonly i: number;
+  readonly j: number;
+  /** MIME type. */
+  readonly infoFormat: string;
+  readonly featureCount: number | undefined;
+  /** As in a `DrawRequest`. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A document in the upstream's own words, as it came. */
+export interface FeatureInfo {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
 /**
  * Where missing tiles come from. Lives in a painter.
  * @throws SourceError, and nothing else
  */
 export interface Source extends AsyncDisposable {
   draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing>;
+  /** Absent where an upstream knows pictures only. */
+  featureInfo?(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo>;
 }
 
 /** Classes of failure, as counted in `errors` of a job. */

@@ -51,24 +51,32 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** The picture in an answer. @throws SourceError */
-export function pictureOf(answer: {
-  status: number;
-  contentType: string;
-  retryAfter: string | undefined;
-  body: Uint8Array;
-}): Uint8Array {
-  const { status, contentType, body } = answer;
+/** An answer of an upstream, read to its end. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** @throws SourceError for every status but 200 and 204 */
+function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
   const said = (prefix: string): string => {
     const words = isPicture(body) ? "" : ownWords(body);
     return words === "" ? prefix : `${prefix}: ${words}`;
   };
-  if (status === 429 || (status === 503 && answer.retryAfter !== undefined)) {
-    const wait = retryAfterMs(answer.retryAfter, Date.now());
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) {
+    const wait = retryAfterMs(retryAfter, Date.now());
     throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
   }
   if (status >= 500) throw new SourceError("server_error", said(`status ${status}`));
   if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
+}
+
+/** The picture in an answer. @throws SourceError */
+export function pictureOf(answer: UpstreamAnswer): Uint8Array {
+  checkStatus(answer);
+  const { contentType, body } = answer;
   if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
   if (isPicture(body)) return body;
   const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
@@ -76,6 +84,18 @@ export function pictureOf(answer: {
     throw new SourceError("exception", ownWords(body) || "a document without words");
   }
   throw new SourceError("wrong_type", `the answer is no picture (${contentType.split(";")[0] || "no Content-Type"})`);
+}
+
+/** The document in an answer to GetFeatureInfo, as it came. @throws SourceError, for an exception document too */
+export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
+  checkStatus(answer);
+  if (
+    /<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(
+      Buffer.from(answer.body.subarray(0, 2048)).toString("utf8"),
+    )
+  )
+    throw new SourceError("exception", ownWords(answer.body) || "an exception without words");
+  return answer;
 }
 
 const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([

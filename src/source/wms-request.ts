@@ -1,6 +1,6 @@
 import { canonicalSrs, type GridSet } from "../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
-import type { DrawRequest } from "./source.ts";
+import type { DrawRequest, FeatureInfoRequest } from "./source.ts";
 
 /**
  * Whether WMS 1.3.0 wants y first: the CRS's own axis order (OGC 06-042, 6.7.3.3). Web mercator is x first, whatever
@@ -14,9 +14,38 @@ const decimal = (value: number): string => {
   return /e/i.test(text) ? value.toFixed(20).replace(/0+$/, "").replace(/\.$/, "") : text;
 };
 
-/** The GetMap of a picture. Keys of the configured URL that name the same thing are replaced, whatever their case. */
+/** The GetMap of a picture. */
 export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
-  const { gridSet, extent, width, height, format, parameters } = request;
+  const { format } = request;
+  return urlOf(options, request, {
+    REQUEST: "GetMap",
+    FORMAT: format.contentType,
+    // MapServer draws a JPEG that shall be transparent on black.
+    TRANSPARENT: options.transparent && format.encoding !== "jpeg" ? "TRUE" : "FALSE",
+  });
+}
+
+/** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
+export function featureInfoUrl(options: WmsSourceOptions, request: FeatureInfoRequest): URL {
+  const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
+  return urlOf(options, request, {
+    REQUEST: "GetFeatureInfo",
+    FORMAT: "image/png",
+    QUERY_LAYERS: options.layers.join(","),
+    INFO_FORMAT: request.infoFormat,
+    [x ?? "X"]: String(request.i),
+    [y ?? "Y"]: String(request.j),
+    ...(request.featureCount === undefined ? {} : { FEATURE_COUNT: String(request.featureCount) }),
+  });
+}
+
+/** Keys of the configured URL that name the same thing are replaced, whatever their case. */
+function urlOf(
+  options: WmsSourceOptions,
+  request: Pick<DrawRequest, "gridSet" | "extent" | "width" | "height" | "parameters">,
+  own: Readonly<Record<string, string>>,
+): URL {
+  const { gridSet, extent, width, height, parameters } = request;
   const is13 = options.version === "1.3.0";
   const code = is13 ? canonicalSrs(gridSet.srs) : gridSet.srs;
   const { minX, minY, maxX, maxY } = extent;
@@ -24,12 +53,9 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
   const wanted: Record<string, string> = {
     SERVICE: "WMS",
     VERSION: options.version,
-    REQUEST: "GetMap",
     LAYERS: options.layers.join(","),
     STYLES: options.styles.join(","),
-    // MapServer draws a JPEG that shall be transparent on black.
-    TRANSPARENT: options.transparent && format.encoding !== "jpeg" ? "TRUE" : "FALSE",
-    FORMAT: format.contentType,
+    ...own,
     EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
     [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
     BBOX: box.map(decimal).join(","),

@@ -1,9 +1,16 @@
 import { createRequire } from "node:module";
 import { Agent, request as send } from "undici";
 import type { WmsSourceOptions } from "../layer/layer.ts";
-import { type Drawing, type DrawRequest, type Source, SourceError } from "./source.ts";
-import { failureOf, pictureOf } from "./wms-answer.ts";
-import { wmsUrl } from "./wms-request.ts";
+import {
+  type Drawing,
+  type DrawRequest,
+  type FeatureInfo,
+  type FeatureInfoRequest,
+  type Source,
+  SourceError,
+} from "./source.ts";
+import { failureOf, infoOf, pictureOf, type UpstreamAnswer } from "./wms-answer.ts";
+import { featureInfoUrl, wmsUrl } from "./wms-request.ts";
 
 /** No map picture of a metatile is larger. */
 const BODY_LIMIT = 64 * 1024 * 1024;
@@ -36,7 +43,7 @@ export function createWmsSource(options: WmsSourceOptions): Source {
   const basic = headers["authorization"]?.slice("Basic ".length);
   const secrets = [host, hostname, basic ?? "", options.username ?? "", options.password ?? ""].filter((s) => s !== "");
 
-  async function fetchPicture(first: URL, signal: AbortSignal): Promise<Uint8Array> {
+  async function read(first: URL, signal: AbortSignal): Promise<UpstreamAnswer> {
     let url = first;
     for (let hop = 0; ; hop++) {
       const sameOrigin = url.origin === first.origin;
@@ -72,33 +79,39 @@ export function createWmsSource(options: WmsSourceOptions): Source {
           ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
           : failure;
       }
-      return pictureOf({
+      return {
         status,
         contentType: single(response.headers["content-type"]) ?? "",
         retryAfter: single(response.headers["retry-after"]),
         body: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks),
-      });
+      };
+    }
+  }
+
+  /** One timer for the whole request: a slow drip resets the body time-out with every byte. @throws SourceError */
+  async function asked<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T): Promise<T> {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
+    try {
+      return understand(await read(url, AbortSignal.any([signal, timeout.signal])));
+    } catch (error) {
+      if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
+      if (timeout.signal.aborted)
+        throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
+      throw withoutSecrets(failureOf(error), secrets);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   return {
-    async draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing> {
-      // One timer for the whole request: a slow drip resets the body time-out with every byte.
-      const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
-      try {
-        return {
-          kind: "encoded",
-          bytes: await fetchPicture(wmsUrl(options, request), AbortSignal.any([signal, timeout.signal])),
-        };
-      } catch (error) {
-        if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
-        if (timeout.signal.aborted)
-          throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
-        throw withoutSecrets(failureOf(error), secrets);
-      } finally {
-        clearTimeout(timer);
-      }
+    draw: async (request: DrawRequest, signal: AbortSignal): Promise<Drawing> => ({
+      kind: "encoded",
+      bytes: await asked(wmsUrl(options, request), signal, pictureOf),
+    }),
+    async featureInfo(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo> {
+      const { contentType, body } = await asked(featureInfoUrl(options, request), signal, infoOf);
+      return { contentType: contentType === "" ? request.infoFormat : contentType, bytes: body };
     },
     /** What is being drawn ends first. */
     async [Symbol.asyncDispose]() {

@@ -104,6 +104,22 @@ layers:
     }
   });
 
+  test("what lies under a pixel is MapServer's own answer, in both versions, and its refusal is told", async () => {
+    const info = async (layer: string, pixel: string, infoFormat = "text/plain") => {
+      const response = await fetch(
+        `${server.url}/service/wmts?SERVICE=WMTS&REQUEST=GetFeatureInfo&VERSION=1.0.0&LAYER=${layer}&TILEMATRIXSET=EPSG:4326&TILEMATRIX=EPSG:4326:1&TILEROW=0&TILECOL=2&INFOFORMAT=${infoFormat}&${pixel}`,
+      );
+      return { status: response.status, text: await response.text() };
+    };
+    for (const layer of ["old", "new"]) {
+      // 60 E 30 N lies in a polygon, 5 E 80 N in none.
+      expect((await info(layer, "I=171&J=171")).text).toContain("Feature 1");
+      expect((await info(layer, "I=14&J=28")).text).toContain("no results");
+    }
+    const refused = await info("old", "I=171&J=171", "application/x-nobody");
+    expect([refused.status, refused.text]).toEqual([502, expect.stringMatching(/INFO_FORMAT/i)]);
+  });
+
   test("a layer that MapServer does not know fails with MapServer's own words", async () => {
     const id = await seed(server, "none", {
       gridSetId: "EPSG:900913",

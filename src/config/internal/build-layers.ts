@@ -79,6 +79,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
+    queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
     secured: document.secured ?? false,

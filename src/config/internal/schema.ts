@@ -102,6 +102,7 @@ export const LayerSchema = strict({
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
+  queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
   fullWms: optional(Type.Boolean()),
   secured: optional(Type.Boolean()),

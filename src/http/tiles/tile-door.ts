@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { FeatureInfoOutcome, FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
@@ -11,6 +12,7 @@ import {
   prepareTile,
   sendDocument,
   sendFailure,
+  sendInfo,
   sendMap,
   sendMethodNotAllowed,
   sendPreflight,
@@ -44,6 +46,7 @@ export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
+  readonly featureInfo: (query: FeatureInfoQuery) => Promise<FeatureInfoOutcome>;
   /** Whether these credentials may see secured layers. */
   readonly authorised: (request: IncomingMessage) => Promise<boolean>;
   /** ms since 1970, for Expires. */
@@ -161,6 +164,15 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     else sendFailure(response, outcome.failure, dialect);
   };
 
+  const serveInfo = async (query: FeatureInfoQuery, dialect: Dialect, response: ServerResponse): Promise<void> => {
+    const allowed = !query.layer.secured || (await options.authorised(response.req));
+    if (!allowed) return sendUnauthorized(response);
+    const outcome = await options.featureInfo(query);
+    if (response.destroyed) return;
+    if (outcome.kind === "info") sendInfo(response, outcome.info);
+    else sendFailure(response, outcome.failure, dialect);
+  };
+
   /** The slow way: an address that is new, wrong, a document, or asked with another method. */
   const resolve = (request: TileDoorRequest, response: ServerResponse, address: string): Promise<void> | void => {
     const route = routeOf(request.path);
@@ -173,6 +185,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
       return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()));
     }
     if (asked.value.kind === "map") return serveMap(asked.value.request, dialect, request, response);
+    if (asked.value.kind === "info") return serveInfo(asked.value.query, dialect, response);
     const prepared = prepareTile(asked.value.request, dialect);
     memo.keep(address, prepared);
     return serve(prepared, request, response);

@@ -1,3 +1,4 @@
+import type { FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
@@ -13,10 +14,11 @@ export interface DoorRefusal extends Refusal {
   readonly exception?: { readonly code: string; readonly locator?: string };
 }
 
-/** What an address means: a tile, a map to be made of tiles, or a document made of the catalogue. */
+/** What an address means: a tile, a map to be made of tiles, what lies under a pixel, or a document made of the catalogue. */
 export type Asked =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
+  | { readonly kind: "info"; readonly query: FeatureInfoQuery }
   | AskedDocument;
 
 export interface AskedDocument {

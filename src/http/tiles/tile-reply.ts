@@ -3,6 +3,7 @@ import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
+import type { FeatureInfo } from "../../source/source.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
@@ -161,6 +162,13 @@ export function sendMap(
     return;
   }
   response.writeHead(200, ["Content-Type", format.contentType, "Content-Length", String(bytes.byteLength), ...lasting]);
+  response.end(bytes);
+}
+
+/** An upstream's document goes out on our own origin: in a browser it may not run anything there. */
+export function sendInfo(response: ServerResponse, { contentType, bytes }: FeatureInfo): void {
+  const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
+  response.writeHead(200, [...head, ...OPEN, "Cache-Control", "no-store", "Content-Security-Policy", "sandbox"]);
   response.end(bytes);
 }
 

@@ -250,7 +250,7 @@ describe("the address of a tile", () => {
     };
     expect(refusalOf("/service/wmts")).toBe("bad_field MissingParameterValue request");
     expect(refusalOf("/service/wmts?request=Nope")).toBe("bad_field InvalidParameterValue request");
-    expect(refusalOf("/service/wmts?request=GetFeatureInfo")).toBe("bad_field OperationNotSupported request");
+    expect(refusalOf("/service/wmts?request=GetFeatureInfo")).toBe("bad_field MissingParameterValue LAYER");
     expect(next("Request=gettile")).toBe("bad_field MissingParameterValue LAYER");
     expect(refusalOf("/service/wmts?request=GetTile&layer=x")).toBe("unknown_layer InvalidParameterValue LAYER");
     expect(next("layer=topp:states")).toBe("bad_field MissingParameterValue FORMAT");

@@ -72,6 +72,7 @@ function layer(name: string, more: Partial<Layer>): Layer {
     parameterFilters: [],
     expireCacheSeconds: 0,
     staleWhileRevalidateSeconds: 0,
+    queryable: false,
     fullWms: false,
     expireClientSeconds: 0,
     secured: false,
@@ -101,6 +102,18 @@ const slashed = layer("a/b@c%é", {});
 const secured = layer("secret", { secured: true, expireClientSeconds: 60 });
 const broken = layer("broken", {});
 const full = layer("full", {
+  source: {
+    type: "wms",
+    url: "http://127.0.0.1:9/wms",
+    version: "1.1.1",
+    layers: ["full"],
+    styles: [],
+    transparent: true,
+    timeoutMs: 1000,
+    connections: 1,
+    vendorParameters: {},
+  },
+  queryable: true,
   fullWms: true,
   gridSubsets: [gridSubset(geodetic, { zoomStart: 0, zoomStop: 10 })],
   formats: formats("image/png"),
@@ -158,6 +171,13 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
       tiles: reader,
       compose: async ({ tiles, windowWidth, windowHeight }) =>
         Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
+    }),
+    featureInfo: async ({ layer: { name }, request }) => ({
+      kind: "info",
+      info: {
+        contentType: request.infoFormat,
+        bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
+      },
     }),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),

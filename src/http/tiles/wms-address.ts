@@ -16,6 +16,7 @@ import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { isYFirst } from "./axis-order.ts";
+import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt } from "./tile-parts.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
@@ -35,11 +36,13 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, Door
   switch (request.toLowerCase()) {
     case "getmap":
       return parseGetMap(catalogue, query);
+    case "getfeatureinfo":
+      return parseGetFeatureInfo(catalogue, query);
     case "getcapabilities":
     case "capabilities":
       return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue) : capabilities111(catalogue, query));
     default:
-      return as(badField("REQUEST", "GetMap or GetCapabilities", request), "OperationNotSupported");
+      return as(badField("REQUEST", "GetMap, GetFeatureInfo or GetCapabilities", request), "OperationNotSupported");
   }
 }
 
@@ -112,6 +115,52 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
   );
+}
+
+/** Any box and size: the question goes on to the upstream, in the CRS of a grid set of the layer. */
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, DoorRefusal> {
+  const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return as(layer.error, "LayerNotDefined");
+  if (!hasFeatureInfo(layer.value))
+    return as(
+      badField("QUERY_LAYERS", "a layer of which somebody knows more than its picture", name),
+      "LayerNotQueryable",
+    );
+  const subsets = parseCrs(layer.value, query);
+  if (!subsets.ok) return subsets;
+  const width = positive(query, "WIDTH");
+  if (!width.ok) return width;
+  const height = positive(query, "HEIGHT");
+  if (!height.ok) return height;
+  const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
+  if (!box.ok) return box;
+  const pixel = (keys: readonly [string, string], side: number): Result<number, DoorRefusal> => {
+    const text = query.get(keys[0]) ?? query.get(keys[1]) ?? "";
+    if (/^\d{1,9}$/.test(text) && Number(text) < side) return ok(Number(text));
+    return as(badField(keys[0], `a pixel from 0 to ${side - 1}`, text), "InvalidPoint");
+  };
+  const is13 = wmsVersion(query) === "1.3.0";
+  const i = pixel(is13 ? ["I", "X"] : ["X", "I"], width.value);
+  if (!i.ok) return i;
+  const j = pixel(is13 ? ["J", "Y"] : ["Y", "J"], height.value);
+  if (!j.ok) return j;
+  const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
+  if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
+  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  const request = {
+    gridSet: subsets.value.offered[0].gridSet,
+    extent: box.value,
+    width: width.value,
+    height: height.value,
+    i: i.value,
+    j: j.value,
+    infoFormat: infoFormat.value,
+    featureCount: featureCount(query),
+    parameters: parameters.value.values,
+  };
+  return ok({ kind: "info", query: { layer: layer.value, request } });
 }
 
 /** A map larger than this is no map of a browser; its window of tiles may be as large. */

@@ -4,6 +4,7 @@ import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
+import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 
 const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 
@@ -68,7 +69,7 @@ export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSe
   <Capability>
     <Request>
 ${operation("GetCapabilities", ["application/vnd.ogc.wms_xml"], base)}
-${operation("GetMap", formatsOf(layers), base)}
+${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)].join("\n")}
     </Request>
     <Exception>
       <Format>application/vnd.ogc.se_xml</Format>
@@ -82,6 +83,9 @@ ${layers.map(layer111).join("\n")}
 </WMT_MS_Capabilities>
 `;
 }
+
+const infoOperation = (layers: readonly Layer[], base: string): readonly string[] =>
+  layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : [];
 
 const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
 <!ELEMENT TileSet (SRS, BoundingBox?, Resolutions, Width, Height, Format, Layers*, Styles*) >
@@ -119,7 +123,7 @@ function tileSetElements(layer: Layer): string[] {
 function layer111(layer: Layer): string {
   const boxes = [...boxesOf(layer)];
   return [
-    "      <Layer>",
+    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
     ...named(layer),
     ...boxes.map(([code]) => `        <SRS>EPSG:${code}</SRS>`),
     `        <LatLonBoundingBox ${attributes(geographicBox(layer) ?? WORLD)}/>`,
@@ -143,7 +147,7 @@ export function wmsCapabilities130(catalogue: Catalogue, baseUrl: string): strin
   <Capability>
     <Request>
 ${operation("GetCapabilities", ["text/xml"], base)}
-${operation("GetMap", formatsOf(layers), base)}
+${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)].join("\n")}
     </Request>
     <Exception>
       <Format>XML</Format>
@@ -164,7 +168,7 @@ const geographic = (e: Extent): string =>
 function layer130(layer: Layer): string {
   const boxes = [...boxesOf(layer)];
   return [
-    "      <Layer>",
+    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
     ...named(layer),
     ...boxes.map(([code]) => `        <CRS>EPSG:${code}</CRS>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,

@@ -4,6 +4,7 @@ import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { splitExtension, wholeNumber } from "./address.ts";
+import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "./info-address.ts";
 import {
   type Asked,
   type AskedDocument,
@@ -29,8 +30,48 @@ const capabilities = (catalogue: Catalogue): AskedDocument => ({
   write: (baseUrl) => wmtsCapabilities(catalogue, baseUrl),
 });
 
-/** `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top. `rest` is what follows `/service/wmts/rest`. */
+/**
+ * `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for what lies under a pixel `/{j}/{i}`
+ * behind it (GWC's addresses). `rest` is what follows `/service/wmts/rest`.
+ */
 export function parseWmtsRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  return rest.length === 7 || rest.length === 8
+    ? parseInfoRest(catalogue, rest, query)
+    : parseTileRest(catalogue, rest, query);
+}
+
+function parseInfoRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  const [jText = "", iText = ""] = rest.slice(-2);
+  const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
+  if (!infoFormat.ok) return infoFormat;
+  const layer = findLayer(catalogue, rest[0] ?? "");
+  if (!layer.ok) return layer;
+  if (!hasFeatureInfo(layer.value))
+    return notFound(`Nobody can be asked what lies under a pixel of ${layer.value.name}`);
+  // Any format leads to the tile: it is not drawn.
+  const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
+  const tile = parseTileRest(catalogue, rest.slice(0, -2), asTile);
+  if (!tile.ok || tile.value.kind !== "tile") return tile;
+  const { gridSet } = tile.value.request.subset;
+  const i = wholeNumber("i", iText);
+  if (!i.ok) return i;
+  const j = wholeNumber("j", jText);
+  if (!j.ok) return j;
+  if (i.value >= gridSet.tileWidth) return refuse(badField("i", `0 to ${gridSet.tileWidth - 1}`, iText));
+  if (j.value >= gridSet.tileHeight) return refuse(badField("j", `0 to ${gridSet.tileHeight - 1}`, jText));
+  const at = { i: i.value, j: j.value, infoFormat: infoFormat.value, featureCount: featureCount(query) };
+  return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
+}
+
+function parseTileRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
@@ -93,13 +134,9 @@ export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, st
     case "gettile":
       return parseGetTile(catalogue, query);
     case "getfeatureinfo":
-      return as(
-        { code: "bad_field", message: "GetFeatureInfo is not offered: tiles are all there is" },
-        "OperationNotSupported",
-        "request",
-      );
+      return parseGetFeatureInfo(catalogue, query);
     default:
-      return invalid("request", badField("request", "GetCapabilities or GetTile", request));
+      return invalid("request", badField("request", "GetCapabilities, GetTile or GetFeatureInfo", request));
   }
 }
 
@@ -111,7 +148,31 @@ function refusedKey(layer: Layer, query: ReadonlyMap<string, string>): string {
   );
 }
 
-function parseGetTile(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, DoorRefusal> {
+/** As GetTile, with INFOFORMAT in the place of FORMAT, then the pixel (`gwc-core.md` 5.2). */
+function parseGetFeatureInfo(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, DoorRefusal> {
+  const tile = parseGetTile(catalogue, query, "INFOFORMAT");
+  if (!tile.ok || tile.value.kind !== "tile") return tile;
+  const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
+  const pixel = (key: "I" | "J", side: number): Result<number, DoorRefusal> => {
+    const text = query.get(key) ?? "";
+    if (!/^-?\d+$/.test(text)) return missing(key);
+    if (Number(text) >= 0 && Number(text) < side) return ok(Number(text));
+    return as(badField(key, `a pixel from 0 to ${side - 1}`, text), "PointIJOutOfRange", key);
+  };
+  const i = pixel("I", tileWidth);
+  if (!i.ok) return i;
+  const j = pixel("J", tileHeight);
+  if (!j.ok) return j;
+  const infoFormat = query.get("INFOFORMAT") ?? "";
+  const at = { i: i.value, j: j.value, infoFormat, featureCount: featureCount(query) };
+  return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
+}
+
+function parseGetTile(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+  formatKey: "FORMAT" | "INFOFORMAT" = "FORMAT",
+): Result<Asked, DoorRefusal> {
   const value = (key: string): string => query.get(key) ?? "";
   if (value("LAYER") === "") return missing("LAYER");
   const layer = findLayer(catalogue, value("LAYER"));
@@ -122,8 +183,18 @@ function parseGetTile(catalogue: Catalogue, query: ReadonlyMap<string, string>):
     return invalid(refusedKey(layer.value, query), parameters.error);
   }
 
-  if (value("FORMAT") === "") return missing("FORMAT");
-  const format = findFormat(layer.value, value("FORMAT"));
+  if (formatKey === "INFOFORMAT" && !hasFeatureInfo(layer.value)) {
+    const message = `Nobody can be asked what lies under a pixel of ${layer.value.name}`;
+    return as({ code: "bad_field", message }, "OperationNotSupported", "request");
+  }
+  if (value(formatKey) === "") return missing(formatKey);
+  const infoFormat = formatKey === "FORMAT" ? undefined : parseInfoFormat(formatKey, value(formatKey));
+  if (infoFormat?.ok === false) return invalid(formatKey, infoFormat.error);
+  // A question about a pixel needs no picture: any format leads to the tile.
+  const format = findFormat(
+    layer.value,
+    infoFormat === undefined ? value("FORMAT") : (layer.value.formats[0]?.mimeType ?? ""),
+  );
   if (!format.ok) return invalid("FORMAT", format.error);
 
   if (value("TILEMATRIXSET") === "") return missing("TILEMATRIXSET");

@@ -5,6 +5,7 @@ import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
+import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { offeredRange } from "./tile-parts.ts";
 import { styleNames } from "./wmts-style.ts";
 
@@ -29,7 +30,7 @@ export function wmtsCapabilities(catalogue: Catalogue, baseUrl: string): string 
 </ows:ServiceProvider>
 <ows:OperationsMetadata>
 ${operation("GetCapabilities", base)}
-${operation("GetTile", base)}
+${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
 </ows:OperationsMetadata>
 <Contents>
 ${[...layers.map((layer) => layerElement(layer, base)), ...sorted.map(matrixSetElement)].join("\n")}
@@ -57,6 +58,7 @@ const operation = (name: string, base: string): string => `  <ows:Operation name
 function layerElement(layer: Layer, base: string): string {
   const box = geographicBox(layer);
   const dimensions = layer.parameterFilters.filter((f) => f.type === "string" && f.key !== "STYLES");
+  const infoFormats = isQueryable(layer) ? INFO_FORMATS : [];
   return [
     "  <Layer>",
     `    <ows:Title>${escapeXml(layer.title || layer.name)}</ows:Title>`,
@@ -66,9 +68,11 @@ function layerElement(layer: Layer, base: string): string {
     ...layer.gridSubsets.map(crsBoxElement),
     ...styleNames(layer).map(styleElement),
     ...layer.formats.map((f) => `    <Format>${escapeXml(f.mimeType)}</Format>`),
+    ...infoFormats.map((f) => `    <InfoFormat>${escapeXml(f)}</InfoFormat>`),
     ...dimensions.map(dimensionElement),
     ...layer.gridSubsets.map(linkElement),
-    ...layer.formats.map((f) => resourceElement(layer, f.mimeType, dimensions, base)),
+    ...layer.formats.map((f) => resourceElement(layer, f.mimeType, "tile", dimensions, base)),
+    ...infoFormats.map((f) => resourceElement(layer, f, "FeatureInfo", dimensions, base)),
     "  </Layer>",
   ]
     .filter((line) => line !== undefined)
@@ -147,11 +151,18 @@ function limitsElement(subset: GridSubset, name: string, z: number): string[] {
   ];
 }
 
-function resourceElement(layer: Layer, mimeType: string, dimensions: readonly ParameterFilter[], base: string): string {
-  const path = `${encodeURIComponent(layer.name)}/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}`;
+function resourceElement(
+  layer: Layer,
+  mimeType: string,
+  type: "tile" | "FeatureInfo",
+  dimensions: readonly ParameterFilter[],
+  base: string,
+): string {
+  const pixel = type === "tile" ? "" : "/{J}/{I}";
+  const path = `${encodeURIComponent(layer.name)}/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}${pixel}`;
   const rest = dimensions.map(({ key }) => `&${encodeURIComponent(key)}={${key}}`).join("");
   const template = `${base}/service/wmts/rest/${escapeXml(`${path}?format=${mimeType}${rest}`)}`;
-  return `    <ResourceURL format="${escapeXml(mimeType)}" resourceType="tile" template="${template}"/>`;
+  return `    <ResourceURL format="${escapeXml(mimeType)}" resourceType="${type}" template="${template}"/>`;
 }
 
 function matrixSetElement(grid: GridSet): string {

@@ -1,0 +1,31 @@
+import type { DrawFailure } from "./draw.ts";
+import type { UserDraw } from "./draws.ts";
+import type { TileFailure } from "./tile-reader.ts";
+
+/** What a user is told when the upstream gave nothing (decisions 9). */
+export function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelled" }> | DrawFailure): TileFailure {
+  switch (drawn.kind) {
+    case "refused":
+      return {
+        status: 503,
+        message: drawn.why === "down" ? "The map server is down." : "Too many requests wait for the map server.",
+        retryAfterSeconds: drawn.retryAfterSeconds,
+      };
+    case "cancelled":
+      return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
+    case "failed":
+      return upstreamFailure(drawn);
+  }
+}
+
+function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
+  if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
+  if (failure === "busy") {
+    return {
+      status: 503,
+      message: `The map server is busy: ${message}`,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)),
+    };
+  }
+  return { status: 502, message: `The map server did not draw the tile: ${message}` };
+}
