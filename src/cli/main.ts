@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { configCommand } from "./config-command.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
+import { importCommand } from "./import-command.ts";
 import { quotaCommand } from "./quota-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { userCommand } from "./user-command.ts";
@@ -18,6 +19,7 @@ const program = new Command("nuthatch")
   .addCommand(serveCommand())
   .addCommand(userCommand())
   .addCommand(configCommand())
+  .addCommand(importCommand())
   .addCommand(quotaCommand());
 
 /** Commands that are added do not inherit it. */

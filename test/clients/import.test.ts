@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { runProgram } from "../support/run-program.ts";
+import { startServer } from "../support/server.ts";
+import { hasMapServer, startMapServer } from "./mapserver.ts";
+import { colours, pixels } from "./pixels.ts";
+
+if (!hasMapServer) console.warn("SKIPPED: the test of nuthatch import wms needs Debian's cgi-mapserver");
+
+describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () => {
+  let upstream: Awaited<ReturnType<typeof startMapServer>>;
+  let directory: string;
+  beforeAll(async () => {
+    upstream = await startMapServer();
+    directory = mkdtempSync(join(tmpdir(), "nuthatch-import-"));
+  });
+  afterAll(async () => {
+    await upstream.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test("what it writes starts a server that draws the layer", async () => {
+    const file = join(directory, "imported.yaml");
+    const written = await runProgram([
+      "import",
+      "wms",
+      upstream.url,
+      "--layer",
+      "roads",
+      "--prefix",
+      "ws:",
+      "-o",
+      file,
+    ]);
+    expect(written).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(parse(readFileSync(file, "utf8"))).toMatchObject({
+      layers: [
+        {
+          name: "ws:roads",
+          title: "roads",
+          source: { type: "wms", url: upstream.url, version: "1.3.0", layers: ["roads"] },
+          gridSubsets: [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }],
+          formats: expect.arrayContaining(["image/png"]),
+          queryable: true,
+        },
+      ],
+    });
+    const server = await startServer({ env: { NUTHATCH_CONFIG: file } });
+    try {
+      const answer = await fetch(`${server.url}/xyz/ws:roads/1/1/0.png`);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+      expect(colours(await pixels(new Uint8Array(await answer.arrayBuffer())))).toBeGreaterThan(2);
+    } finally {
+      await server.close();
+    }
+    const again = await runProgram(["import", "wms", upstream.url, "-o", file]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("EEXIST")]);
+  });
+
+  test("what cannot be imported is told", async () => {
+    const unknown = await runProgram(["import", "wms", upstream.url, "--layer", "nope"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no layer nope; it has .*roads/)]);
+    const wrong = await runProgram(["import", "wms", "ftp://a"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('got "ftp://a"')]);
+    const dead = await runProgram(["import", "wms", "http://127.0.0.1:1/wms"]);
+    expect([dead.code, dead.stderr]).toEqual([1, expect.stringContaining("no answer from http://127.0.0.1:1/wms")]);
+  });
+});
