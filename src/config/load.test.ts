@@ -167,6 +167,60 @@ jobs: 7
   ]);
 });
 
+const filtered = (...filters: string[]): string =>
+  `layers:
+  - name: a
+    source: { type: demo, dataset: states }
+    parameterFilters:
+${filters.map((f) => `      - { ${f} }`).join("\n")}
+`;
+
+test("parameter filters are filled with GWC's thresholds, defaults written as tile sets are named", async () => {
+  const { layers } = await loaded({
+    yaml: filtered(
+      "type: float, key: elevation, default: 10, values: [10, 0.5]",
+      'type: float, key: any, default: "10"',
+      "type: integer, key: year, values: [2020], threshold: 5",
+      "type: string, key: STYLES, values: [Pop], normalize: UPPER",
+      'type: regex, key: Q, regex: ".*", normalize: LOWER',
+    ),
+  });
+  expect(layers[0]?.parameterFilters).toEqual([
+    { type: "float", key: "ELEVATION", default: "10.0", values: [10, 0.5], threshold: 1e-6 },
+    { type: "float", key: "ANY", default: "10", values: [], threshold: 1e-6 },
+    { type: "integer", key: "YEAR", default: "", values: [2020], threshold: 5 },
+    { type: "string", key: "STYLES", default: "", values: ["Pop"], normalize: "UPPER" },
+    { type: "regex", key: "Q", default: "", regex: ".*", normalize: "LOWER" },
+  ]);
+});
+
+test.each([
+  [
+    "type: float, key: E, default: 3, values: [1, 2]",
+    ".default: expected a number nearer than 0.000001 to one of 1.0, 2.0, got 3",
+  ],
+  ["type: float, key: E, default: high", '.default: expected a number, got "high"'],
+  ["type: float, key: E, default: 1e39", ".default: expected a number, got 1e+39"],
+  ["type: float, key: E, values: [1e39]", ".values[0]: expected a number from -"],
+  ["type: float, key: E, threshold: -1", ".threshold: expected a number above 0, got -1"],
+  ["type: float, key: E, threshold: 0", ".threshold: expected a number above 0, got 0"],
+  ["type: integer, key: E, default: 1.5", ".default: expected a whole number, got 1.5"],
+  [
+    "type: integer, key: E, default: 9, values: [7]",
+    ".default: expected a whole number nearer than 1 to one of 7, got 9",
+  ],
+  [
+    "type: integer, key: E, values: [1.5]",
+    ".values[0]: expected a whole number from -2147483648 to 2147483647, got 1.5",
+  ],
+  ["type: integer, key: E, threshold: 0", ".threshold: expected a whole number from 1 to 2147483647, got 0"],
+  ["type: string, key: E, values: [], normalize: upper", '.normalize: expected one of NONE, UPPER, LOWER, got "upper"'],
+  ["type: flaot, key: E", '.type: expected one of string, regex, float, integer, got "flaot"'],
+])("a filter that cannot work is told with its place and its value: %s", async (filter, problem) => {
+  const found = await problems({ yaml: filtered(filter) });
+  expect(found).toEqual([expect.stringContaining(`layers[0].parameterFilters[0]${problem}`)]);
+});
+
 test("a layer that is right in shape is looked at in its sense, beside others that are not", async () => {
   const yaml = `layers:
   - { name: x.JSON, source: { type: wms, url: "ftp://x/" } }
