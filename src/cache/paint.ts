@@ -112,6 +112,7 @@ export async function paint(
           raster,
           positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)),
           format,
+          layer.jpegQuality,
         );
   signal.throwIfAborted();
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: pictures[i] ?? new Uint8Array(0) }));

@@ -43,6 +43,7 @@ const layer: Layer = {
   gutter: 0,
   parameterFilters: [{ type: "string", key: "STYLES", default: "", values: ["a", "b"] }],
   expireCacheSeconds: 0,
+  jpegQuality: 85,
   expireClientSeconds: 0,
   secured: false,
 };

@@ -28,8 +28,8 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
     LAYERS: options.layers.join(","),
     STYLES: options.styles.join(","),
     // MapServer draws a JPEG that shall be transparent on black.
-    TRANSPARENT: options.transparent && format.encoding !== "jpeg" ? "TRUE" : "FALSE",
-    FORMAT: format.contentType,
+    TRANSPARENT: options.transparent && format.upstreamType !== "image/jpeg" ? "TRUE" : "FALSE",
+    FORMAT: format.upstreamType,
     EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
     [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
     BBOX: box.map(decimal).join(","),

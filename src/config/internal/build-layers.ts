@@ -1,7 +1,7 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
 import {
   type CaseRule,
   compileRegex,
@@ -86,6 +86,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     metatile: document.metatile ?? [4, 4],
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
+    jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
     secured: document.secured ?? false,

@@ -123,6 +123,7 @@ export const LayerSchema = strict({
   parameterFilters: optional(
     Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema, FloatFilterSchema, IntegerFilterSchema])),
   ),
+  jpegQuality: optional(whole(1, 100)),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   secured: optional(Type.Boolean()),

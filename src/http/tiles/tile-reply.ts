@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import { contentTypeOf } from "../../layer/format.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
@@ -90,7 +91,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
     "Last-Modified",
     new Date(tile.modifiedMs).toUTCString(),
   ];
-  const body = ["Content-Type", prepared.request.format.contentType, "Content-Length", String(bytes)];
+  const body = ["Content-Type", contentTypeOf(prepared.request.format, tile.bytes), "Content-Length", String(bytes)];
   const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
   const built = {
     etag: tile.etag,

@@ -70,6 +70,7 @@ function layer(name: string, more: Partial<Layer>): Layer {
     gutter: 0,
     parameterFilters: [],
     expireCacheSeconds: 0,
+    jpegQuality: 85,
     expireClientSeconds: 0,
     secured: false,
     ...more,
