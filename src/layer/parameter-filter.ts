@@ -49,6 +49,10 @@ export interface Parameters {
 
 export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
 
+/** What the combination of defaults, whose own values are left out, is drawn with. */
+export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
+
 /**
  * GWC's identity of a combination: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped (`facts/gwc-core.md` 2.4),
  * so that existing caches fit.
