@@ -65,6 +65,7 @@ export class MapRenderer {
       width: request.width,
       height: request.height,
       format,
+      jpegQuality: layer.jpegQuality,
     });
     return { kind: "map", bytes, etag: `"${createHash("sha1").update(bytes).digest("base64url")}"` };
   }

@@ -4,6 +4,7 @@ import { encodeTiles } from "../image/encode.ts";
 import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
+import { defaultValues } from "../layer/parameter-filter.ts";
 import { type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import type { DrawOrder, WrittenTile } from "./draw.ts";
@@ -91,7 +92,7 @@ export async function paint(
       width: frame.width,
       height: frame.height,
       format,
-      parameters: order.parameters,
+      parameters: { ...defaultValues(layer.parameterFilters), ...order.parameters },
     },
     signal,
   );
@@ -112,6 +113,7 @@ export async function paint(
           raster,
           positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)),
           format,
+          layer.jpegQuality,
         );
   signal.throwIfAborted();
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: pictures[i] ?? new Uint8Array(0) }));

@@ -2,7 +2,7 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import { createGridSet } from "../grid/create-grid-set.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
-import { type GridSubset, gridSubset, type Layer } from "../layer/layer.ts";
+import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../layer/layer.ts";
 
 /** The grid set of GWC's own `geowebcache.xml`, in the projection of the US National Atlas. */
 function usAtlas(): GridSet {
@@ -43,6 +43,7 @@ const common = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  jpegQuality: DEFAULT_JPEG_QUALITY,
   expireClientSeconds: 7200,
   secured: false,
 } as const;

@@ -107,6 +107,7 @@ test("a layer needs no more than a name and a source", async () => {
     source: { version: "1.1.1", layers: ["a:b"], transparent: true, timeoutMs: 30_000, connections: 8 },
     metatile: [4, 4],
     gutter: 0,
+    jpegQuality: 85,
     expireCacheSeconds: 0,
     expireClientSeconds: 7200,
   });
@@ -159,12 +160,66 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, demo, got "wmts"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);
+});
+
+const filtered = (...filters: string[]): string =>
+  `layers:
+  - name: a
+    source: { type: demo, dataset: states }
+    parameterFilters:
+${filters.map((f) => `      - { ${f} }`).join("\n")}
+`;
+
+test("parameter filters are filled with GWC's thresholds, defaults written as tile sets are named", async () => {
+  const { layers } = await loaded({
+    yaml: filtered(
+      "type: float, key: elevation, default: 10, values: [10, 0.5]",
+      'type: float, key: any, default: "10"',
+      "type: integer, key: year, values: [2020], threshold: 5",
+      "type: string, key: STYLES, values: [Pop], normalize: UPPER",
+      'type: regex, key: Q, regex: ".*", normalize: LOWER',
+    ),
+  });
+  expect(layers[0]?.parameterFilters).toEqual([
+    { type: "float", key: "ELEVATION", default: "10.0", values: [10, 0.5], threshold: 1e-6 },
+    { type: "float", key: "ANY", default: "10", values: [], threshold: 1e-6 },
+    { type: "integer", key: "YEAR", default: "", values: [2020], threshold: 5 },
+    { type: "string", key: "STYLES", default: "", values: ["Pop"], normalize: "UPPER" },
+    { type: "regex", key: "Q", default: "", regex: ".*", normalize: "LOWER" },
+  ]);
+});
+
+test.each([
+  [
+    "type: float, key: E, default: 3, values: [1, 2]",
+    ".default: expected a number nearer than 0.000001 to one of 1.0, 2.0, got 3",
+  ],
+  ["type: float, key: E, default: high", '.default: expected a number, got "high"'],
+  ["type: float, key: E, default: 1e39", ".default: expected a number, got 1e+39"],
+  ["type: float, key: E, values: [1e39]", ".values[0]: expected a number from -"],
+  ["type: float, key: E, threshold: -1", ".threshold: expected a number above 0, got -1"],
+  ["type: float, key: E, threshold: 0", ".threshold: expected a number above 0, got 0"],
+  ["type: integer, key: E, default: 1.5", ".default: expected a whole number, got 1.5"],
+  [
+    "type: integer, key: E, default: 9, values: [7]",
+    ".default: expected a whole number nearer than 1 to one of 7, got 9",
+  ],
+  [
+    "type: integer, key: E, values: [1.5]",
+    ".values[0]: expected a whole number from -2147483648 to 2147483647, got 1.5",
+  ],
+  ["type: integer, key: E, threshold: 0", ".threshold: expected a whole number from 1 to 2147483647, got 0"],
+  ["type: string, key: E, values: [], normalize: upper", '.normalize: expected one of NONE, UPPER, LOWER, got "upper"'],
+  ["type: flaot, key: E", '.type: expected one of string, regex, float, integer, got "flaot"'],
+])("a filter that cannot work is told with its place and its value: %s", async (filter, problem) => {
+  const found = await problems({ yaml: filtered(filter) });
+  expect(found).toEqual([expect.stringContaining(`layers[0].parameterFilters[0]${problem}`)]);
 });
 
 test("a layer that is right in shape is looked at in its sense, beside others that are not", async () => {
@@ -193,7 +248,7 @@ test("a layer that is right in shape is looked at in its sense, beside others th
     "4:46: layers[2].source.url: expected no credentials in the address",
     '5:13: layers[3].name: "a b" and "a_b" would share the directory a_b of the store',
     "5:79: layers[3].source.vendorParameters.bbox: is set by the source itself",
-    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, got "image/pgn"',
+    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, image/avif, image/vnd.jpeg-png, image/vnd.jpeg-png8, got "image/pgn"',
     '9:20: layers[4].gridSubsets[0].gridSet: unknown grid set "EPSG:9009113"; did you mean EPSG:900913? (known: EPSG:4326,',
     "10:42: layers[4].gridSubsets[1].zoomStart: expected at most zoomStop (4), got 5",
     "11:41: layers[4].gridSubsets[2].extent: -8000000000, 0, -7000000000, 1 does not overlap EPSG:900913",

@@ -29,6 +29,7 @@ test("a window over the corner of four tiles holds each pixel where it belongs",
     windowHeight: 12,
     ...size,
     format: png,
+    jpegQuality: 85,
   });
   const { data, channels } = await decodePicture(bytes, size);
   for (let y = 0; y < 12; y++)
@@ -46,6 +47,7 @@ test("what no tile covers is transparent, also after resampling", async () => {
     windowHeight: 16,
     ...size,
     format: png,
+    jpegQuality: 85,
   });
   const { data, channels } = await decodePicture(bytes, size);
   expect(channels).toBe(4);
@@ -63,6 +65,7 @@ test("a tile of another size is refused", async () => {
     width: 256,
     height: 256,
     format: png,
+    jpegQuality: 85,
   });
   await expect(composed).rejects.toMatchObject({ reason: "wrong_size" });
 });

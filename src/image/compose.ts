@@ -15,6 +15,7 @@ export interface Composition {
   readonly width: number;
   readonly height: number;
   readonly format: TileFormat;
+  readonly jpegQuality: number;
 }
 
 /**
@@ -22,7 +23,7 @@ export interface Composition {
  * @throws PictureError when a tile is no whole picture of the tile size
  */
 export async function composePicture(composition: Composition): Promise<Uint8Array> {
-  const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
+  const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format, jpegQuality } = composition;
   const window: Raster = {
     width: windowWidth,
     height: windowHeight,
@@ -32,7 +33,7 @@ export async function composePicture(composition: Composition): Promise<Uint8Arr
   for (const { left, top, bytes } of composition.tiles)
     paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
   const picture = windowWidth === width && windowHeight === height ? window : await resampled(window, width, height);
-  const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format);
+  const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, jpegQuality);
   if (encoded === undefined) throw new Error("one cut gives one tile");
   return encoded;
 }

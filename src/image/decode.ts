@@ -27,8 +27,9 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
     return bySharp(bytes, expected);
   }
   const kind = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  if (kind.startsWith("GIF8") || (kind.startsWith("RIFF") && kind.endsWith("WEBP"))) return bySharp(bytes, expected);
-  throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF nor WebP");
+  if (kind.startsWith("GIF8") || (kind.startsWith("RIFF") && kind.endsWith("WEBP")) || kind.endsWith("ftypavif"))
+    return bySharp(bytes, expected);
+  throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP nor AVIF");
 }
 
 function checkSize(found: Size, expected: Size): void {

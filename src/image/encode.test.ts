@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { formatOf, type TileFormat } from "../layer/format.ts";
+import { contentTypeOf, formatNames, formatOf, type TileFormat } from "../layer/format.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import type { PictureError } from "./picture-error.ts";
@@ -58,6 +58,7 @@ test("a picture is believed only when it is whole and of the size asked for", as
     await make().png({ adaptiveFiltering: true }).toBuffer(),
     await make().jpeg().toBuffer(),
     await make().webp().toBuffer(),
+    await make().avif({ effort: 0 }).toBuffer(),
   ]) {
     expect(await reasonOf(bytes)).toBe("whole");
     expect(await reasonOf(bytes.subarray(0, bytes.length >> 1))).toBe("truncated");
@@ -91,6 +92,7 @@ test.each([
   ["image/jpeg", "jpeg"],
   ["image/webp", "webp"],
   ["image/gif", "gif"],
+  ["image/avif", "heif"],
 ])("%s cuts become whole pictures of that kind, in the order of the cuts", async (mimeType, kind) => {
   const tiles = await encodeTiles(half, cuts, format(mimeType));
   const described = await Promise.all(tiles.map((tile) => sharp(tile).metadata()));
@@ -104,6 +106,101 @@ test.each([
   const [left = [], right = []] = await Promise.all(tiles.map(onWhite));
   expect(left.reduce((sum, value) => sum + value, 0) / left.length).toBeLessThan(140);
   expect(Math.min(...right)).toBeGreaterThan(253);
+});
+
+/** The colours of an indexed PNG (PNG 1.2, 4.1.2); fails when it is none. */
+function paletteOf(tile: Uint8Array): number {
+  expect(tile[25], "the colour type").toBe(3);
+  const bytes = Buffer.from(tile);
+  return bytes.readUInt32BE(bytes.indexOf("PLTE") - 4) / 3;
+}
+
+const pixelsOf = async (tile: Uint8Array): Promise<Buffer> => sharp(tile).ensureAlpha().raw().toBuffer();
+
+test("png8 holds every pixel exactly while a tile has at most 256 colours, opaque or not", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 256 }),
+      fc.constantFrom("opaque", "translucent"),
+      async (colours, kind) => {
+        const data = Uint8Array.from({ length: 32 * 32 * 4 }, (_, i) => {
+          const colour = (i >> 2) % colours;
+          if (i % 4 === 3) return kind === "opaque" ? 255 : 255 - (colour % 200);
+          return (colour >> ((i % 4) * 2)) ^ colour;
+        });
+        const cut = { left: 0, top: 0, width: 32, height: 32 };
+        const raster: Raster = { width: 32, height: 32, channels: 4, data };
+        const [tile = new Uint8Array()] = await encodeTiles(raster, [cut], format("image/png8"));
+        expect(paletteOf(tile)).toBeLessThanOrEqual(256);
+        expect((await pixelsOf(tile)).equals(Buffer.from(data))).toBe(true);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("png8 of more than 256 colours is quantised: a palette, near to the picture", async () => {
+  for (const colours of [257, 1024]) {
+    const data = Uint8Array.from({ length: 32 * 32 * 4 }, (_, i) => {
+      const colour = (i >> 2) % colours;
+      return [(colour & 31) * 8, (colour >> 5) * 8, 128, 255][i % 4] ?? 0;
+    });
+    const raster: Raster = { width: 32, height: 32, channels: 4, data };
+    const cut = { left: 0, top: 0, width: 32, height: 32 };
+    const [tile = new Uint8Array()] = await encodeTiles(raster, [cut], format("image/png8"));
+    expect(paletteOf(tile)).toBeLessThanOrEqual(256);
+    const got = await pixelsOf(tile);
+    const off = got.reduce((sum, value, i) => sum + Math.abs(value - (data[i] ?? 0)), 0) / got.length;
+    expect(off).toBeGreaterThan(0);
+    expect(off).toBeLessThan(6);
+  }
+});
+
+test.each([
+  ["image/vnd.jpeg-png", 6],
+  ["image/vnd.jpeg-png8", 3],
+])("%s is JPEG where every pixel is opaque, else the PNG of its kind", async (mimeType, colourType) => {
+  const cut = { left: 0, top: 0, width: 32, height: 32 };
+  const tileOf = async (raster: Raster): Promise<Uint8Array> => {
+    const [tile = new Uint8Array()] = await encodeTiles(raster, [cut], format(mimeType));
+    return tile;
+  };
+  const [left, right] = await encodeTiles(half, cuts, format(mimeType));
+  expect(await Promise.all([left, right].map(async (tile) => (await sharp(tile).metadata()).format))).toEqual([
+    "jpeg",
+    "png",
+  ]);
+  const rgb: Raster = { width: 32, height: 32, channels: 3, data: new Uint8Array(32 * 32 * 3) };
+  expect((await sharp(await tileOf(rgb)).metadata()).format, "no alpha at all").toBe("jpeg");
+  // One pixel that is not quite opaque, wherever it is.
+  for (const at of [0, 32 * 32 - 1]) {
+    const data = new Uint8Array(half.data.length);
+    for (let y = 0; y < 32; y++) data.set(half.data.subarray(y * 256, y * 256 + 128), y * 128);
+    data[at * 4 + 3] = 254;
+    const tile = await tileOf({ width: 32, height: 32, channels: 4, data: data.subarray(0, 32 * 32 * 4) });
+    expect(tile[25]).toBe(colourType);
+  }
+});
+
+test("the Content-Type of a tile is that of its bytes, for every format", async () => {
+  for (const mimeType of formatNames) {
+    for (const tile of await encodeTiles(half, cuts, format(mimeType))) {
+      const { format: kind, compression } = await sharp(tile).metadata();
+      const found = kind === "heif" ? (compression === "av1" ? "avif" : kind) : kind;
+      expect(contentTypeOf(format(mimeType), tile), mimeType).toBe(`image/${found}`);
+    }
+  }
+});
+
+test("the quality of JPEG tiles is the layer's, of hybrids too, and of nothing else", async () => {
+  const sizes = async (mimeType: string, quality?: number): Promise<number> =>
+    (await encodeTiles(half, cuts.slice(0, 1), format(mimeType), quality))[0]?.byteLength ?? 0;
+  for (const mimeType of ["image/jpeg", "image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
+    expect(await sizes(mimeType, 20)).toBeLessThan(await sizes(mimeType, 95));
+    expect(await sizes(mimeType), "85 is the default").toBe(await sizes(mimeType, 85));
+  }
+  for (const mimeType of ["image/webp", "image/png8", "image/avif"])
+    expect(await sizes(mimeType, 20)).toBe(await sizes(mimeType, 95));
 });
 
 test("png8 is a palette: exact when the colours fit, quantised when not", async () => {

@@ -106,8 +106,9 @@ function encodePalette(cut: Cut, { list, indexes }: Colours): Uint8Array {
   return assemble(cut, depth, 3, chunks, rows);
 }
 
-function encodeTrueColour({ width, channels, data }: Raster, cut: Cut): Uint8Array {
-  const opaque = channels === 3 || isOpaque(data, width, cut);
+function encodeTrueColour(raster: Raster, cut: Cut): Uint8Array {
+  const { width, channels, data } = raster;
+  const opaque = isOpaque(raster, cut);
   const out = opaque ? 3 : 4;
   const stride = cut.width * out + 1;
   const rows = new Uint8Array(stride * cut.height);
@@ -125,7 +126,9 @@ function encodeTrueColour({ width, channels, data }: Raster, cut: Cut): Uint8Arr
   return assemble(cut, 8, opaque ? 2 : 6, [], rows);
 }
 
-function isOpaque(data: Uint8Array, width: number, cut: Cut): boolean {
+/** Whether no pixel of a part lets anything through. */
+export function isOpaque({ width, channels, data }: Raster, cut: Cut): boolean {
+  if (channels === 3) return true;
   for (let y = 0; y < cut.height; y++) {
     let at = ((cut.top + y) * width + cut.left) * 4 + 3;
     for (let x = 0; x < cut.width; x++, at += 4) if (data[at] !== 255) return false;

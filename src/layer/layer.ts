@@ -40,6 +40,8 @@ export interface DemoSourceOptions {
   readonly connections: number;
 }
 
+export const DEFAULT_JPEG_QUALITY = 85;
+
 export interface Layer {
   readonly name: string;
   readonly title: string;
@@ -53,6 +55,8 @@ export interface Layer {
   /** Pixels drawn around a metatile and cut away. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
+  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
+  readonly jpegQuality: number;
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */

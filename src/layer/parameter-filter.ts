@@ -1,11 +1,44 @@
 import { createHash } from "node:crypto";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { floatText } from "./float-text.ts";
 
-/** Which request parameter makes different tiles. Keys are upper case; requests may use any case. */
-export type ParameterFilter =
-  | { readonly type: "string"; readonly key: string; readonly default: string; readonly values: readonly string[] }
-  | { readonly type: "regex"; readonly key: string; readonly default: string; readonly regex: string };
+export const CASE_RULES = ["NONE", "UPPER", "LOWER"] as const;
+/** What a text's case becomes before it is compared and kept. Absent: NONE. */
+export type CaseRule = (typeof CASE_RULES)[number];
+
+interface StringFilter {
+  readonly type: "string";
+  readonly key: string;
+  readonly default: string;
+  readonly values: readonly string[];
+  readonly normalize?: CaseRule;
+}
+interface RegexFilter {
+  readonly type: "regex";
+  readonly key: string;
+  readonly default: string;
+  /** Must match the whole value; its case does not matter where there is a case rule. */
+  readonly regex: string;
+  readonly normalize?: CaseRule;
+}
+interface NumberFilter {
+  /** `float`: single precision, as GWC's. `integer`: whole numbers of 32 bits. */
+  readonly type: "float" | "integer";
+  readonly key: string;
+  /** Kept letter for letter, as GWC's identities hold it; "": no value. */
+  readonly default: string;
+  /** None: every number is legal. */
+  readonly values: readonly number[];
+  /** A number means the nearest legal value when it is nearer than this. */
+  readonly threshold: number;
+}
+
+/**
+ * Which request parameter makes different tiles (`facts/gwc-core.md` 1.6). Keys are upper case; requests may use any
+ * case.
+ */
+export type ParameterFilter = StringFilter | RegexFilter | NumberFilter;
 
 /** One combination of parameter values: every filter's key, or empty when all values are the defaults. */
 export interface Parameters {
@@ -15,6 +48,10 @@ export interface Parameters {
 }
 
 export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
+
+/** What the combination of defaults, whose own values are left out, is drawn with. */
+export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
 
 /**
  * GWC's identity of a combination: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped (`facts/gwc-core.md` 2.4),
@@ -28,20 +65,127 @@ export function parametersId(values: Readonly<Record<string, string>>): string {
     .digest("hex");
 }
 
+function inCase(text: string, rule: CaseRule | undefined): string {
+  switch (rule) {
+    case "UPPER":
+      return text.toUpperCase();
+    case "LOWER":
+      return text.toLowerCase();
+    case "NONE":
+    case undefined:
+      return text;
+  }
+}
+
+/**
+ * A regex filter's expression, of the whole value.
+ * @throws SyntaxError when it is none of JavaScript's
+ */
+export const compileRegex = (regex: string, rule: CaseRule | undefined): RegExp =>
+  new RegExp(`^(?:${regex})$`, rule === undefined || rule === "NONE" ? "su" : "sui");
+
+/** Characters of a value at most: an expression may take long over more. */
+const MAX_MATCHED = 4096;
 const compiled = new Map<string, RegExp>();
-function matches(regex: string, value: string): boolean {
-  let re = compiled.get(regex);
+function matches({ regex, normalize }: RegexFilter, value: string): boolean {
+  const key = `${normalize ?? "NONE"} ${regex}`;
+  let re = compiled.get(key);
   if (re === undefined) {
-    re = new RegExp(`^(?:${regex})$`, "su");
-    compiled.set(regex, re);
+    re = compileRegex(regex, normalize);
+    compiled.set(key, re);
   }
   return re.test(value);
 }
 
-const legalValues = (filter: ParameterFilter): string =>
-  filter.type === "string"
-    ? `one of ${[...new Set([filter.default, ...filter.values])].map((v) => JSON.stringify(v)).join(", ")}`
-    : `a value that matches ${filter.regex}`;
+/** A number in the precision of a filter; undefined: the text is none, or too large. */
+function numberOf(type: NumberFilter["type"], text: string): number | undefined {
+  const trimmed = text.trim();
+  if (type === "integer") {
+    const whole = /^[+-]?\d+$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+    return whole >= -(2 ** 31) && whole < 2 ** 31 ? whole : undefined;
+  }
+  const single = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Math.fround(Number(trimmed)) : Number.NaN;
+  return Number.isFinite(single) ? single : undefined;
+}
+
+/** A number as tile sets are named by it: `10.0` for a float, `10` for an integer. */
+export const numberText = (type: NumberFilter["type"], value: number): string =>
+  type === "float" ? floatText(value) : String(value + 0);
+
+/** The canonical text of the nearest legal number. Of two that are equally near it is the first, as in GWC. */
+function nearestNumber({ type, values, threshold }: NumberFilter, text: string): string | undefined {
+  const given = numberOf(type, text);
+  if (given === undefined) return undefined;
+  if (values.length === 0) return numberText(type, given);
+  const precise = type === "float" ? Math.fround : Number;
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (const value of values) {
+    const off = precise(Math.abs(precise(value) - given));
+    if (off < least) {
+      best = value;
+      least = off;
+    }
+  }
+  return least < precise(threshold) ? numberText(type, best) : undefined;
+}
+
+/** A text in the words of a filter, legal or not; undefined: no number, or near no legal one. */
+function meaningOf(filter: ParameterFilter, text: string): string | undefined {
+  switch (filter.type) {
+    case "string":
+    case "regex":
+      return inCase(text, filter.normalize);
+    case "float":
+    case "integer":
+      return nearestNumber(filter, text);
+  }
+}
+
+/** The legal value that a text means, as tile sets are named by it; undefined: it means none. */
+export function legalValue(filter: ParameterFilter, text: string): string | undefined {
+  const value = meaningOf(filter, text);
+  switch (filter.type) {
+    case "string":
+      return filter.values.some((legal) => inCase(legal, filter.normalize) === value) ? value : undefined;
+    case "regex":
+      return text.length <= MAX_MATCHED && matches(filter, text) ? value : undefined;
+    case "float":
+    case "integer":
+      return value;
+  }
+}
+
+/** The default and the values that a filter lists, as tile sets are named by them; undefined: it lists none. */
+export function listedValues(filter: ParameterFilter): readonly string[] | undefined {
+  if (filter.type === "regex" || (filter.type !== "string" && filter.values.length === 0)) return undefined;
+  const standard = meaningOf(filter, filter.default);
+  const values =
+    filter.type === "string"
+      ? filter.values.map((value) => inCase(value, filter.normalize))
+      : filter.values.map((value) => numberText(filter.type, value));
+  return [filter.default, ...new Set(values.filter((value) => value !== standard))];
+}
+
+/** What a filter takes, in words: for refusals and problems of the configuration. */
+export function legalValuesText(filter: ParameterFilter): string {
+  switch (filter.type) {
+    case "string":
+      return `one of ${(listedValues(filter) ?? []).map((v) => JSON.stringify(v)).join(", ")}`;
+    case "regex":
+      return `a value that matches ${filter.regex}`;
+    case "float":
+    case "integer": {
+      const kind = filter.type === "float" ? "a number" : "a whole number";
+      if (filter.values.length === 0) return kind;
+      const legal = filter.values.map((v) => numberText(filter.type, v)).join(", ");
+      return `${kind} nearer than ${filter.threshold} to one of ${legal}`;
+    }
+  }
+}
+
+/** GWC's words for no value and for the empty one, where an address cannot say them (`facts/gwc-core.md` 1.6). */
+const NOTHING = ["", "_null", "_empty"];
 
 /**
  * The combination that a request means. Absent or empty values are the defaults; unknown keys are refused only when
@@ -70,14 +214,18 @@ export function parseParameters(
   const values: Record<string, string> = {};
   let allDefault = true;
   for (const filter of filters) {
-    const value = upper.get(filter.key);
-    if (value === undefined || value === "" || value === filter.default) {
+    const text = upper.get(filter.key);
+    if (text === undefined || text === filter.default || NOTHING.includes(text)) {
       values[filter.key] = filter.default;
       continue;
     }
-    const legal =
-      filter.type === "string" ? filter.values.includes(value) : value.length <= 4096 && matches(filter.regex, value);
-    if (!legal) return refuse(badField(filter.key, legalValues(filter), value));
+    const meaning = meaningOf(filter, text);
+    if (meaning !== undefined && meaning === meaningOf(filter, filter.default)) {
+      values[filter.key] = filter.default;
+      continue;
+    }
+    const value = legalValue(filter, text);
+    if (value === undefined) return refuse(badField(filter.key, legalValuesText(filter), text));
     values[filter.key] = value;
     allDefault = false;
   }

@@ -39,7 +39,8 @@ function isPicture(bytes: Uint8Array): boolean {
     head.startsWith("\x89PNG") ||
     head.startsWith("\xff\xd8") ||
     head.startsWith("GIF8") ||
-    (head.startsWith("RIFF") && head.endsWith("WEBP"))
+    (head.startsWith("RIFF") && head.endsWith("WEBP")) ||
+    head.endsWith("ftypavif")
   );
 }
 

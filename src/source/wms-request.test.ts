@@ -95,6 +95,15 @@ test("png8 is asked for as image/png", () => {
   expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/jpeg") })["FORMAT"]).toBe("image/jpeg");
 });
 
+test.each(["image/vnd.jpeg-png", "image/vnd.jpeg-png8", "image/avif"])(
+  "%s is asked for as a PNG, which may be transparent",
+  (mimeType) => {
+    const request = { gridSet: grid("EPSG:4326"), format: format(mimeType) };
+    expect(asked({}, request)).toMatchObject({ FORMAT: "image/png", TRANSPARENT: "TRUE" });
+    expect(asked({ transparent: false }, request)["TRANSPARENT"], "the layer's own word counts").toBe("FALSE");
+  },
+);
+
 test("a JPEG is asked for with a background, whatever the layer's other formats are", () => {
   const jpeg = { gridSet: grid("EPSG:4326"), format: format("image/jpeg") };
   expect(asked({ transparent: true }, jpeg)["TRANSPARENT"]).toBe("FALSE");

@@ -19,9 +19,9 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
   const { format } = request;
   return urlOf(options, request, {
     REQUEST: "GetMap",
-    FORMAT: format.contentType,
+    FORMAT: format.upstreamType,
     // MapServer draws a JPEG that shall be transparent on black.
-    TRANSPARENT: options.transparent && format.encoding !== "jpeg" ? "TRUE" : "FALSE",
+    TRANSPARENT: options.transparent && format.upstreamType !== "image/jpeg" ? "TRUE" : "FALSE",
   });
 }
 

@@ -67,6 +67,10 @@ describe("file store", () => {
       ["image/jpeg", await sharp(raster).jpeg().toBuffer()],
       ["image/gif", await sharp(raster).gif().toBuffer()],
       ["image/webp", await sharp(raster).webp().toBuffer()],
+      ["image/avif", await sharp(raster).avif({ effort: 0 }).toBuffer()],
+      ["image/vnd.jpeg-png", await sharp(raster).jpeg().toBuffer()],
+      ["image/vnd.jpeg-png", await sharp(raster).png().toBuffer()],
+      ["image/vnd.jpeg-png8", await sharp(raster).png({ palette: true }).toBuffer()],
     ] as const) {
       const store = createFileBlobStore({ root: root(), fsync: false, instance: "test" });
       const set = { ...tileSet, format };

@@ -1,8 +1,15 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
-import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import {
+  type CaseRule,
+  compileRegex,
+  legalValue,
+  legalValuesText,
+  numberText,
+  type ParameterFilter,
+} from "../../layer/parameter-filter.ts";
 import { directoryName } from "../../store/file-layout.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
 import { buildSource } from "./build-source.ts";
@@ -25,6 +32,8 @@ const MAX_DIRECTORY_BYTES = 200;
 const RESERVED = ["_gwc_in_progress_deletes_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
+/** GWC's (`facts/gwc-core.md` 1.6). */
+const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
 /** GWC's. */
 const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
 
@@ -77,6 +86,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     metatile: document.metatile ?? [4, 4],
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
+    jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
     queryable: document.queryable ?? false,
@@ -171,25 +181,42 @@ function buildFormats(names: readonly string[], at: Path, problems: Problems): r
   return formats;
 }
 
-function buildFilters(
-  documents: NonNullable<LayerDocument["parameterFilters"]>,
-  at: Path,
-  problems: Problems,
-): readonly ParameterFilter[] {
+type FilterDocument = NonNullable<LayerDocument["parameterFilters"]>[number];
+
+function buildFilters(documents: readonly FilterDocument[], at: Path, problems: Problems): readonly ParameterFilter[] {
   const keys = new Set<string>();
-  return documents.map((document, i): ParameterFilter => {
+  return documents.map((document, i) => {
     const key = document.key.trim().toUpperCase();
     if (keys.has(key)) problems.add([...at, i, "key"], `two filters have the key ${key}`);
     else if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) problems.expected([...at, i, "key"], "the name of a parameter", key);
     keys.add(key);
-    if (document.type === "string")
-      return { type: "string", key, default: document.default ?? "", values: document.values };
-    try {
-      // As `layer/parameter-filter.ts` compiles it.
-      new RegExp(`^(?:${document.regex})$`, "su");
-    } catch {
-      problems.expected([...at, i, "regex"], "a regular expression (JavaScript's, with the flag u)", document.regex);
-    }
-    return { type: "regex", key, default: document.default ?? "", regex: document.regex };
+    return buildFilter(document, key, [...at, i], problems);
   });
 }
+
+function buildFilter(document: FilterDocument, key: string, path: Path, problems: Problems): ParameterFilter {
+  const { type } = document;
+  switch (type) {
+    case "string":
+      return { type, key, default: document.default ?? "", values: document.values, ...caseRuleOf(document) };
+    case "regex":
+      try {
+        compileRegex(document.regex, document.normalize);
+      } catch {
+        problems.expected([...path, "regex"], "a regular expression (JavaScript's, with the flag u)", document.regex);
+      }
+      return { type, key, default: document.default ?? "", regex: document.regex, ...caseRuleOf(document) };
+    case "float":
+    case "integer": {
+      const { default: standard = "", values = [], threshold = DEFAULT_THRESHOLDS[type] } = document;
+      const text = typeof standard === "number" ? numberText(type, standard) : standard;
+      const filter: ParameterFilter = { type, key, default: text, values, threshold };
+      if (text !== "" && legalValue(filter, String(standard)) === undefined)
+        problems.expected([...path, "default"], legalValuesText(filter), standard);
+      return filter;
+    }
+  }
+}
+
+const caseRuleOf = ({ normalize }: { readonly normalize?: CaseRule }): { readonly normalize?: CaseRule } =>
+  normalize === undefined ? {} : { normalize };

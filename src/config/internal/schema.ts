@@ -1,3 +1,4 @@
+import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
 
@@ -5,6 +6,8 @@ import { type Fields, type Static, Type } from "./shape.ts";
 const strict = <P extends Fields>(properties: P) => Type.Object(properties);
 const optional = Type.Optional;
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+/** The greatest number of single precision (IEEE 754). */
+const MAX_FLOAT = 2 ** 128 - 2 ** 104;
 const MAX_SECONDS = 10 * 366 * 86_400;
 const text = Type.String({ minLength: 1 });
 const extent = Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]);
@@ -76,17 +79,36 @@ export const GridSubsetSchema = strict({
   zoomStop: level,
 });
 
+const normalize = optional(Type.Enum([...CASE_RULES]));
 const StringFilterSchema = strict({
   type: Type.Literal("string"),
   key: text,
   default: optional(Type.String()),
   values: Type.Array(Type.String()),
+  normalize,
 });
 const RegexFilterSchema = strict({
   type: Type.Literal("regex"),
   key: text,
   default: optional(Type.String()),
   regex: Type.String(),
+  normalize,
+});
+/** In quotes a default is kept letter for letter. */
+const numberDefault = optional(Type.Union([Type.Number(), Type.String()]));
+const FloatFilterSchema = strict({
+  type: Type.Literal("float"),
+  key: text,
+  default: numberDefault,
+  values: optional(Type.Array(Type.Number({ minimum: -MAX_FLOAT, maximum: MAX_FLOAT }))),
+  threshold: optional(Type.Number({ exclusiveMinimum: 0 })),
+});
+const IntegerFilterSchema = strict({
+  type: Type.Literal("integer"),
+  key: text,
+  default: numberDefault,
+  values: optional(Type.Array(whole(-(2 ** 31), 2 ** 31 - 1))),
+  threshold: optional(whole(1, 2 ** 31 - 1)),
 });
 
 export const LayerSchema = strict({
@@ -98,7 +120,10 @@ export const LayerSchema = strict({
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
   gutter: optional(whole(0, 256)),
-  parameterFilters: optional(Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema]))),
+  parameterFilters: optional(
+    Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema, FloatFilterSchema, IntegerFilterSchema])),
+  ),
+  jpegQuality: optional(whole(1, 100)),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),

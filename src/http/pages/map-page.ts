@@ -2,6 +2,7 @@ import type { TaskRow } from "../../jobs/job.ts";
 import type { UsageView } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
 
 /** All that the page shows, as it was at one moment. */
@@ -100,9 +101,10 @@ function seedForm({ mount, chosen }: MapPageData): string {
   const zooms = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   const filters = chosen.parameterFilters.map((filter) => {
     const name = escapeHtml(`parameter_${filter.key}`);
+    const listed = listedValues(filter);
     const field =
-      filter.type === "string"
-        ? `<select name="${name}">${[...new Set([filter.default, ...filter.values])].map((v) => option(v)).join("")}</select>`
+      listed !== undefined
+        ? `<select name="${name}">${listed.map((v) => option(v)).join("")}</select>`
         : `<input name="${name}" value="${escapeHtml(filter.default)}">`;
     return `<label>${escapeHtml(filter.key)}${field}</label>`;
   });

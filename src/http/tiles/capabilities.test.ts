@@ -1,6 +1,7 @@
 import { SaxesParser } from "saxes";
 import { describe, expect, it } from "vitest";
 import { catalogueOf } from "../../layer/catalogue.ts";
+import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { catalogue, geodetic, mercator, quad, states } from "./tiles-fixture.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
@@ -49,6 +50,28 @@ describe("the WMTS capabilities", () => {
     expect(document).toContain(
       'template="http://a/b&amp;c/service/wmts/rest/topp%3Astates/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}?format=image/png&amp;TIME={TIME}"',
     );
+  });
+
+  it("list the values of number filters and the case of a case rule, and no filter that takes any number", () => {
+    const listed = wmtsCapabilities(
+      catalogueOf([
+        {
+          ...states,
+          parameterFilters: [
+            { type: "float", key: "ELEVATION", default: "0", values: [0, 10, 1e7], threshold: 1 },
+            { type: "integer", key: "YEAR", default: "", values: [2020], threshold: 1 },
+            { type: "string", key: "STYLES", default: "", values: ["Default", "Pop"], normalize: "UPPER" },
+            { type: "float", key: "ANY", default: "1", values: [], threshold: 1 },
+            { type: "integer", key: "ANY2", default: "", values: [], threshold: 1 },
+          ],
+        },
+      ]),
+      BASE,
+    );
+    expect(textsOf(listed, "Value")).toEqual(["0", "10.0", "1.0E7", "2020"]);
+    expect(textsOf(listed, "Default")).toEqual(["0", ""]);
+    expect(listed).not.toContain("ANY");
+    expect(textsOf(listed, "ows:Identifier")).toEqual(expect.arrayContaining(["", "DEFAULT", "POP"]));
   });
 
   it("limit a subset to its coverage, rows from the top, and a whole one not at all", () => {
@@ -112,6 +135,13 @@ describe("the WMS capabilities", () => {
   it("list tile sets only when they are asked for", () => {
     expect(textsOf(wmsCapabilities111(catalogue, BASE, "listed"), "Layers")).toContain("topp:states");
     expect(wmsCapabilities111(catalogue, BASE, "left out")).not.toContain("TileSet");
+  });
+
+  it("list the styles of a layer in the case that its rule gives them", () => {
+    const styles: ParameterFilter = { type: "string", key: "STYLES", default: "", values: ["Pop"], normalize: "LOWER" };
+    const listed = catalogueOf([{ ...states, parameterFilters: [styles] }]);
+    for (const document of [wmsCapabilities111(listed, BASE, "left out"), wmsCapabilities130(listed, BASE)])
+      expect(document).toContain("<Style><Name>pop</Name>");
   });
 
   it("1.3.0 write the box of EPSG:4326 latitude first", () => {

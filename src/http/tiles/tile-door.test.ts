@@ -2,7 +2,8 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { TileOutcome } from "../../cache/tile-reader.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
-import { catalogue, served, startDoors } from "./tiles-fixture.ts";
+import { formatOf } from "../../layer/format.ts";
+import { catalogue, served, startDoors, states } from "./tiles-fixture.ts";
 
 const TILE = "/xyz/topp:states/2/1/0.png";
 
@@ -28,6 +29,26 @@ describe("a tile", () => {
       "x-content-type-options": "nosniff",
     });
     expect(headers["access-control-expose-headers"]).toContain("geowebcache-cache-result");
+  });
+
+  it("of a hybrid format has the Content-Type of its bytes, also when these change, and at every door", async () => {
+    const hybrid = formatOf("image/vnd.jpeg-png");
+    const hybrids = catalogueOf([{ ...states, formats: hybrid === undefined ? [] : [hybrid] }]);
+    await using doors = await startDoors({ catalogue: () => hybrids });
+    const tmsRow = "/service/tms/1.0.0/topp:states@EPSG:900913@jpeg-png/2/1/3.jpeg-png";
+    const wmts = "/service/wmts/rest/topp:states/default/EPSG:900913/2/0/1?format=image/vnd.jpeg-png";
+    for (const [etag, first, expected] of [
+      ['"j"', [0xff, 0xd8], "image/jpeg"],
+      ['"p"', [0x89, 0x50], "image/png"],
+    ] as const) {
+      doors.reader.outcome = () => ({ kind: "tile", tile: { ...served, etag, bytes: Uint8Array.from(first) } });
+      for (const target of ["/xyz/topp:states/2/1/0.jpeg-png", tmsRow, wmts]) {
+        for (const method of ["GET", "HEAD"]) {
+          const { status, headers } = await doors.ask(target, { method });
+          expect([status, headers["content-type"]], `${method} ${target}`).toEqual([200, expected]);
+        }
+      }
+    }
   });
 
   it("whose layer names no time for clients says nothing about caching", async () => {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { FeatureInfo } from "../../source/source.ts";
 import { isNotModified } from "./conditional.ts";
@@ -104,7 +105,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
     "Last-Modified",
     new Date(tile.modifiedMs).toUTCString(),
   ];
-  const body = ["Content-Type", prepared.request.format.contentType, "Content-Length", String(bytes)];
+  const body = ["Content-Type", contentTypeOf(prepared.request.format, tile.bytes), "Content-Length", String(bytes)];
   const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
   const built = {
     etag: tile.etag,
@@ -161,7 +162,13 @@ export function sendMap(
     response.writeHead(304, lasting).end();
     return;
   }
-  response.writeHead(200, ["Content-Type", format.contentType, "Content-Length", String(bytes.byteLength), ...lasting]);
+  response.writeHead(200, [
+    "Content-Type",
+    contentTypeOf(format, bytes),
+    "Content-Length",
+    String(bytes.byteLength),
+    ...lasting,
+  ]);
   response.end(bytes);
 }
 

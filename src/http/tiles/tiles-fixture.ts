@@ -74,6 +74,7 @@ function layer(name: string, more: Partial<Layer>): Layer {
     staleWhileRevalidateSeconds: 0,
     queryable: false,
     fullWms: false,
+    jpegQuality: 85,
     expireClientSeconds: 0,
     secured: false,
     ...more,

@@ -1,6 +1,7 @@
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
@@ -27,7 +28,7 @@ ${formats.map((f) => `        <Format>${escapeXml(f)}</Format>`).join("\n")}
 
 const stylesOf = (layer: Layer): readonly string[] => {
   const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
-  return filter?.type === "string" ? [...new Set([filter.default, ...filter.values])].filter((v) => v !== "") : [];
+  return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
 /** Each code once, with the extent of the first grid set that has it. */

@@ -1,7 +1,7 @@
 import { type Extent, type GridSet, matrixRect, plainNumber, topLeftCorner } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
-import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { listedValues, type ParameterFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
@@ -57,7 +57,7 @@ const operation = (name: string, base: string): string => `  <ows:Operation name
 
 function layerElement(layer: Layer, base: string): string {
   const box = geographicBox(layer);
-  const dimensions = layer.parameterFilters.filter((f) => f.type === "string" && f.key !== "STYLES");
+  const dimensions = layer.parameterFilters.filter((f) => listedValues(f) !== undefined && f.key !== "STYLES");
   const infoFormats = isQueryable(layer) ? INFO_FORMATS : [];
   return [
     "  <Layer>",
@@ -104,8 +104,7 @@ const styleElement = (
     </Style>`;
 
 function dimensionElement(filter: ParameterFilter): string {
-  const values = filter.type === "string" ? [...new Set([filter.default, ...filter.values])] : [filter.default];
-  const shown = values.filter((v) => v !== "");
+  const shown = (listedValues(filter) ?? []).filter((v) => v !== "");
   return [
     "    <Dimension>",
     `      <ows:Identifier>${escapeXml(filter.key)}</ows:Identifier>`,

@@ -1,18 +1,28 @@
 import type { Layer } from "../../layer/layer.ts";
-import { type Parameters, parseParameters } from "../../layer/parameter-filter.ts";
+import {
+  legalValue,
+  listedValues,
+  type ParameterFilter,
+  type Parameters,
+  parseParameters,
+} from "../../layer/parameter-filter.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 
 /** How WMTS names a layer's default style, unless the layer has another style of that name. */
 const DEFAULT_STYLE = "default";
 
+/** A style of the layer has the name: it is meant, not the default style. */
+const isTaken = (filter: ParameterFilter): boolean =>
+  filter.type !== "regex" && legalValue(filter, DEFAULT_STYLE) !== undefined;
+
 /** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
 export function styleNames(layer: Layer): readonly string[] {
   const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
   if (filter === undefined) return [DEFAULT_STYLE];
-  const values = filter.type === "string" ? filter.values : [];
-  const first = filter.default !== "" ? filter.default : values.includes(DEFAULT_STYLE) ? "" : DEFAULT_STYLE;
-  return [...new Set([first, ...values.filter((v) => v !== filter.default)])];
+  const [, ...others] = listedValues(filter) ?? [];
+  const first = filter.default !== "" ? filter.default : isTaken(filter) ? "" : DEFAULT_STYLE;
+  return [first, ...others];
 }
 
 /** The parameters of a request whose protocol has a style of its own: it feeds STYLES. */
@@ -23,7 +33,7 @@ export function parametersWithStyle(
 ): Result<Parameters, Refusal> {
   if (style === undefined || style === "") return parseParameters(layer.parameterFilters, query, "ignore");
   const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
-  const isDefault = style === DEFAULT_STYLE && !(filter?.type === "string" && filter.values.includes(style));
+  const isDefault = style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter));
   const given = new Map(query);
   given.set("STYLES", isDefault ? "" : style);
   return parseParameters(layer.parameterFilters, given, "ignore");

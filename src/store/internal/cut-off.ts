@@ -23,9 +23,26 @@ export function isCutOff(path: string, size: number, mimeType: string): boolean 
       const length = size < 12 ? 0 : read(path, 4, 4).readUInt32LE();
       return size < 12 || size < 8 + length;
     }
+    case "jpeg-png":
+    case "jpeg-png8":
+      return !endsWith(path, size, read(path, 0, 1)[0] === JPEG_END[0] ? JPEG_END : PNG_END);
+    case "avif":
+      return !isWholeInBoxes(path, size);
     case undefined:
       return false;
   }
+}
+
+/** ISO base media (ISO 14496-12, 4.2): boxes one after the other, each beginning with its length and its name. */
+function isWholeInBoxes(path: string, size: number): boolean {
+  let at = 0;
+  while (at + 8 <= size) {
+    const length = read(path, at, 4).readUInt32BE();
+    // 0 and 1 (to the end, 64 bits) are for files that are longer than a tile.
+    if (length < 8) return false;
+    at += length;
+  }
+  return size > 0 && at === size;
 }
 
 const endsWith = (path: string, size: number, end: Buffer): boolean =>

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { contentTypeOf, formatNames, formatOf, formatOfExtension, type TileFormat } from "./format.ts";
+
+function format(mimeType: string): TileFormat {
+  const found = formatOf(mimeType);
+  if (found === undefined) throw new Error(mimeType);
+  return found;
+}
+
+test("every format is found by its MIME type and by its extension, whatever the case of the type", () => {
+  for (const name of formatNames) {
+    expect(formatOf(name.toUpperCase())).toBe(format(name));
+    expect(formatOfExtension(format(name).extension)).toBe(format(name));
+  }
+  expect(formatOf("image/jpg")).toBe(format("image/jpeg"));
+  expect(formatOfExtension("jpg")).toBe(format("image/jpeg"));
+});
+
+test("extensions are GWC's, so that its tiles are found", () => {
+  expect(Object.fromEntries(formatNames.map((name) => [name, format(name).extension]))).toEqual({
+    "image/png": "png",
+    "image/png8": "png8",
+    "image/png24": "png24",
+    "image/jpeg": "jpeg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/avif": "avif",
+    "image/vnd.jpeg-png": "jpeg-png",
+    "image/vnd.jpeg-png8": "jpeg-png8",
+  });
+});
+
+test("a hybrid's Content-Type is read from the tile, any other format's is fixed", () => {
+  const jpeg = Uint8Array.of(0xff, 0xd8, 0xff);
+  const png = Uint8Array.of(0x89, 0x50, 0x4e);
+  for (const name of ["image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
+    expect(contentTypeOf(format(name), jpeg)).toBe("image/jpeg");
+    expect(contentTypeOf(format(name), png)).toBe("image/png");
+  }
+  expect(contentTypeOf(format("image/png8"), png)).toBe("image/png");
+  expect(contentTypeOf(format("image/avif"), jpeg)).toBe("image/avif");
+});
