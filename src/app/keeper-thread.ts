@@ -41,6 +41,8 @@ export interface FrontMethods {
   pause(layer: string): Promise<void>;
   resume(layer: string): void;
   forget(layer: string): Promise<void>;
+  sweep(): Promise<void>;
+  cancelSweep(): void;
   evicted(tileSet: TileSet, rect: TileRect): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
@@ -84,6 +86,16 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
     forget: (layer) => channel.call("forget", layer),
+    async sweep(signal) {
+      if (signal.aborted) return;
+      const cancel = () => channel.note("cancelSweep", []);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        await channel.call("sweep");
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    },
     evicted: (tileSet, rect) => channel.note("evicted", [tileSet, rect]),
   };
 

@@ -136,6 +136,18 @@ export class PainterPool implements Painters {
     );
   }
 
+  async sweep(signal: AbortSignal): Promise<void> {
+    await this.#busy("job", async ({ channel }) => {
+      const cancel = () => channel.note("cancelSweep", []);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        await channel.call("sweep");
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    });
+  }
+
   compose(composition: Composition): Promise<Uint8Array> {
     return this.#busy("user", ({ channel }) => channel.call("compose", composition));
   }

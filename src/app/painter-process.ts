@@ -27,6 +27,8 @@ export interface PainterMethods {
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
   featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
+  sweep(): Promise<void>;
+  cancelSweep(): void;
   compose(composition: Composition): Promise<Uint8Array>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
@@ -50,6 +52,7 @@ function startPainter(): void {
   const oldest = new Map<string, number>();
   let layers = new Map<string, Layer>();
   let opened: BlobStore | undefined;
+  let sweeping: AbortController | undefined;
   let storing = 0;
   let settled: (() => void)[] = [];
 
@@ -140,6 +143,11 @@ function startPainter(): void {
         return failedDraw(error);
       }
     },
+    async sweep() {
+      sweeping = new AbortController();
+      await opened?.sweep(sweeping.signal);
+    },
+    cancelSweep: () => sweeping?.abort(),
     compose: composePicture,
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));

@@ -64,6 +64,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   const memory = new MemoryTier(configuration.server.memoryTierBytes);
   const store = createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
+  let sweeping: AbortController | undefined;
   const jobDraws = new Map<number, AbortController>();
 
   const keeperData: KeeperData = { configuration, storeRoot, instance };
@@ -82,6 +83,11 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
     forget: (layer) => draws.forget(layer),
+    async sweep() {
+      sweeping = new AbortController();
+      await draws.sweep(sweeping.signal);
+    },
+    cancelSweep: () => sweeping?.abort(),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
     log: (level, sentence, fields) => log[level](sentence, fields),
   };

@@ -51,6 +51,8 @@ export interface DrawGate {
   resume(layer: string): void;
   /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
   forget(layer: string): Promise<void>;
+  /** Reclaims what drops left in the store, in a process that gives way to users. */
+  sweep(signal: AbortSignal): Promise<void>;
   /** Tiles of a rectangle have been evicted: the memory tier shall not serve what the store no longer has. */
   evicted(tileSet: TileSet, rect: TileRect): void;
 }

@@ -39,6 +39,8 @@ export interface Painters {
    */
   settle(layer: string, generation: number): Promise<void>;
   featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
+  /** Reclaims what drops left in the store. @throws Error when the painter died */
+  sweep(signal: AbortSignal): Promise<void>;
   /** @throws Error when a tile is no picture, or the painter died */
   compose(composition: Composition): Promise<Uint8Array>;
 }
@@ -310,6 +312,10 @@ export class Draws implements DrawGate {
 
   async forget(layer: string): Promise<void> {
     this.#memory.clear(layer);
+  }
+
+  sweep(signal: AbortSignal): Promise<void> {
+    return this.#painters.sweep(signal);
   }
 
   /** Tiles have left the store one by one. */

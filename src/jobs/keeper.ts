@@ -478,7 +478,7 @@ export class Keeper implements Operations {
     try {
       await this.#ledger.removeLeftovers(this.#stopSweeping.signal);
       while (!this.#stopSweeping.signal.aborted && this.#ledger.reclaimSome(200)) await new Promise(setImmediate);
-      await this.#parts.store.sweep(this.#stopSweeping.signal);
+      if (this.#parts.store.needsSweep()) await this.#parts.gate.sweep(this.#stopSweeping.signal);
     } catch (error) {
       if (!this.#stopSweeping.signal.aborted)
         this.#parts.log.error("reclaiming space failed", { error: String(error) });

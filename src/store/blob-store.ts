@@ -139,6 +139,8 @@ export interface BlobStore extends AsyncDisposable {
   removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
   /** What a level holds, found by listing, a region at a time from the one behind `after` on. */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
+  /** Whether drops have left something to reclaim. */
+  needsSweep(): boolean;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<{ readonly removed: number }>;
 }

@@ -342,6 +342,10 @@ class FileBlobStore implements BlobStore {
     return found;
   }
 
+  needsSweep(): boolean {
+    return this.#list(join(this.#root, TRASH)).length > 0;
+  }
+
   async sweep(signal: AbortSignal): Promise<{ readonly removed: number }> {
     const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
     let removed = 0;

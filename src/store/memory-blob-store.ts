@@ -107,6 +107,7 @@ export function createMemoryBlobStore(): BlobStore {
       }
       return inside;
     },
+    needsSweep: () => false,
     sweep: async () => ({ removed: 0 }),
     async [Symbol.asyncDispose]() {},
   };
