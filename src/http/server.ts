@@ -122,7 +122,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (target === undefined) return plain(textAnswer(404, "There is nothing at this path."));
     const mounted = healthAnswer(target.path, request.method);
     if (mounted !== undefined) return plain(mounted);
-    if (/^\/(service|xyz)(\/|$)/.test(target.path)) {
+    if (/^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(target.path)) {
       const base = () => ownOrigin(request, options.server()) + target.mount;
       if (draining) response.setHeader("Connection", "close");
       return Promise.resolve(

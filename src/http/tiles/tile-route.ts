@@ -2,16 +2,30 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseQuery, splitPath } from "./address.ts";
+import { parseOgc } from "./ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import { type Asked, type DoorRefusal, notFound } from "./tile-parts.ts";
+import { parseTileJson } from "./tilejson.ts";
 import { parseTms } from "./tms-address.ts";
+import { parseGmaps, parseQuadkey, parseVe } from "./web-tile.ts";
 import { parseWms, wmsVersion } from "./wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts-address.ts";
 import { parseXyz } from "./xyz-address.ts";
 
 /** The door that a path leads to, and what of the path is left for it. */
 export interface TileRoute {
-  readonly protocol: "xyz" | "tms" | "wmts" | "wmts-rest" | "wms";
+  readonly protocol:
+    | "xyz"
+    | "tms"
+    | "wmts"
+    | "wmts-rest"
+    | "wms"
+    | "quadkey"
+    | "tilejson"
+    | "ogc"
+    | "ve"
+    | "gmaps"
+    | "mgmaps";
   readonly rest: readonly string[];
 }
 
@@ -20,14 +34,20 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   const segments = splitPath(path);
   if (!segments.ok) return segments;
   const [first, second, third] = segments.value;
-  if (first === "xyz" && segments.value.length > 1) return ok({ protocol: "xyz", rest: segments.value.slice(1) });
+  const rest = segments.value.slice(1);
+  if ((first === "xyz" || first === "quadkey" || first === "tilejson") && rest.length > 0)
+    return ok({ protocol: first, rest });
+  if (first === "ogc") return ok({ protocol: "ogc", rest });
   if (first === "service") {
     if (second === "tms") return ok({ protocol: "tms", rest: segments.value.slice(2) });
     if (second === "wmts" && third === "rest") return ok({ protocol: "wmts-rest", rest: segments.value.slice(3) });
     if (second === "wmts" && third === undefined) return ok({ protocol: "wmts", rest: [] });
-    if (second === "wms" && third === undefined) return ok({ protocol: "wms", rest: [] });
+    const simple = second === "wms" || second === "ve" || second === "gmaps" || second === "mgmaps";
+    if (simple && third === undefined) return ok({ protocol: second, rest: [] });
   }
-  return notFound("Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms and /xyz");
+  return notFound(
+    "Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /xyz, /quadkey, /tilejson and /ogc",
+  );
 }
 
 /** What a request asks for, and the language in which its door refuses. Pure; never throws for what a client sent. */
@@ -45,6 +65,18 @@ export function parseAsked(
   switch (protocol) {
     case "xyz":
       return answer("plain", () => parseXyz(catalogue, rest, query));
+    case "quadkey":
+      return answer("plain", () => parseQuadkey(catalogue, rest, query));
+    case "ve":
+      return answer("plain", () => parseVe(catalogue, query));
+    case "gmaps":
+      return answer("plain", () => parseGmaps(catalogue, query, "up"));
+    case "mgmaps":
+      return answer("plain", () => parseGmaps(catalogue, query, "down"));
+    case "tilejson":
+      return answer("plain", () => parseTileJson(catalogue, rest, query));
+    case "ogc":
+      return answer("plain", () => parseOgc(catalogue, rest, query));
     case "tms":
       return answer("plain", () => parseTms(catalogue, rest, query));
     case "wmts-rest":

@@ -19,6 +19,7 @@ import {
   tileAt,
   XML_TYPE,
 } from "./tile-parts.ts";
+import { parseTileJson } from "./tilejson.ts";
 import { wmtsCapabilities } from "./wmts-capabilities.ts";
 import { parametersWithStyle } from "./wmts-style.ts";
 
@@ -39,6 +40,9 @@ export function parseWmtsRest(
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
 ): Result<Asked, Refusal> {
+  // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}; a style makes no other document.
+  if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson")
+    return parseTileJson(catalogue, rest.slice(0, 1), new Map([["FORMAT", rest.at(-1) ?? ""]]));
   return rest.length === 7 || rest.length === 8
     ? parseInfoRest(catalogue, rest, query)
     : parseTileRest(catalogue, rest, query);

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { type DoorServer, startDoors } from "./tiles-fixture.ts";
+
+const read = async (doors: DoorServer, address: string) => {
+  const reply = await doors.ask(address);
+  expect([address, reply.status, reply.headers["content-type"]]).toEqual([address, 200, "application/json"]);
+  return JSON.parse(reply.body);
+};
+
+test("every link from the landing page leads somewhere, down to the tiles", async () => {
+  await using doors = await startDoors();
+  const seen = new Set<string>();
+  const visit = async (address: string): Promise<void> => {
+    if (seen.has(address)) return;
+    seen.add(address);
+    const text = JSON.stringify(await read(doors, address));
+    for (const [, href = ""] of text.matchAll(/"href":"([^"]*)"/g)) {
+      expect(href.startsWith(`${doors.baseUrl}/ogc`)).toBe(true);
+      if (!href.includes("{")) await visit(href.slice(doors.baseUrl.length));
+    }
+  };
+  await visit("/ogc");
+  expect(seen).toContain("/ogc/tileMatrixSets/WebMercatorQuad");
+  expect(seen).toContain("/ogc/collections/a%2Fb%40c%25%C3%A9/map/tiles/EPSG%3A900913");
+});
+
+test("a tile set has its limits and a template that works, with rows from the top", async () => {
+  await using doors = await startDoors();
+  const tileset = await read(doors, "/ogc/collections/topp:states/map/tiles/WorldCRS84Quad");
+  expect(tileset).toMatchObject({
+    dataType: "map",
+    crs: "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
+    tileMatrixSetURI: "http://www.opengis.net/def/tilematrixset/OGC/1.0/WorldCRS84Quad",
+  });
+  const [limits] = tileset.tileMatrixSetLimits;
+  expect(limits).toEqual({ tileMatrix: "1", minTileRow: 0, maxTileRow: 0, minTileCol: 0, maxTileCol: 1 });
+  const item = tileset.links.find((l: { rel: string }) => l.rel === "item");
+  const address = item.href
+    .replace("{tileMatrix}", limits.tileMatrix)
+    .replace("{tileRow}", limits.minTileRow)
+    .replace("{tileCol}", limits.maxTileCol);
+  const tile = await doors.ask(address.slice(doors.baseUrl.length));
+  expect([tile.status, tile.headers["content-type"]]).toEqual([200, "image/png"]);
+  expect(doors.reader.asked.at(-1)).toMatchObject({
+    index: { x: 1, y: 1, z: 1 },
+    subset: { gridSet: { id: "EPSG:4326" } },
+  });
+});
+
+test("the tile matrix sets are those of the register, in their own order of axes", async () => {
+  await using doors = await startDoors();
+  expect(await read(doors, "/ogc/tileMatrixSets/WorldCRS84Quad")).toMatchObject({
+    orderedAxes: ["Lon", "Lat"],
+    tileMatrices: expect.arrayContaining([
+      expect.objectContaining({
+        id: "0",
+        cellSize: 0.703125,
+        pointOfOrigin: [-180, 90],
+        matrixWidth: 2,
+        matrixHeight: 1,
+      }),
+    ]),
+  });
+  expect(await read(doors, "/ogc/tileMatrixSets/EPSG:4326")).toMatchObject({
+    crs: "http://www.opengis.net/def/crs/EPSG/0/4326",
+    orderedAxes: ["Lat", "Lon"],
+    tileMatrices: expect.arrayContaining([expect.objectContaining({ id: "EPSG:4326:0", pointOfOrigin: [90, -180] })]),
+  });
+});
+
+test("formats are chosen by f, and what is wrong or not there is told", async () => {
+  await using doors = await startDoors();
+  const tiles = "/ogc/collections/topp:states/map/tiles";
+  for (const [query, type] of [
+    ["", "image/png"],
+    ["?f=jpg", "image/jpeg"],
+    ["?f=image/jpeg", "image/jpeg"],
+  ] as const)
+    expect((await doors.ask(`${tiles}/WebMercatorQuad/1/0/1${query}`)).headers["content-type"]).toBe(type);
+  for (const [address, status] of [
+    [`${tiles}/WebMercatorQuad/1/0/2`, 404],
+    [`${tiles}/WebMercatorQuad/1/x/0`, 400],
+    [`${tiles}/WebMercatorQuad/x/0/0`, 400],
+    [`${tiles}/WebMercatorQuad/1/0/0?f=gif`, 400],
+    [`${tiles}/WebMercatorQuad/1/0`, 404],
+    [`${tiles}/nope`, 404],
+    ["/ogc/collections/nope", 404],
+    ["/ogc/collections/topp:states/tiles", 404],
+    ["/ogc/tileMatrixSets/nope", 404],
+    ["/ogc/nope", 404],
+    ["/ogc/%zz", 400],
+  ] as const)
+    expect([address, (await doors.ask(address)).status]).toEqual([address, status]);
+});

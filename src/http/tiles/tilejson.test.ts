@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { startDoors } from "./tiles-fixture.ts";
+
+test("TileJSON says where the tiles of a layer are, also at GWC's address", async () => {
+  await using doors = await startDoors();
+  const reply = await doors.ask("/tilejson/topp:states");
+  expect([reply.status, reply.headers["content-type"]]).toEqual([200, "application/json"]);
+  expect(JSON.parse(reply.body)).toEqual({
+    tilejson: "3.0.0",
+    name: "States & <provinces>",
+    description: "Größe “x”",
+    scheme: "xyz",
+    tiles: [`${doors.baseUrl}/xyz/topp%3Astates/EPSG%3A900913/{z}/{x}/{y}.png`],
+    minzoom: 0,
+    maxzoom: 23,
+    bounds: [-124, 24, -66, 49],
+  });
+  const other = JSON.parse((await doors.ask("/tilejson/topp:states/EPSG:4326?format=image/jpeg")).body);
+  expect(other).toMatchObject({ minzoom: 1, maxzoom: 15, tiles: [expect.stringMatching(/EPSG%3A4326.*\.jpeg$/)] });
+  for (const address of ["tilejson/jpeg", "any/tilejson/jpeg"]) {
+    const gwc = JSON.parse((await doors.ask(`/service/wmts/rest/topp:states/${address}`)).body);
+    expect(gwc.tiles).toEqual([expect.stringMatching(/EPSG%3A900913.*\.jpeg$/)]);
+  }
+  // The address that it names works.
+  const tile = await doors.ask("/xyz/topp%3Astates/EPSG%3A900913/0/0/0.png");
+  expect(tile.status).toBe(200);
+});
+
+test("unknown layers, grid sets and formats are told", async () => {
+  await using doors = await startDoors();
+  expect((await doors.ask("/tilejson/nope")).status).toBe(404);
+  expect((await doors.ask("/tilejson/img%20states")).body).toContain("grid set: expected one of EPSG:4326");
+  expect((await doors.ask("/tilejson/topp:states?format=gif")).status).toBe(400);
+  expect((await doors.ask("/tilejson")).status).toBe(404);
+});

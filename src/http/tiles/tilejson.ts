@@ -1,0 +1,46 @@
+import type { Catalogue } from "../../layer/catalogue.ts";
+import type { TileFormat } from "../../layer/format.ts";
+import type { GridSubset, Layer } from "../../layer/layer.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { geographicBox } from "./geographic-box.ts";
+import { type Asked, findFormat, findFormatOfExtension, findGrid, findLayer, notFound } from "./tile-parts.ts";
+import { WEB_GRID } from "./web-tile.ts";
+
+/** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
+export function parseTileJson(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  const [name, gridSet = WEB_GRID] = rest;
+  if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return layer;
+  const subset = findGrid(layer.value, gridSet);
+  if (!subset.ok) return subset;
+  const asked = query.get("FORMAT") ?? layer.value.formats[0]?.mimeType ?? "";
+  const format = asked.includes("/") ? findFormat(layer.value, asked) : findFormatOfExtension(layer.value, asked);
+  return format.ok ? ok(tileJson(layer.value, subset.value, format.value)) : format;
+}
+
+/** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
+export const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat): Asked => ({
+  kind: "document",
+  name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}`,
+  contentType: "application/json",
+  write: (baseUrl) => {
+    const { minX, minY, maxX, maxY } = geographicBox(layer) ?? { minX: -180, minY: -90, maxX: 180, maxY: 90 };
+    const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
+    return JSON.stringify({
+      tilejson: "3.0.0",
+      name: layer.title || layer.name,
+      ...(layer.description === "" ? {} : { description: layer.description }),
+      scheme: "xyz",
+      tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}`],
+      minzoom: subset.zoomStart,
+      maxzoom: subset.zoomStop,
+      bounds: [minX, minY, maxX, maxY],
+    });
+  },
+});
