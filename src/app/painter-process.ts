@@ -16,6 +16,8 @@ export interface PainterData {
   readonly storeRoot: string;
   readonly fsync: boolean;
   readonly instance: string;
+  /** A painter outlives a parent that is killed by moments: what it writes then nobody counts. */
+  readonly parentPid: number;
 }
 
 /** What a painter can be asked. */
@@ -34,10 +36,6 @@ export interface PainterMethods {
   close(): Promise<void>;
 }
 
-/** A painter outlives a parent that is killed by moments: what it writes then nobody counts. */
-const parent = process.ppid;
-const isOrphan = (): boolean => process.ppid !== parent;
-
 /** @throws what is no failure of an upstream */
 function failedDraw(error: unknown): Extract<PaintResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
@@ -52,6 +50,7 @@ function startPainter(): void {
   const oldest = new Map<string, number>();
   let layers = new Map<string, Layer>();
   let opened: BlobStore | undefined;
+  let isOrphan = (): boolean => false;
   let sweeping: AbortController | undefined;
   let storing = 0;
   let settled: (() => void)[] = [];
@@ -113,6 +112,7 @@ function startPainter(): void {
 
   const methods: PainterMethods = {
     begin(data) {
+      isOrphan = () => process.ppid !== data.parentPid;
       opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },

@@ -132,6 +132,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       storeRoot,
       fsync: configuration.store.fsync,
       instance,
+      parentPid: process.pid,
     },
     max: Math.max(1, Math.min(availableParallelism(), 16)),
     usersActive: () => Date.now() - lastUseMs < ACTIVE_MS,

@@ -42,20 +42,22 @@ export class Truncation implements Work {
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
     const { ledger, drops, sweep, marksCommitted } = this.#parts;
     const { layer, format } = job.request;
-    const levels = this.#levels(job);
-    if (!job.resumed && job.deleted === 0n)
-      job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
-    job.dirty = true;
-    const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
+    let byListing: readonly Level[] = [];
     // Even with nothing to rename: no draw begun before may be kept after.
     await drops.drop(layer, () => {
+      // Not sooner: what is just being drawn may be the first of its level.
+      const levels = this.#levels(job);
+      if (!job.resumed && job.deleted === 0n)
+        job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
+      job.dirty = true;
+      const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
+      byListing = levels.filter((level) => !byRename.includes(level));
       const gone = byRename.reduce((sum, level) => sum + this.#kept(level, null), 0n);
       job.deleted += gone;
       task.processed += gone;
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     });
     sweep();
-    const byListing = levels.filter((level) => !byRename.includes(level));
     const watch = ledger.watch(layer);
     let open: OpenCells | undefined;
     try {

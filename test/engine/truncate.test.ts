@@ -64,6 +64,31 @@ test("no tile drawn before a truncation comes back while a seed is running", asy
   await expectExact(at.server);
 });
 
+test("the first tile of a level, drawn while its range is being truncated, is not kept", async () => {
+  const { server, upstream } = await start();
+  upstream.behaviour = drawAfter(10);
+  const bounds = { coords: { double: ["-20037508.34", "-20037508.34", "20037508.34", "-1"] } };
+  for (let round = 0; round < 60; round++) {
+    await massTruncate(server, LAYER);
+    const before = upstream.asked.length;
+    const tile = fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`).then((r) => r.arrayBuffer());
+    await until("the upstream is asked", async () => (upstream.asked.length > before ? true : undefined));
+    await new Promise((resolve) => setTimeout(resolve, 8 + (round % 10)));
+    const asked = upstream.asked.length;
+    const id = await seed(server, LAYER, {
+      gridSetId: "EPSG:900913",
+      bounds,
+      zoomStart: 0,
+      zoomStop: 5,
+      type: "truncate",
+    });
+    await Promise.all([tile, ended(server, id)]);
+    const again = await fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`);
+    await again.arrayBuffer();
+    expect([round, upstream.asked.length > asked]).toEqual([round, true]);
+  }
+});
+
 test("a truncate removes exactly the tiles of its bounds and zooms, and says how many", async () => {
   const at = await start();
   await ended(at.server, await seed(at.server, LAYER, request));
