@@ -17,13 +17,10 @@ export interface GridSubset {
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
 export type SourceOptions = WmsSourceOptions | DemoSourceOptions;
 
-export interface WmsSourceOptions {
-  readonly type: "wms";
+/** What every source over HTTP has. */
+export interface UpstreamOptions {
   readonly url: string;
-  readonly version: "1.1.1" | "1.3.0";
-  readonly layers: readonly string[];
-  readonly styles: readonly string[];
-  readonly transparent: boolean;
+  /** From the first byte sent to the last one received. */
   readonly timeoutMs: number;
   /** Requests in flight to the upstream at most, of users and jobs together. */
   readonly connections: number;
@@ -31,6 +28,14 @@ export interface WmsSourceOptions {
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
+}
+
+export interface WmsSourceOptions extends UpstreamOptions {
+  readonly type: "wms";
+  readonly version: "1.1.1" | "1.3.0";
+  readonly layers: readonly string[];
+  readonly styles: readonly string[];
+  readonly transparent: boolean;
 }
 
 export interface DemoSourceOptions {
