@@ -1,5 +1,6 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
+import { serversOf } from "../source/servers.ts";
 import type { FailureClass } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
@@ -315,12 +316,15 @@ function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);
 }
 
-/** The upstream behind a source: scheme, host and port of a server, whatever the path. */
+/**
+ * The upstream behind a source: scheme, host and port of its first server, whatever the path. With several addresses the
+ * first stands for all: a failure that comes up here is one of them all.
+ */
 export function upstreamOf(source: SourceOptions): string {
   switch (source.type) {
-    case "wms":
-      return new URL(source.url).origin;
     case "demo":
       return "demo";
+    case "wms":
+      return serversOf(source)[0]?.origin ?? source.type;
   }
 }

@@ -468,3 +468,22 @@ test("the example configuration is valid and names no user", async () => {
   expect(example.users).toEqual([]);
   expect(example.warnings).toEqual([]);
 });
+
+test("a source may have several addresses, each of them checked, and shows them as they were given", async () => {
+  const at = (url: string) => `layers: [{ name: a, source: { type: wms, url: ${url} } }]`;
+  const { layers } = await loaded({ yaml: at('["http://u/", "http://v/"]') });
+  expect(layers[0]?.source).toMatchObject({ url: ["http://u/", "http://v/"] });
+  expect(
+    (await problems({ yaml: at('["http://u/", "ftp://x/", "http://u/", "http://me:hunter2@u/"]') })).map((line) =>
+      line.replace(/^[\d:]+ /, ""),
+    ),
+  ).toEqual([
+    'layers[0].source.url[1]: expected an address with http:// or https://, got "ftp://x/"',
+    "layers[0].source.url[2]: the same address is given twice",
+    expect.stringMatching(/^layers\[0\]\.source\.url\[3\]: expected no credentials in the address/),
+  ]);
+  for (const wrong of ["[]", "{}", '["", "http://u/"]'])
+    expect((await problems({ yaml: at(wrong) })).join()).toContain(
+      "layers[0].source.url: expected a text that is not empty or a list (each a text that is not empty), got",
+    );
+});

@@ -19,8 +19,9 @@ export type SourceOptions = WmsSourceOptions | DemoSourceOptions;
 
 /** What every source over HTTP has. */
 export interface UpstreamOptions {
-  readonly url: string;
-  /** From the first byte sent to the last one received. */
+  /** One address, or those of servers with the same content in the order in which they are tried. */
+  readonly url: string | readonly string[];
+  /** For one attempt, from the first byte sent to the last one received. */
   readonly timeoutMs: number;
   /** Requests in flight to the upstream at most, of users and jobs together. */
   readonly connections: number;

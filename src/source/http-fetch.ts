@@ -7,6 +7,8 @@ import { SourceError } from "./source.ts";
 /** No map picture of a metatile is larger. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 const REDIRECTS = 3;
+/** A parameter may be a key; shorter than this it is a word that messages need. */
+const SHORTEST_KEY = 8;
 
 /** Pictures of one upstream over HTTP, with the credentials it is given for. */
 export interface HttpFetch extends AsyncDisposable {
@@ -46,6 +48,9 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     basic ?? "",
     options.username ?? "",
     options.password ?? "",
+    ...[...Object.values(options.vendorParameters), ...servers.flatMap((url) => [...url.searchParams.values()])].filter(
+      (value) => value.length >= SHORTEST_KEY,
+    ),
   ].filter((s) => s !== "");
 
   async function fetchPicture(first: URL, signal: AbortSignal): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
 import { canonicalSrs, type GridSet } from "../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
+import { decimal, setParameters, withQuery } from "./query.ts";
 import type { DrawRequest } from "./source.ts";
 
 /**
@@ -9,13 +10,8 @@ import type { DrawRequest } from "./source.ts";
 export const isYFirst = ({ srs, yCoordinateFirst }: GridSet): boolean =>
   (srs >= 4000 && srs < 5000) || (yCoordinateFirst && canonicalSrs(srs) !== 3857);
 
-const decimal = (value: number): string => {
-  const text = String(value);
-  return /e/i.test(text) ? value.toFixed(20).replace(/0+$/, "").replace(/\.$/, "") : text;
-};
-
-/** The GetMap of a picture. Keys of the configured URL that name the same thing are replaced, whatever their case. */
-export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
+/** The GetMap of a picture. Keys of the configured address that name the same thing are replaced. */
+export function wmsUrl(address: string, options: WmsSourceOptions, request: DrawRequest): URL {
   const { gridSet, extent, width, height, format, parameters } = request;
   const is13 = options.version === "1.3.0";
   const code = is13 ? canonicalSrs(gridSet.srs) : gridSet.srs;
@@ -37,10 +33,6 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
     HEIGHT: String(height),
   };
   for (const [key, value] of Object.entries(options.vendorParameters)) wanted[key.toUpperCase()] = value;
-  for (const [key, value] of Object.entries(parameters)) if (value !== "") wanted[key.toUpperCase()] = value;
-  const url = new URL(options.url);
-  for (const key of [...url.searchParams.keys()])
-    if (Object.hasOwn(wanted, key.toUpperCase())) url.searchParams.delete(key);
-  for (const [key, value] of Object.entries(wanted)) url.searchParams.set(key, value);
-  return url;
+  for (const [key, value] of Object.entries(setParameters(parameters))) wanted[key.toUpperCase()] = value;
+  return withQuery(address, wanted);
 }

@@ -48,18 +48,24 @@ export const GridSetSchema = strict({
 
 const connections = optional(whole(1, 1024));
 
-export const WmsSourceSchema = strict({
-  type: Type.Literal("wms"),
-  url: text,
-  version: optional(Type.Enum(["1.1.1", "1.3.0"])),
-  layers: optional(Type.Array(text, { minItems: 1 })),
-  styles: optional(Type.Array(Type.String())),
-  transparent: optional(Type.Boolean()),
+/** What every source over HTTP has. */
+const upstream = {
+  url: Type.Union([text, Type.Array(text, { minItems: 1 })]),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
   connections,
   vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
+};
+const UpstreamSchema = strict(upstream);
+
+export const WmsSourceSchema = strict({
+  type: Type.Literal("wms"),
+  version: optional(Type.Enum(["1.1.1", "1.3.0"])),
+  layers: optional(Type.Array(text, { minItems: 1 })),
+  styles: optional(Type.Array(Type.String())),
+  transparent: optional(Type.Boolean()),
+  ...upstream,
 });
 
 const DemoSourceSchema = strict({
@@ -180,3 +186,4 @@ export type LayerDocument = Static<typeof LayerSchema>;
 export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
+export type UpstreamDocument = Static<typeof UpstreamSchema>;
