@@ -325,6 +325,7 @@ export function upstreamOf(source: SourceOptions): string {
     case "demo":
       return "demo";
     case "wms":
+    case "xyz":
       return serversOf(source)[0]?.origin ?? source.type;
   }
 }

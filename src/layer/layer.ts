@@ -15,7 +15,7 @@ export interface GridSubset {
 }
 
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
-export type SourceOptions = WmsSourceOptions | DemoSourceOptions;
+export type SourceOptions = WmsSourceOptions | XyzSourceOptions | DemoSourceOptions;
 
 /** What every source over HTTP has. */
 export interface UpstreamOptions {
@@ -39,11 +39,28 @@ export interface WmsSourceOptions extends UpstreamOptions {
   readonly transparent: boolean;
 }
 
+export interface XyzSourceOptions extends UpstreamOptions {
+  readonly type: "xyz";
+  /** What `{s}` in the address stands for, one after the other. */
+  readonly subdomains: readonly string[];
+}
+
 export interface DemoSourceOptions {
   readonly type: "demo";
   /** Which built-in picture. */
   readonly dataset: "states" | "world";
   readonly connections: number;
+}
+
+/** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
+export function drawsSingleTiles(source: SourceOptions): boolean {
+  switch (source.type) {
+    case "wms":
+    case "demo":
+      return false;
+    case "xyz":
+      return true;
+  }
 }
 
 export interface Layer {

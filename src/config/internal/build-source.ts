@@ -1,4 +1,5 @@
 import type { SourceOptions } from "../../layer/layer.ts";
+import { buildXyz } from "./build-tile-source.ts";
 import { buildUpstream, checkAddresses, DEFAULT_CONNECTIONS } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { LayerDocument, WmsSourceDocument } from "./schema.ts";
@@ -30,11 +31,13 @@ export function buildSource(
       return { type: "demo", dataset: document.dataset, connections: document.connections ?? DEFAULT_CONNECTIONS };
     case "wms":
       return buildWms(document, layer, path, problems);
+    case "xyz":
+      return buildXyz(document, path, problems);
   }
 }
 
 function buildWms(document: WmsSourceDocument, layer: string, path: Path, problems: Problems): SourceOptions {
-  checkAddresses(document.url, [...path, "url"], problems, () => undefined);
+  checkAddresses(document.url, [...path, "url"], problems, { expected: () => undefined, subdomains: [] });
   const { layers = [layer], styles = [] } = document;
   if (styles.length > layers.length)
     problems.add([...path, "styles"], `expected at most one per layer (${layers.length}), got ${styles.length}`);

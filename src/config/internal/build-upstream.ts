@@ -1,4 +1,5 @@
 import type { UpstreamOptions } from "../../layer/layer.ts";
+import { withSubdomains } from "../../source/servers.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema.ts";
@@ -38,24 +39,32 @@ export function buildUpstream(
   };
 }
 
-/** `expected` tells what an address lacks; undefined: nothing. */
+/**
+ * Checks each address. `expected` tells what one lacks in the eyes of its kind of source (undefined: nothing);
+ * `subdomains` are what `{s}` stands for.
+ */
 export function checkAddresses(
   url: string | readonly string[],
   path: Path,
   problems: Problems,
-  expected: (address: string) => string | undefined,
+  kind: { readonly expected: (address: string) => string | undefined; readonly subdomains: readonly string[] },
 ): void {
   const addresses = typeof url === "string" ? [url] : url;
   for (const [i, address] of addresses.entries()) {
     const at = typeof url === "string" ? path : [...path, i];
-    const parsed = URL.canParse(address) ? new URL(address) : undefined;
-    const lacking = expected(address);
-    if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
+    const lacking = /^https?:\/\//i.test(address) ? kind.expected(address) : undefined;
+    const servers = withSubdomains(address, kind.subdomains).map((one) =>
+      URL.canParse(one) ? new URL(one) : undefined,
+    );
+    if (lacking !== undefined) problems.expected(at, lacking, address);
+    else if (servers.some((server) => server === undefined || !["http:", "https:"].includes(server.protocol)))
       problems.expected(at, "an address with http:// or https://", address);
+    // The servers must be known beforehand: credentials are for them, and messages must not name them.
+    else if (servers.some((server) => server?.host.includes("{")))
+      problems.expected(at, "no placeholder in the host but {s} of a source of type xyz", address);
     // An address is shown in logs and pages.
-    else if (parsed.username !== "" || parsed.password !== "")
+    else if (servers.some((server) => server?.username !== "" || server.password !== ""))
       problems.add(at, "expected no credentials in the address; source.username and source.password are for them");
-    else if (lacking !== undefined) problems.expected(at, lacking, address);
     else if (addresses.indexOf(address) < i) problems.add(at, "the same address is given twice");
   }
 }

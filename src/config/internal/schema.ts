@@ -68,6 +68,12 @@ export const WmsSourceSchema = strict({
   ...upstream,
 });
 
+export const XyzSourceSchema = strict({
+  type: Type.Literal("xyz"),
+  subdomains: optional(Type.Array(text, { minItems: 1 })),
+  ...upstream,
+});
+
 const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
@@ -99,7 +105,7 @@ export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
   description: optional(Type.String()),
-  source: Type.Union([WmsSourceSchema, DemoSourceSchema]),
+  source: Type.Union([WmsSourceSchema, XyzSourceSchema, DemoSourceSchema]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
@@ -186,4 +192,5 @@ export type LayerDocument = Static<typeof LayerSchema>;
 export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
+export type XyzSourceDocument = Static<typeof XyzSourceSchema>;
 export type UpstreamDocument = Static<typeof UpstreamSchema>;
