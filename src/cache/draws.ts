@@ -326,6 +326,7 @@ export function upstreamOf(source: SourceOptions): string {
       return "demo";
     case "wms":
     case "xyz":
+    case "wmts":
       return serversOf(source)[0]?.origin ?? source.type;
   }
 }

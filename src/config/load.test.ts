@@ -162,7 +162,7 @@ jobs: 7
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, expireCacheSeconds, expireClientSeconds, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, xyz, demo, got "wmsx"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);
@@ -562,5 +562,54 @@ describe("a source of type xyz", () => {
     expect(await sentences(tiles('type: xyz, url: "http://u/{q}"', more))).toEqual([
       'layers[0].gridSubsets[0].gridSet: expected a grid set of 2^z x 2^z tiles, as the address has {q}, got "EPSG:4326"',
     ]);
+  });
+});
+
+describe("a source of type wmts", () => {
+  const URL = '"http://u/wmts"';
+
+  test("is asked with key-value pairs, or by a template, for the layer's own name", async () => {
+    const { layers } = await loaded({ yaml: tiles(`type: wmts, url: ${URL}, tileMatrixSet: g`) });
+    expect(layers[0]).toMatchObject({
+      source: { type: "wmts", layer: "a", style: "", tileMatrixSet: "g", connections: 8 },
+      metatile: [1, 1],
+    });
+    const template = '"http://u/{Style}/{tilematrix}/{TileRow}/{TileCol}"';
+    expect(await sentences(tiles(`type: wmts, url: ${template}, style: default`))).toEqual([]);
+  });
+
+  test.each([
+    [`url: ${URL}`, "url: expected tileMatrixSet beside it, as it has no placeholders, got"],
+    ['url: "http://u/{TileMatrix}/{TileRow}"', "url: expected {TileCol} too, as it has placeholders, got"],
+    [
+      'url: "http://u/{Style}/{TileMatrix}/{TileRow}/{TileCol}"',
+      "url: expected style beside it, as it has {Style}, got",
+    ],
+    [
+      'url: "http://u/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}"',
+      "url: expected tileMatrixSet beside it, as it has {TileMatrixSet}, got",
+    ],
+    ['url: "http://u/{z}/{TileMatrix}/{TileRow}/{TileCol}"', "url: expected no other placeholders than {TileMatrix},"],
+    [
+      `url: ${URL}, tileMatrixSet: g, vendorParameters: { tilerow: 1 }`,
+      "vendorParameters.tilerow: is set by the source itself",
+    ],
+    [
+      `url: ${URL}, tileMatrixSet: g, tileMatrixPrefix: "g:", tileMatrices: [${Array.from({ length: 31 }, (_, z) => z).map((z) => `"${z}"`)}]`,
+      "tileMatrixPrefix: is given beside tileMatrices; expected one of them",
+    ],
+    [
+      `url: ${URL}, tileMatrixSet: g, tileMatrices: [a, b]`,
+      "tileMatrices: expected 31 names, for level 0 to 30, the last one offered of EPSG:900913, got 2",
+    ],
+  ])("%s is wrong", async (source, expected) => {
+    expect(await sentences(tiles(`type: wmts, ${source}`))).toEqual([
+      expect.stringContaining(`layers[0].source.${expected}`),
+    ]);
+  });
+
+  test("may have names for the levels that are offered only", async () => {
+    const more = ", gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 1 }]";
+    expect(await sentences(tiles(`type: wmts, url: ${URL}, tileMatrixSet: g, tileMatrices: [a, b]`, more))).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export interface GridSubset {
 }
 
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
-export type SourceOptions = WmsSourceOptions | XyzSourceOptions | DemoSourceOptions;
+export type SourceOptions = WmsSourceOptions | XyzSourceOptions | WmtsSourceOptions | DemoSourceOptions;
 
 /** What every source over HTTP has. */
 export interface UpstreamOptions {
@@ -45,6 +45,20 @@ export interface XyzSourceOptions extends UpstreamOptions {
   readonly subdomains: readonly string[];
 }
 
+/** An address with placeholders is a RESTful template; any other is asked with key-value pairs. */
+export interface WmtsSourceOptions extends UpstreamOptions {
+  readonly type: "wmts";
+  readonly layer: string;
+  readonly style: string;
+  readonly tileMatrixSet: string;
+  /** Stands before the number of the level in the upstream's name of it. */
+  readonly tileMatrixPrefix?: string;
+  /** The upstream's names by level, instead of numbers. */
+  readonly tileMatrices?: readonly string[];
+  /** MIME type to ask for; absent: the tile's. */
+  readonly format?: string;
+}
+
 export interface DemoSourceOptions {
   readonly type: "demo";
   /** Which built-in picture. */
@@ -59,6 +73,7 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
     case "demo":
       return false;
     case "xyz":
+    case "wmts":
       return true;
   }
 }

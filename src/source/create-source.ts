@@ -2,6 +2,7 @@ import type { SourceOptions } from "../layer/layer.ts";
 import { createDemoSource } from "./demo-source.ts";
 import type { Source } from "./source.ts";
 import { createWmsSource } from "./wms-source.ts";
+import { createWmtsSource } from "./wmts-source.ts";
 import { createXyzSource } from "./xyz-source.ts";
 
 /** A source of the kind its options name. */
@@ -11,6 +12,8 @@ export function createSource(options: SourceOptions): Source {
       return createWmsSource(options);
     case "xyz":
       return createXyzSource(options);
+    case "wmts":
+      return createWmtsSource(options);
     case "demo":
       return createDemoSource(options);
   }

@@ -1,5 +1,5 @@
 import type { SourceOptions } from "../../layer/layer.ts";
-import { buildXyz } from "./build-tile-source.ts";
+import { buildWmts, buildXyz } from "./build-tile-source.ts";
 import { buildUpstream, checkAddresses, DEFAULT_CONNECTIONS } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { LayerDocument, WmsSourceDocument } from "./schema.ts";
@@ -33,6 +33,8 @@ export function buildSource(
       return buildWms(document, layer, path, problems);
     case "xyz":
       return buildXyz(document, path, problems);
+    case "wmts":
+      return buildWmts(document, layer, path, problems);
   }
 }
 

@@ -32,6 +32,8 @@ export function checkTileLayer(
         gridSet.id,
       );
   }
+  if (source.type === "wmts" && source.tileMatrices !== undefined)
+    checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
   if (source.type === "xyz" && addressesOf(source).some((address) => address.includes("{q}")))
     for (const subset of subsets)
       if (!isQuadTree(subset))
@@ -40,6 +42,19 @@ export function checkTileLayer(
           "a grid set of 2^z x 2^z tiles, as the address has {q}",
           subset.gridSet.id,
         );
+}
+
+/** Every level that a layer offers has to have a name. */
+function checkTileMatrices(
+  names: readonly string[],
+  subsets: readonly GridSubset[],
+  path: Path,
+  problems: Problems,
+): void {
+  const [lacking] = subsets.filter(({ zoomStop }) => zoomStop >= names.length);
+  if (lacking === undefined) return;
+  const levels = `level 0 to ${lacking.zoomStop}, the last one offered of ${lacking.gridSet.id}`;
+  problems.add(path, `expected ${lacking.zoomStop + 1} names, for ${levels}, got ${names.length}`);
 }
 
 const sameTiles = (a: GridSet, b: GridSet): boolean =>

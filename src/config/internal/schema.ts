@@ -74,6 +74,17 @@ export const XyzSourceSchema = strict({
   ...upstream,
 });
 
+export const WmtsSourceSchema = strict({
+  type: Type.Literal("wmts"),
+  layer: optional(text),
+  style: optional(Type.String()),
+  tileMatrixSet: optional(text),
+  tileMatrixPrefix: optional(Type.String()),
+  tileMatrices: optional(Type.Array(text, { minItems: 1 })),
+  format: optional(text),
+  ...upstream,
+});
+
 const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
@@ -105,7 +116,7 @@ export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
   description: optional(Type.String()),
-  source: Type.Union([WmsSourceSchema, XyzSourceSchema, DemoSourceSchema]),
+  source: Type.Union([WmsSourceSchema, XyzSourceSchema, WmtsSourceSchema, DemoSourceSchema]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
@@ -193,4 +204,5 @@ export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
 export type XyzSourceDocument = Static<typeof XyzSourceSchema>;
+export type WmtsSourceDocument = Static<typeof WmtsSourceSchema>;
 export type UpstreamDocument = Static<typeof UpstreamSchema>;
