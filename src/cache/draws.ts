@@ -1,6 +1,7 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
+import { serversOf } from "../source/servers.ts";
 import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
@@ -363,12 +364,17 @@ function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);
 }
 
-/** The upstream behind a source: scheme, host and port of a server, whatever the path. */
+/**
+ * The upstream behind a source: scheme, host and port of its first server, whatever the path. With several addresses the
+ * first stands for all: a failure that comes up here is one of them all.
+ */
 export function upstreamOf(source: SourceOptions): string {
   switch (source.type) {
-    case "wms":
-      return new URL(source.url).origin;
     case "demo":
       return "demo";
+    case "wms":
+    case "xyz":
+    case "wmts":
+      return serversOf(source)[0]?.origin ?? source.type;
   }
 }

@@ -61,6 +61,9 @@ function frameOf(subset: GridSubset, rect: TileRect, gutter: number): Frame {
   };
 }
 
+const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =>
+  width === gridSet.tileWidth && height === gridSet.tileHeight;
+
 /**
  * Draws a metatile, cuts it apart, encodes and keeps its tiles. What is written is written in one go, after everything is
  * encoded: between the first and the last put of a file store no message is handled, so that a truncation finds all of
@@ -91,6 +94,7 @@ export async function paint(
       extent: frame.extent,
       width: frame.width,
       height: frame.height,
+      ...(isOneTile(subset, frame) ? { tile: { x: rect.minX, y: rect.minY, z: rect.z } } : {}),
       format,
       parameters: { ...defaultValues(layer.parameterFilters), ...order.parameters },
     },

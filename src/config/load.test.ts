@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "../http/auth/password.ts";
 import type { Configuration } from "./configuration.ts";
+import { configurationDocument } from "./configuration-document.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 
@@ -146,7 +147,7 @@ layers:
     gridSubset: []
     gutter: 1.5
   - name: b
-    source: { type: wmts, url: x }
+    source: { type: wmsx, url: x }
   - name: c
     source: { type: demo, dataset: states }
     formats: [image/pgn]
@@ -162,7 +163,7 @@ jobs: 7
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, demo, got "wmts"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);
@@ -522,4 +523,148 @@ test("the example configuration is valid and names no user", async () => {
   expect(example.layers[0]?.source).toMatchObject({ url: "http://127.0.0.1:9000/wms" });
   expect(example.users).toEqual([]);
   expect(example.warnings).toEqual([]);
+});
+
+test("a source may have several addresses, each of them checked, and shows them as they were given", async () => {
+  const at = (url: string) => `layers: [{ name: a, source: { type: wms, url: ${url} } }]`;
+  const { layers } = await loaded({ yaml: at('["http://u/", "http://v/"]') });
+  expect(layers[0]?.source).toMatchObject({ url: ["http://u/", "http://v/"] });
+  expect(
+    (await problems({ yaml: at('["http://u/", "ftp://x/", "http://u/", "http://me:hunter2@u/"]') })).map((line) =>
+      line.replace(/^[\d:]+ /, ""),
+    ),
+  ).toEqual([
+    'layers[0].source.url[1]: expected an address with http:// or https://, got "ftp://x/"',
+    "layers[0].source.url[2]: the same address is given twice",
+    expect.stringMatching(/^layers\[0\]\.source\.url\[3\]: expected no credentials in the address/),
+  ]);
+  for (const wrong of ["[]", "{}", '["", "http://u/"]'])
+    expect((await problems({ yaml: at(wrong) })).join()).toContain(
+      "layers[0].source.url: expected a text that is not empty or a list (each a text that is not empty), got",
+    );
+});
+
+const tiles = (source: string, more = "") => `layers: [{ name: a, source: { ${source} }${more} }]`;
+/** Without where they are: that has its own tests. */
+const sentences = async (yaml: string): Promise<string[]> =>
+  (await problems({ yaml })).map((line) => line.replace(/^[\d:]+ /, ""));
+
+describe("a source of type xyz", () => {
+  const URL = '"http://u/{z}/{x}/{y}.png"';
+
+  test("makes a layer of single tiles in the web's grid", async () => {
+    const { layers } = await loaded({ yaml: tiles(`type: xyz, url: ${URL}`) });
+    expect(layers[0]).toMatchObject({
+      source: { type: "xyz", subdomains: [], timeoutMs: 30_000, connections: 8, vendorParameters: {} },
+      metatile: [1, 1],
+      gutter: 0,
+    });
+    expect(layers[0]?.gridSubsets.map((s) => s.gridSet.id)).toEqual(["EPSG:900913"]);
+  });
+
+  test("takes its credentials from variables, and hides them when it is shown", async () => {
+    const configuration = await loaded({
+      yaml: tiles(
+        `type: xyz, url: "http://{s}.u/{z}/{x}/{-y}", subdomains: [a, b], username: "\${NAME}", password: "\${SECRET}", vendorParameters: { key: "\${KEY}" }`,
+      ),
+      env: { NAME: "me", SECRET: "hunter2", KEY: "hunter3" },
+    });
+    expect(configuration.layers[0]?.source).toMatchObject({ username: "me", password: "hunter2" });
+    const shown = JSON.stringify(configurationDocument(configuration));
+    expect(shown).toContain('"subdomains":["a","b"]');
+    expect(shown).not.toMatch(/hunter|"me"/);
+  });
+
+  test.each([
+    ['url: "http://u/{z}/{x}"', 'expected {z}, {x} and {y} or {-y}, or else {q}, got "http://u/{z}/{x}"'],
+    ['url: "http://u/{z}/{x}/{y}/{r}"', "expected no other placeholders than {z}, {x}, {y}, {-y}, {q}, {s}, got"],
+    ['url: "http://{s}.u/{q}"', 'expected subdomains beside it, as it has {s}, got "http://{s}.u/{q}"'],
+    ['url: "ftp://u/{q}"', "expected an address with http:// or https://, got"],
+    ['url: "http://{x}.u/{z}/{y}"', "expected no placeholder in the host but {s} of a source of type xyz, got"],
+    ['url: "http://{s}.u/{q}", subdomains: ["me:hunter2@a"]', "expected no credentials in the address"],
+  ])("%s is wrong", async (source, expected) => {
+    const found = await sentences(tiles(`type: xyz, ${source}`));
+    expect(found).toEqual([expect.stringContaining(`layers[0].source.url: ${expected}`)]);
+  });
+
+  test("wants subdomains only where they are used", async () => {
+    expect(await sentences(tiles(`type: xyz, url: ${URL}, subdomains: [a]`))).toEqual([
+      "layers[0].source.subdomains: is given, but no address has {s}",
+    ]);
+  });
+
+  test.each([
+    ["metatile: [4, 4]", "layers[0].metatile: expected [1, 1], as a source of type xyz has single tiles, got [4, 4]"],
+    ["gutter: 10", "layers[0].gutter: expected 0, as a source of type xyz has single tiles, got 10"],
+    [
+      "gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326 }]",
+      'layers[0].gridSubsets[1].gridSet: expected a grid set with the CRS and tile size of EPSG:900913, as a source of type xyz has single tiles of one grid, got "EPSG:4326"',
+    ],
+  ])("has no layer with %s", async (more, expected) => {
+    expect(await sentences(tiles(`type: xyz, url: ${URL}`, `, ${more}`))).toEqual([expected]);
+  });
+
+  test("may be asked for both grids of one CRS, and told what is the default", async () => {
+    const more = ", metatile: [1, 1], gutter: 0, gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: WebMercatorQuad }]";
+    const { layers } = await loaded({ yaml: tiles(`type: xyz, url: ${URL}`, more) });
+    expect(layers[0]?.gridSubsets).toHaveLength(2);
+  });
+
+  test("has quadkeys only in a grid that has them", async () => {
+    const both = ", gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: WebMercatorQuad }]";
+    expect(await sentences(tiles('type: xyz, url: "http://u/{q}"', both))).toEqual([]);
+    const more = ", gridSubsets: [{ gridSet: EPSG:4326 }]";
+    expect(await sentences(tiles('type: xyz, url: "http://u/{q}"', more))).toEqual([
+      'layers[0].gridSubsets[0].gridSet: expected a grid set of 2^z x 2^z tiles, as the address has {q}, got "EPSG:4326"',
+    ]);
+  });
+});
+
+describe("a source of type wmts", () => {
+  const URL = '"http://u/wmts"';
+
+  test("is asked with key-value pairs, or by a template, for the layer's own name", async () => {
+    const { layers } = await loaded({ yaml: tiles(`type: wmts, url: ${URL}, tileMatrixSet: g`) });
+    expect(layers[0]).toMatchObject({
+      source: { type: "wmts", layer: "a", style: "", tileMatrixSet: "g", connections: 8 },
+      metatile: [1, 1],
+    });
+    const template = '"http://u/{Style}/{tilematrix}/{TileRow}/{TileCol}"';
+    expect(await sentences(tiles(`type: wmts, url: ${template}, style: default`))).toEqual([]);
+  });
+
+  test.each([
+    [`url: ${URL}`, "url: expected tileMatrixSet beside it, as it has no placeholders, got"],
+    ['url: "http://u/{TileMatrix}/{TileRow}"', "url: expected {TileCol} too, as it has placeholders, got"],
+    [
+      'url: "http://u/{Style}/{TileMatrix}/{TileRow}/{TileCol}"',
+      "url: expected style beside it, as it has {Style}, got",
+    ],
+    [
+      'url: "http://u/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}"',
+      "url: expected tileMatrixSet beside it, as it has {TileMatrixSet}, got",
+    ],
+    ['url: "http://u/{z}/{TileMatrix}/{TileRow}/{TileCol}"', "url: expected no other placeholders than {TileMatrix},"],
+    [
+      `url: ${URL}, tileMatrixSet: g, vendorParameters: { tilerow: 1 }`,
+      "vendorParameters.tilerow: is set by the source itself",
+    ],
+    [
+      `url: ${URL}, tileMatrixSet: g, tileMatrixPrefix: "g:", tileMatrices: [${Array.from({ length: 31 }, (_, z) => z).map((z) => `"${z}"`)}]`,
+      "tileMatrixPrefix: is given beside tileMatrices; expected one of them",
+    ],
+    [
+      `url: ${URL}, tileMatrixSet: g, tileMatrices: [a, b]`,
+      "tileMatrices: expected 31 names, for level 0 to 30, the last one offered of EPSG:900913, got 2",
+    ],
+  ])("%s is wrong", async (source, expected) => {
+    expect(await sentences(tiles(`type: wmts, ${source}`))).toEqual([
+      expect.stringContaining(`layers[0].source.${expected}`),
+    ]);
+  });
+
+  test("may have names for the levels that are offered only", async () => {
+    const more = ", gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 1 }]";
+    expect(await sentences(tiles(`type: wmts, url: ${URL}, tileMatrixSet: g, tileMatrices: [a, b]`, more))).toEqual([]);
+  });
 });

@@ -15,15 +15,13 @@ export interface GridSubset {
 }
 
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
-export type SourceOptions = WmsSourceOptions | DemoSourceOptions;
+export type SourceOptions = WmsSourceOptions | XyzSourceOptions | WmtsSourceOptions | DemoSourceOptions;
 
-export interface WmsSourceOptions {
-  readonly type: "wms";
-  readonly url: string;
-  readonly version: "1.1.1" | "1.3.0";
-  readonly layers: readonly string[];
-  readonly styles: readonly string[];
-  readonly transparent: boolean;
+/** What every source over HTTP has. */
+export interface UpstreamOptions {
+  /** One address, or those of servers with the same content in the order in which they are tried. */
+  readonly url: string | readonly string[];
+  /** For one attempt, from the first byte sent to the last one received. */
   readonly timeoutMs: number;
   /** Requests in flight to the upstream at most, of users and jobs together. */
   readonly connections: number;
@@ -31,6 +29,34 @@ export interface WmsSourceOptions {
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
+}
+
+export interface WmsSourceOptions extends UpstreamOptions {
+  readonly type: "wms";
+  readonly version: "1.1.1" | "1.3.0";
+  readonly layers: readonly string[];
+  readonly styles: readonly string[];
+  readonly transparent: boolean;
+}
+
+export interface XyzSourceOptions extends UpstreamOptions {
+  readonly type: "xyz";
+  /** What `{s}` in the address stands for, one after the other. */
+  readonly subdomains: readonly string[];
+}
+
+/** An address with placeholders is a RESTful template; any other is asked with key-value pairs. */
+export interface WmtsSourceOptions extends UpstreamOptions {
+  readonly type: "wmts";
+  readonly layer: string;
+  readonly style: string;
+  readonly tileMatrixSet: string;
+  /** Stands before the number of the level in the upstream's name of it. */
+  readonly tileMatrixPrefix?: string;
+  /** The upstream's names by level, instead of numbers. */
+  readonly tileMatrices?: readonly string[];
+  /** MIME type to ask for; absent: the tile's. */
+  readonly format?: string;
 }
 
 export interface DemoSourceOptions {
@@ -41,6 +67,18 @@ export interface DemoSourceOptions {
 }
 
 export const DEFAULT_JPEG_QUALITY = 85;
+
+/** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
+export function drawsSingleTiles(source: SourceOptions): boolean {
+  switch (source.type) {
+    case "wms":
+    case "demo":
+      return false;
+    case "xyz":
+    case "wmts":
+      return true;
+  }
+}
 
 export interface Layer {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Extent, GridSet } from "../grid/grid-set.ts";
+import type { Extent, GridSet, TileIndex } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 
@@ -9,6 +9,8 @@ export interface DrawRequest {
   readonly extent: Extent;
   readonly width: number;
   readonly height: number;
+  /** The tile that the picture is, exactly; y from the bottom. Undefined: it is more than one, or has a gutter. */
+  readonly tile?: TileIndex;
   readonly format: TileFormat;
   /** Values of the layer's parameter filters (all of them, defaults filled in). */
   readonly parameters: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
+import { addressesOf } from "./servers.ts";
 import type { DrawRequest } from "./source.ts";
 import { wmsUrl } from "./wms-request.ts";
 
@@ -33,7 +34,9 @@ function asked(
   options: Partial<WmsSourceOptions>,
   request: Partial<DrawRequest> & { readonly gridSet: GridSet },
 ): Record<string, string> {
+  const [address = ""] = addressesOf({ ...OPTIONS, ...options });
   const url = wmsUrl(
+    address,
     { ...OPTIONS, ...options },
     {
       extent: { minX: -10, minY: 20, maxX: -5.5, maxY: 24.5 },

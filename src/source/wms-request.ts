@@ -1,5 +1,6 @@
 import { canonicalSrs, type GridSet } from "../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
+import { decimal, setParameters, withQuery } from "./query.ts";
 import type { DrawRequest, FeatureInfoRequest } from "./source.ts";
 
 /**
@@ -9,15 +10,10 @@ import type { DrawRequest, FeatureInfoRequest } from "./source.ts";
 export const isYFirst = ({ srs, yCoordinateFirst }: GridSet): boolean =>
   (srs >= 4000 && srs < 5000) || (yCoordinateFirst && canonicalSrs(srs) !== 3857);
 
-const decimal = (value: number): string => {
-  const text = String(value);
-  return /e/i.test(text) ? value.toFixed(20).replace(/0+$/, "").replace(/\.$/, "") : text;
-};
-
 /** The GetMap of a picture. */
-export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
+export function wmsUrl(address: string, options: WmsSourceOptions, request: DrawRequest): URL {
   const { format } = request;
-  return urlOf(options, request, {
+  return urlOf(address, options, request, {
     REQUEST: "GetMap",
     FORMAT: format.upstreamType,
     // MapServer draws a JPEG that shall be transparent on black.
@@ -26,9 +22,9 @@ export function wmsUrl(options: WmsSourceOptions, request: DrawRequest): URL {
 }
 
 /** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
-export function featureInfoUrl(options: WmsSourceOptions, request: FeatureInfoRequest): URL {
+export function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
   const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
-  return urlOf(options, request, {
+  return urlOf(address, options, request, {
     REQUEST: "GetFeatureInfo",
     FORMAT: "image/png",
     QUERY_LAYERS: options.layers.join(","),
@@ -41,6 +37,7 @@ export function featureInfoUrl(options: WmsSourceOptions, request: FeatureInfoRe
 
 /** Keys of the configured URL that name the same thing are replaced, whatever their case. */
 function urlOf(
+  address: string,
   options: WmsSourceOptions,
   request: Pick<DrawRequest, "gridSet" | "extent" | "width" | "height" | "parameters">,
   own: Readonly<Record<string, string>>,
@@ -63,10 +60,6 @@ function urlOf(
     HEIGHT: String(height),
   };
   for (const [key, value] of Object.entries(options.vendorParameters)) wanted[key.toUpperCase()] = value;
-  for (const [key, value] of Object.entries(parameters)) if (value !== "") wanted[key.toUpperCase()] = value;
-  const url = new URL(options.url);
-  for (const key of [...url.searchParams.keys()])
-    if (Object.hasOwn(wanted, key.toUpperCase())) url.searchParams.delete(key);
-  for (const [key, value] of Object.entries(wanted)) url.searchParams.set(key, value);
-  return url;
+  for (const [key, value] of Object.entries(setParameters(parameters))) wanted[key.toUpperCase()] = value;
+  return withQuery(address, wanted);
 }

@@ -29,7 +29,7 @@ async function serve(handler: Handler): Promise<string> {
   return `http://127.0.0.1:${address.port}/wms`;
 }
 
-function sourceAt(url: string, options: Partial<WmsSourceOptions> = {}): Source {
+function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOptions> = {}): Source {
   const source = createWmsSource({
     type: "wms",
     url,
@@ -348,4 +348,52 @@ test("a source that closes lets what it draws end", async () => {
   await closed;
   expect((await failureAt(source)).failure).toBe("cancelled");
   open.splice(1);
+});
+
+test("with several addresses a draw is made by the next one when the first is down or broken", async () => {
+  const down = await serve(() => undefined);
+  await open.pop()?.();
+  let broken = 0;
+  const first = await serve((_, response) => {
+    broken++;
+    response.writeHead(500).end();
+  });
+  const good = await serve((_, response) => void response.end(TILE));
+  const source = sourceAt([down, first, good]);
+  for (let i = 0; i < 3; i++) expect((await source.draw(REQUEST, never())).kind).toBe("encoded");
+  expect(broken).toBe(1);
+});
+
+test("an answer that is no outage is the answer, whatever other addresses there are", async () => {
+  let asked = 0;
+  const missing = await serve((_, response) => void response.writeHead(404).end());
+  const other = await serve((_, response) => {
+    asked++;
+    response.end(TILE);
+  });
+  expect((await failureAt(sourceAt([missing, other]))).failure).toBe("http_status");
+  expect(asked).toBe(0);
+});
+
+test("a draw that is cancelled asks no further address", async () => {
+  const abort = new AbortController();
+  let asked = 0;
+  const first = await serve((request) => {
+    abort.abort(new Error("no longer wanted"));
+    request.socket.destroy();
+  });
+  const second = await serve((_, response) => {
+    asked++;
+    response.end(TILE);
+  });
+  expect((await failureAt(sourceAt([first, second]), abort.signal)).failure).toBe("cancelled");
+  expect(asked).toBe(0);
+});
+
+test("keys among the parameters and in the address are in no message either", async () => {
+  const url = await serve((request, response) => void response.writeHead(400).end(`bad request ${request.url}`));
+  const source = sourceAt(`${url}?token=abcdefgh1234`, { vendorParameters: { apikey: "k3y-of-the-house" } });
+  const { message } = await failureAt(source);
+  expect(message).toMatch(/^status 400: bad request \/wms/);
+  expect(message).not.toMatch(/abcdefgh1234|k3y-of-the-house/);
 });

@@ -1,136 +1,15 @@
-import { createRequire } from "node:module";
-import { Agent, request as send } from "undici";
 import type { WmsSourceOptions } from "../layer/layer.ts";
-import {
-  type Drawing,
-  type DrawRequest,
-  type FeatureInfo,
-  type FeatureInfoRequest,
-  type Source,
-  SourceError,
-} from "./source.ts";
-import { failureOf, infoOf, pictureOf, type UpstreamAnswer } from "./wms-answer.ts";
+import { type Clock, createHttpSource } from "./http-source.ts";
+import type { Source } from "./source.ts";
 import { featureInfoUrl, wmsUrl } from "./wms-request.ts";
 
-/** No map picture of a metatile is larger. */
-const BODY_LIMIT = 64 * 1024 * 1024;
-const REDIRECTS = 3;
-
-function userAgent(): string {
-  const found: { readonly version: string } = createRequire(import.meta.url)("../../package.json");
-  return `Nuthatch/${found.version}`;
-}
-
-/** A WMS 1.1.1 or 1.3.0. Which connections it may use is decided above; here they are only kept alive. */
-export function createWmsSource(options: WmsSourceOptions): Source {
-  const agent = new Agent({
-    connections: options.connections,
-    connect: { timeout: options.timeoutMs },
-    headersTimeout: options.timeoutMs,
-    bodyTimeout: options.timeoutMs,
-    pipelining: 1,
-  });
-  const headers: Record<string, string> = {
-    "user-agent": userAgent(),
-    accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1",
-  };
-  if (options.username !== undefined) {
-    headers["authorization"] =
-      `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
-  }
-
-  const { host, hostname } = new URL(options.url);
-  const basic = headers["authorization"]?.slice("Basic ".length);
-  const secrets = [host, hostname, basic ?? "", options.username ?? "", options.password ?? ""].filter((s) => s !== "");
-
-  async function read(first: URL, signal: AbortSignal): Promise<UpstreamAnswer> {
-    let url = first;
-    for (let hop = 0; ; hop++) {
-      const sameOrigin = url.origin === first.origin;
-      // Credentials are for the configured server only.
-      const { authorization: _, ...without } = headers;
-      const response = await send(url, { dispatcher: agent, headers: sameOrigin ? headers : without, signal });
-      const { statusCode: status } = response;
-      const location = single(response.headers["location"]);
-      if (status >= 300 && status < 400 && location !== undefined) {
-        await response.body.dump();
-        if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
-        const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-        if (next?.protocol !== "http:" && next?.protocol !== "https:")
-          throw new SourceError("http_status", `status ${status}: redirected to no address`);
-        url = next;
-        continue;
-      }
-      if (Number(single(response.headers["content-length"]) ?? 0) > BODY_LIMIT) {
-        response.body.destroy();
-        throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-      }
-      const chunks: Buffer[] = [];
-      let size = 0;
-      try {
-        for await (const chunk of response.body) {
-          size += chunk.length;
-          if (size > BODY_LIMIT) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-          chunks.push(chunk);
-        }
-      } catch (error) {
-        const failure = failureOf(error);
-        throw failure.failure === "reset"
-          ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
-          : failure;
-      }
-      return {
-        status,
-        contentType: single(response.headers["content-type"]) ?? "",
-        retryAfter: single(response.headers["retry-after"]),
-        body: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks),
-      };
-    }
-  }
-
-  /** One timer for the whole request: a slow drip resets the body time-out with every byte. @throws SourceError */
-  async function asked<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T): Promise<T> {
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
-    try {
-      return understand(await read(url, AbortSignal.any([signal, timeout.signal])));
-    } catch (error) {
-      if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
-      if (timeout.signal.aborted)
-        throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
-      throw withoutSecrets(failureOf(error), secrets);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  return {
-    draw: async (request: DrawRequest, signal: AbortSignal): Promise<Drawing> => ({
-      kind: "encoded",
-      bytes: await asked(wmsUrl(options, request), signal, pictureOf),
-    }),
-    async featureInfo(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo> {
-      const { contentType, body } = await asked(featureInfoUrl(options, request), signal, infoOf);
-      return { contentType: contentType === "" ? request.infoFormat : contentType, bytes: body };
+/** A WMS 1.1.1 or 1.3.0. */
+export const createWmsSource = (options: WmsSourceOptions, now?: Clock): Source =>
+  createHttpSource(
+    options,
+    {
+      picture: (address, request) => wmsUrl(address, options, request),
+      featureInfo: (address, request) => featureInfoUrl(address, options, request),
     },
-    /** What is being drawn ends first. */
-    async [Symbol.asyncDispose]() {
-      await agent.close();
-    },
-  };
-}
-
-/** Error pages name their server, and some repeat what they were sent. */
-function withoutSecrets(error: SourceError, secrets: readonly string[]): SourceError {
-  const message = secrets.reduce(
-    (text, secret) => text.replace(new RegExp(`(?<![\\w.-])${escapeRegExp(secret)}(?![\\w-])`, "gi"), "…"),
-    error.message,
+    now,
   );
-  if (message === error.message) return error;
-  const { failure, retryAfterMs, cause } = error;
-  return new SourceError(failure, message, { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
-}
-
-const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|\-/]/g, "\\$&");
-
-const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);

@@ -1,7 +1,7 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import { DEFAULT_JPEG_QUALITY, drawsSingleTiles, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
 import {
   type CaseRule,
   compileRegex,
@@ -13,6 +13,7 @@ import {
 import { directoryName } from "../../store/file-layout.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
 import { buildSource } from "./build-source.ts";
+import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
@@ -76,14 +77,19 @@ function checkName(name: string, path: Path, directories: Map<string, string>, p
 
 function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Layer {
   const { name } = document;
+  const source = buildSource(document.source, name, [...path, "source"], context.problems);
+  const ofTiles = drawsSingleTiles(source);
+  const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
+  const gridSubsets = buildSubsets(offered, [...path, "gridSubsets"], name, context);
+  checkTileLayer(document, source, gridSubsets, path, context.problems);
   return {
     name,
     title: document.title ?? name,
     description: document.description ?? "",
-    source: buildSource(document.source, name, [...path, "source"], context.problems),
-    gridSubsets: buildSubsets(document.gridSubsets ?? DEFAULT_GRID_SETS, [...path, "gridSubsets"], name, context),
+    source,
+    gridSubsets,
     formats: buildFormats(document.formats ?? DEFAULT_FORMATS, [...path, "formats"], context.problems),
-    metatile: document.metatile ?? [4, 4],
+    metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
     jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,

@@ -114,6 +114,7 @@ function expectation(schema: Shape): string {
   if (schema.kind === "boolean") return "true or false";
   if (schema.kind === "enum") return `one of ${schema.enum.join(", ")}`;
   if (schema.kind === "string") return schema.minLength === 1 ? "a text that is not empty" : "a text";
+  if (schema.kind === "array") return `a list (each ${expectation(schema.items)})`;
   if (schema.kind === "union") return schema.anyOf.map(expectation).join(" or ");
   return "another kind of value";
 }

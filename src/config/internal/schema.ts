@@ -51,18 +51,41 @@ export const GridSetSchema = strict({
 
 const connections = optional(whole(1, 1024));
 
-export const WmsSourceSchema = strict({
-  type: Type.Literal("wms"),
-  url: text,
-  version: optional(Type.Enum(["1.1.1", "1.3.0"])),
-  layers: optional(Type.Array(text, { minItems: 1 })),
-  styles: optional(Type.Array(Type.String())),
-  transparent: optional(Type.Boolean()),
+/** What every source over HTTP has. */
+const upstream = {
+  url: Type.Union([text, Type.Array(text, { minItems: 1 })]),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
   connections,
   vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
+};
+const UpstreamSchema = strict(upstream);
+
+export const WmsSourceSchema = strict({
+  type: Type.Literal("wms"),
+  version: optional(Type.Enum(["1.1.1", "1.3.0"])),
+  layers: optional(Type.Array(text, { minItems: 1 })),
+  styles: optional(Type.Array(Type.String())),
+  transparent: optional(Type.Boolean()),
+  ...upstream,
+});
+
+export const XyzSourceSchema = strict({
+  type: Type.Literal("xyz"),
+  subdomains: optional(Type.Array(text, { minItems: 1 })),
+  ...upstream,
+});
+
+export const WmtsSourceSchema = strict({
+  type: Type.Literal("wmts"),
+  layer: optional(text),
+  style: optional(Type.String()),
+  tileMatrixSet: optional(text),
+  tileMatrixPrefix: optional(Type.String()),
+  tileMatrices: optional(Type.Array(text, { minItems: 1 })),
+  format: optional(text),
+  ...upstream,
 });
 
 const DemoSourceSchema = strict({
@@ -115,7 +138,7 @@ export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
   description: optional(Type.String()),
-  source: Type.Union([WmsSourceSchema, DemoSourceSchema]),
+  source: Type.Union([WmsSourceSchema, XyzSourceSchema, WmtsSourceSchema, DemoSourceSchema]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
@@ -209,3 +232,6 @@ export type LayerDocument = Static<typeof LayerSchema>;
 export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
+export type XyzSourceDocument = Static<typeof XyzSourceSchema>;
+export type WmtsSourceDocument = Static<typeof WmtsSourceSchema>;
+export type UpstreamDocument = Static<typeof UpstreamSchema>;

@@ -1,0 +1,70 @@
+import type { UpstreamOptions } from "../../layer/layer.ts";
+import { withSubdomains } from "../../source/servers.ts";
+import { hasControlCharacter } from "./build-grid-sets.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { UpstreamDocument } from "./schema.ts";
+
+export const DEFAULT_CONNECTIONS = 8;
+const DEFAULT_TIMEOUT_SECONDS = 30;
+
+/**
+ * What every source over HTTP has, defaults filled in. Its addresses are `checkAddresses`'s.
+ * `protocolParameters`: what Nuthatch itself asks for, not the operator's to set.
+ */
+export function buildUpstream(
+  document: UpstreamDocument,
+  protocolParameters: readonly string[],
+  path: Path,
+  problems: Problems,
+): UpstreamOptions {
+  const { url, username, password } = document;
+  if (password !== undefined && (username ?? "") === "")
+    problems.add(path, "password is given, but username is missing");
+  if (username?.includes(":")) problems.add([...path, "username"], "expected a name without a colon");
+  const vendorParameters: Record<string, string> = {};
+  for (const [key, value] of Object.entries(document.vendorParameters ?? {})) {
+    const at = [...path, "vendorParameters", key];
+    if (protocolParameters.includes(key.toUpperCase()))
+      problems.add(at, "is set by the source itself; see the other keys of the source", "key");
+    if (key === "" || hasControlCharacter(key)) problems.add(at, "expected the name of a parameter", "key");
+    vendorParameters[key] = String(value);
+  }
+  return {
+    url,
+    timeoutMs: Math.max(1, Math.round((document.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000)),
+    connections: document.connections ?? DEFAULT_CONNECTIONS,
+    vendorParameters,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+  };
+}
+
+/**
+ * Checks each address. `expected` tells what one lacks in the eyes of its kind of source (undefined: nothing);
+ * `subdomains` are what `{s}` stands for.
+ */
+export function checkAddresses(
+  url: string | readonly string[],
+  path: Path,
+  problems: Problems,
+  kind: { readonly expected: (address: string) => string | undefined; readonly subdomains: readonly string[] },
+): void {
+  const addresses = typeof url === "string" ? [url] : url;
+  for (const [i, address] of addresses.entries()) {
+    const at = typeof url === "string" ? path : [...path, i];
+    const lacking = /^https?:\/\//i.test(address) ? kind.expected(address) : undefined;
+    const servers = withSubdomains(address, kind.subdomains).map((one) =>
+      URL.canParse(one) ? new URL(one) : undefined,
+    );
+    if (lacking !== undefined) problems.expected(at, lacking, address);
+    else if (servers.some((server) => server === undefined || !["http:", "https:"].includes(server.protocol)))
+      problems.expected(at, "an address with http:// or https://", address);
+    // The servers must be known beforehand: credentials are for them, and messages must not name them.
+    else if (servers.some((server) => server?.host.includes("{")))
+      problems.expected(at, "no placeholder in the host but {s} of a source of type xyz", address);
+    // An address is shown in logs and pages.
+    else if (servers.some((server) => server?.username !== "" || server.password !== ""))
+      problems.add(at, "expected no credentials in the address; source.username and source.password are for them");
+    else if (addresses.indexOf(address) < i) problems.add(at, "the same address is given twice");
+  }
+}

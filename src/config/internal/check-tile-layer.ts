@@ -1,0 +1,73 @@
+import { type GridSet, sameSrs } from "../../grid/grid-set.ts";
+import { drawsSingleTiles, type GridSubset, type SourceOptions } from "../../layer/layer.ts";
+import { addressesOf } from "../../source/servers.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
+
+/** The one that nearly all tiles on the web are in. */
+export const TILE_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:900913" }];
+
+/** What a layer must be like in front of a source that has single tiles of a grid of its own. */
+export function checkTileLayer(
+  document: LayerDocument,
+  source: SourceOptions,
+  subsets: readonly GridSubset[],
+  path: Path,
+  problems: Problems,
+): void {
+  if (!drawsSingleTiles(source) || source.type === "demo") return;
+  const { metatile, gutter } = document;
+  const why = `as a source of type ${source.type} has single tiles`;
+  if (metatile?.some((tiles) => tiles !== 1))
+    problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
+  if (gutter !== undefined && gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
+  const [first] = subsets;
+  for (const { gridSet } of subsets) {
+    const at = subsetPath(document, gridSet, path);
+    // Another grid's tiles under the same numbers would be kept as this one's, and nobody would be told.
+    if (first !== undefined && !sameTiles(first.gridSet, gridSet))
+      problems.expected(
+        at,
+        `a grid set with the CRS and tile size of ${first.gridSet.id}, ${why} of one grid`,
+        gridSet.id,
+      );
+  }
+  if (source.type === "wmts" && source.tileMatrices !== undefined)
+    checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
+  if (source.type === "xyz" && addressesOf(source).some((address) => address.includes("{q}")))
+    for (const subset of subsets)
+      if (!isQuadTree(subset))
+        problems.expected(
+          subsetPath(document, subset.gridSet, path),
+          "a grid set of 2^z x 2^z tiles, as the address has {q}",
+          subset.gridSet.id,
+        );
+}
+
+/** Every level that a layer offers has to have a name. */
+function checkTileMatrices(
+  names: readonly string[],
+  subsets: readonly GridSubset[],
+  path: Path,
+  problems: Problems,
+): void {
+  const [lacking] = subsets.filter(({ zoomStop }) => zoomStop >= names.length);
+  if (lacking === undefined) return;
+  const levels = `level 0 to ${lacking.zoomStop}, the last one offered of ${lacking.gridSet.id}`;
+  problems.add(path, `expected ${lacking.zoomStop + 1} names, for ${levels}, got ${names.length}`);
+}
+
+const sameTiles = (a: GridSet, b: GridSet): boolean =>
+  sameSrs(a.srs, b.srs) && a.tileWidth === b.tileWidth && a.tileHeight === b.tileHeight;
+
+function isQuadTree({ gridSet, zoomStart, zoomStop }: GridSubset): boolean {
+  return gridSet.matrices
+    .slice(zoomStart, zoomStop + 1)
+    .every((m, i) => m.matrixWidth === 2 ** (zoomStart + i) && m.matrixHeight === m.matrixWidth);
+}
+
+/** Grid sets that could not be built are missing from the subsets, so that their places are found by name. */
+function subsetPath({ gridSubsets }: LayerDocument, { id }: GridSet, path: Path): Path {
+  const at = gridSubsets?.findIndex(({ gridSet }) => gridSet === id) ?? -1;
+  return at < 0 ? [...path, "source"] : [...path, "gridSubsets", at, "gridSet"];
+}

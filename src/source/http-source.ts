@@ -1,0 +1,44 @@
+import { Failover } from "./failover.ts";
+import { createHttpFetch } from "./http-fetch.ts";
+import { infoOf, pictureOf, type UpstreamAnswer } from "./picture-answer.ts";
+import { addressesOf, type HttpSourceOptions, serversOf } from "./servers.ts";
+import { type DrawRequest, type FeatureInfo, type FeatureInfoRequest, type Source, SourceError } from "./source.ts";
+
+/** Milliseconds of a clock that never goes back. */
+export type Clock = () => number;
+const monotonic: Clock = () => performance.now();
+
+/** Where a kind of source finds things at one of the configured addresses; a SourceError fails before anything is sent. */
+export interface HttpAddresses {
+  picture(address: string, request: DrawRequest): URL;
+  /** Absent: such a source knows pictures only. */
+  featureInfo?(address: string, request: FeatureInfoRequest): URL;
+}
+
+/** A source over HTTP: its kinds differ only in their addresses. */
+export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, now: Clock = monotonic): Source {
+  const http = createHttpFetch(options, serversOf(options));
+  const failover = new Failover(addressesOf(options), now);
+  const ask = <T>(url: (address: string) => URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T) =>
+    failover.run((address) => {
+      // Nothing is asked of the next address for a draw that nobody wants any more.
+      if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
+      return http.ask(url(address), signal, understand);
+    });
+  const { featureInfo } = addresses;
+  return {
+    draw: async (request, signal) => ({
+      kind: "encoded",
+      bytes: await ask((address) => addresses.picture(address, request), signal, pictureOf),
+    }),
+    ...(featureInfo === undefined
+      ? {}
+      : {
+          async featureInfo(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo> {
+            const { contentType, body } = await ask((address) => featureInfo(address, request), signal, infoOf);
+            return { contentType: contentType === "" ? request.infoFormat : contentType, bytes: body };
+          },
+        }),
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { builtInGridSet } from "../grid/built-in.ts";
+import { tileExtent } from "../grid/grid-set.ts";
+import { encodePng } from "../image/png-encode.ts";
+import { formatOf, type TileFormat } from "../layer/format.ts";
+import { type DrawRequest, type Source, SourceError } from "./source.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** An upstream of this test; the origin. */
+async function serve(handler: Handler): Promise<string> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const PICTURE = Buffer.from(
+  encodePng(
+    { width: 4, height: 4, channels: 3, data: new Uint8Array(48).map((_, i) => i * 5) },
+    { left: 0, top: 0, width: 4, height: 4 },
+  ),
+);
+
+export function formatNamed(mimeType: string): TileFormat {
+  const format = formatOf(mimeType);
+  if (format === undefined) throw new Error(mimeType);
+  return format;
+}
+
+/** The request for one tile, y from the bottom. */
+export function tileRequest(
+  gridSetId: string,
+  [x, y, z]: readonly [number, number, number],
+  more: Partial<DrawRequest> = {},
+): DrawRequest {
+  const gridSet = builtInGridSet(gridSetId);
+  if (gridSet === undefined) throw new Error(gridSetId);
+  return {
+    gridSet,
+    extent: tileExtent(gridSet, { x, y, z }),
+    width: gridSet.tileWidth,
+    height: gridSet.tileHeight,
+    tile: { x, y, z },
+    format: formatNamed("image/png"),
+    parameters: {},
+    ...more,
+  };
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+/** What every source of single tiles over HTTP does. `create` gets addresses of servers, without a path. */
+export function describeTileSource(
+  kind: string,
+  parts: {
+    readonly create: (origins: readonly string[]) => Source;
+    /** Path and query under which the tile x 2, y 1 (from the bottom), z 2 of EPSG:900913 is asked for. */
+    readonly path: string;
+  },
+): void {
+  const tile = tileRequest("EPSG:900913", [2, 1, 2]);
+  const sourceAt = (...origins: string[]): Source => {
+    const source = parts.create(origins);
+    open.push(async () => source[Symbol.asyncDispose]());
+    return source;
+  };
+  const failureOf = async (source: Source, request = tile): Promise<SourceError> => {
+    const failure: unknown = await source.draw(request, never()).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (failure instanceof SourceError) return failure;
+    throw new Error("it was drawn, or failed with something else", { cause: failure });
+  };
+
+  describe(`a source of type ${kind}`, () => {
+    test("asks for one tile and hands its bytes on", async () => {
+      const asked: (string | undefined)[] = [];
+      const origin = await serve((request, response) => {
+        asked.push(request.url);
+        response.end(PICTURE);
+      });
+      const drawing = await sourceAt(origin).draw(tile, never());
+      if (drawing.kind !== "encoded") throw new Error(drawing.kind);
+      expect(PICTURE.equals(drawing.bytes)).toBe(true);
+      expect(asked).toEqual([parts.path]);
+    });
+
+    test.each([
+      [404, "http_status"],
+      [204, "empty"],
+      [500, "server_error"],
+    ])("status %i is %s", async (status, failure) => {
+      const origin = await serve((_, response) => void response.writeHead(status).end());
+      expect((await failureOf(sourceAt(origin))).failure).toBe(failure);
+    });
+
+    test("does not draw what is more than one tile", async () => {
+      let asked = 0;
+      const origin = await serve((_, response) => {
+        asked++;
+        response.end(PICTURE);
+      });
+      const { tile: _, ...metatile } = tile;
+      expect((await failureOf(sourceAt(origin), metatile)).message).toBe("this upstream has single tiles only");
+      expect(asked).toBe(0);
+    });
+
+    test("asks the next server when the first is broken", async () => {
+      const broken = await serve((request) => request.socket.destroy());
+      const good = await serve((_, response) => void response.end(PICTURE));
+      expect((await sourceAt(broken, good).draw(tile, never())).kind).toBe("encoded");
+    });
+
+    test("names no server in what it says", async () => {
+      const origin = await serve(
+        (request, response) => void response.writeHead(400).end(`bad ${request.headers.host ?? ""}`),
+      );
+      expect((await failureOf(sourceAt(origin))).message).toBe("status 400: bad …");
+    });
+  });
+}
