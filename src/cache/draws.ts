@@ -375,6 +375,7 @@ export function upstreamOf(source: SourceOptions): string {
     case "wms":
     case "xyz":
     case "wmts":
+    case "arcgis":
       return serversOf(source)[0]?.origin ?? source.type;
   }
 }

@@ -163,7 +163,7 @@ jobs: 7
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, demo, got "wmsx"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);
@@ -667,4 +667,53 @@ describe("a source of type wmts", () => {
     const more = ", gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 1 }]";
     expect(await sentences(tiles(`type: wmts, url: ${URL}, tileMatrixSet: g, tileMatrices: [a, b]`, more))).toEqual([]);
   });
+});
+
+describe("a source of type arcgis", () => {
+  const URL = '"http://u/arcgis/rest/services/Roads/MapServer"';
+
+  test("exports pictures of any size, in metatiles", async () => {
+    const { layers } = await loaded({ yaml: tiles(`type: arcgis, url: ${URL}, layers: [0, 2]`, ", gutter: 20") });
+    expect(layers[0]).toMatchObject({
+      source: { type: "arcgis", mode: "export", layers: [0, 2], transparent: true, connections: 8 },
+      metatile: [4, 4],
+      gutter: 20,
+    });
+    expect(layers[0]?.gridSubsets).toHaveLength(2);
+  });
+
+  test("has single tiles in mode tile", async () => {
+    const { layers } = await loaded({ yaml: tiles(`type: arcgis, mode: tile, url: ${URL}`) });
+    expect(layers[0]).toMatchObject({ source: { type: "arcgis", mode: "tile" }, metatile: [1, 1], gutter: 0 });
+    expect(await sentences(tiles(`type: arcgis, mode: tile, url: ${URL}`, ", metatile: [2, 1]"))).toEqual([
+      "layers[0].metatile: expected [1, 1], as a source of type arcgis and mode tile has single tiles, got [2, 1]",
+    ]);
+  });
+
+  test.each([
+    ['url: "http://u/arcgis/rest/services"', "url: expected the address of a map service, ending in /MapServer, got"],
+    ['url: "http://u/{z}/MapServer"', "url: expected no placeholders"],
+    [`url: ${URL}, mode: tiles`, 'mode: expected one of export, tile, got "tiles"'],
+    [`url: ${URL}, mode: tile, transparent: true`, "transparent: is of mode export only"],
+    [`url: ${URL}, layers: [roads]`, 'layers[0]: expected a whole number from 0 to 1000000, got "roads"'],
+    [`url: ${URL}, vendorParameters: { size: "1,1" }`, "vendorParameters.size: is set by the source itself"],
+  ])("%s is wrong", async (source, expected) => {
+    expect(await sentences(tiles(`type: arcgis, ${source}`))).toEqual([
+      expect.stringContaining(`layers[0].source.${expected}`),
+    ]);
+  });
+});
+
+test("what is shown of each kind of source is read again as the same", async () => {
+  const sources = [
+    'type: xyz, url: ["http://{s}.u/{z}/{x}/{-y}", "http://v/{z}/{x}/{y}"], subdomains: [a, b]',
+    'type: wmts, url: "http://u/wmts", tileMatrixSet: g, tileMatrixPrefix: "g:", style: s, format: image/png',
+    'type: arcgis, url: "http://u/MapServer", layers: [1]',
+    'type: arcgis, url: "http://u/MapServer", mode: tile, timeoutSeconds: 5',
+  ];
+  for (const source of sources) {
+    const first = await loaded({ yaml: tiles(source) });
+    const again = await loaded({ yaml: JSON.stringify({ layers: configurationDocument(first)["layers"] }) });
+    expect(again.layers).toEqual(first.layers);
+  }
 });

@@ -15,7 +15,12 @@ export interface GridSubset {
 }
 
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
-export type SourceOptions = WmsSourceOptions | XyzSourceOptions | WmtsSourceOptions | DemoSourceOptions;
+export type SourceOptions =
+  | WmsSourceOptions
+  | XyzSourceOptions
+  | WmtsSourceOptions
+  | ArcgisSourceOptions
+  | DemoSourceOptions;
 
 /** What every source over HTTP has. */
 export interface UpstreamOptions {
@@ -59,6 +64,24 @@ export interface WmtsSourceOptions extends UpstreamOptions {
   readonly format?: string;
 }
 
+/** `url` is the map service's own address, ending in `/MapServer`. */
+export type ArcgisSourceOptions = ArcgisExportOptions | ArcgisTileOptions;
+
+/** Pictures drawn as they are asked for. */
+export interface ArcgisExportOptions extends UpstreamOptions {
+  readonly type: "arcgis";
+  readonly mode: "export";
+  /** Numbers of the layers to show; empty: those that the service shows by itself. */
+  readonly layers: readonly number[];
+  readonly transparent: boolean;
+}
+
+/** Tiles of the service's cache. */
+export interface ArcgisTileOptions extends UpstreamOptions {
+  readonly type: "arcgis";
+  readonly mode: "tile";
+}
+
 export interface DemoSourceOptions {
   readonly type: "demo";
   /** Which built-in picture. */
@@ -77,6 +100,8 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
     case "xyz":
     case "wmts":
       return true;
+    case "arcgis":
+      return source.mode === "tile";
   }
 }
 

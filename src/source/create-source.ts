@@ -1,4 +1,5 @@
 import type { SourceOptions } from "../layer/layer.ts";
+import { createArcgisSource } from "./arcgis-source.ts";
 import { createDemoSource } from "./demo-source.ts";
 import type { Source } from "./source.ts";
 import { createWmsSource } from "./wms-source.ts";
@@ -14,6 +15,8 @@ export function createSource(options: SourceOptions): Source {
       return createXyzSource(options);
     case "wmts":
       return createWmtsSource(options);
+    case "arcgis":
+      return createArcgisSource(options);
     case "demo":
       return createDemoSource(options);
   }

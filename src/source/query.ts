@@ -1,13 +1,14 @@
 /**
- * An address with parameters set. Keys that it already has under the same name are replaced, whatever their case: OGC
- * services read them so (OGC 06-042, 6.8.1).
+ * An address with parameters set, later ones in place of earlier ones and of its own of the same name, whatever the case:
+ * OGC services read them so (OGC 06-042, 6.8.1). Untouched where nothing is set, as writing a query anew changes its escapes.
  */
-export function withQuery(address: URL | string, wanted: Readonly<Record<string, string>>): URL {
+export function withQuery(address: URL | string, ...wanted: readonly Readonly<Record<string, string>>[]): URL {
   const url = new URL(address);
-  const names = new Set(Object.keys(wanted).map((key) => key.toUpperCase()));
-  // Untouched where nothing is set: writing a query again changes its escapes.
-  for (const key of [...url.searchParams.keys()]) if (names.has(key.toUpperCase())) url.searchParams.delete(key);
-  for (const [key, value] of Object.entries(wanted)) url.searchParams.set(key, value);
+  for (const parameters of wanted) {
+    const names = new Set(Object.keys(parameters).map((key) => key.toUpperCase()));
+    for (const key of [...url.searchParams.keys()]) if (names.has(key.toUpperCase())) url.searchParams.delete(key);
+    for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);
+  }
   return url;
 }
 

@@ -20,7 +20,6 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Dr
   if (tileMatrix === undefined) throw new SourceError("exception", `level ${z} has no name among tileMatrices`);
   // A filter may choose among styles; everything else of the tile is not the client's.
   const { STYLE: style = options.style, ...parameters } = setParameters(request.parameters);
-  const own = { ...options.vendorParameters, ...parameters };
   const tile: Readonly<Record<string, string>> = {
     LAYER: layer,
     STYLE: style,
@@ -33,9 +32,10 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Dr
   if (placeholdersOf(address).length > 0)
     return withQuery(
       fillTemplate(address, (name) => tile[name.toUpperCase()]),
-      own,
+      options.vendorParameters,
+      parameters,
     );
   const asked = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
   // A filter called TILEROW must not choose the tile that is kept under another number.
-  return withQuery(address, { ...own, ...asked });
+  return withQuery(address, options.vendorParameters, parameters, asked);
 }

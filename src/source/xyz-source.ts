@@ -31,7 +31,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Draw
         return undefined;
     }
   });
-  return withQuery(filled, { ...options.vendorParameters, ...setParameters(request.parameters) });
+  return withQuery(filled, options.vendorParameters, setParameters(request.parameters));
 }
 
 /**

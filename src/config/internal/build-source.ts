@@ -1,4 +1,5 @@
 import type { SourceOptions } from "../../layer/layer.ts";
+import { buildArcgis } from "./build-arcgis-source.ts";
 import { buildWmts, buildXyz } from "./build-tile-source.ts";
 import { buildUpstream, checkAddresses, DEFAULT_CONNECTIONS } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -35,6 +36,8 @@ export function buildSource(
       return buildXyz(document, path, problems);
     case "wmts":
       return buildWmts(document, layer, path, problems);
+    case "arcgis":
+      return buildArcgis(document, path, problems);
   }
 }
 

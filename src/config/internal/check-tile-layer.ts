@@ -17,7 +17,8 @@ export function checkTileLayer(
 ): void {
   if (!drawsSingleTiles(source) || source.type === "demo") return;
   const { metatile, gutter } = document;
-  const why = `as a source of type ${source.type} has single tiles`;
+  const mode = source.type === "arcgis" ? ` and mode ${source.mode}` : "";
+  const why = `as a source of type ${source.type}${mode} has single tiles`;
   if (metatile?.some((tiles) => tiles !== 1))
     problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
   if (gutter !== undefined && gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);

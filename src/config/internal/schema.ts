@@ -88,6 +88,15 @@ export const WmtsSourceSchema = strict({
   ...upstream,
 });
 
+export const ArcgisSourceSchema = strict({
+  type: Type.Literal("arcgis"),
+  mode: optional(Type.Enum(["export", "tile"])),
+  /** Of `export` only, like `transparent`. */
+  layers: optional(Type.Array(whole(0, 1_000_000), { minItems: 1 })),
+  transparent: optional(Type.Boolean()),
+  ...upstream,
+});
+
 const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
@@ -138,7 +147,7 @@ export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
   description: optional(Type.String()),
-  source: Type.Union([WmsSourceSchema, XyzSourceSchema, WmtsSourceSchema, DemoSourceSchema]),
+  source: Type.Union([WmsSourceSchema, XyzSourceSchema, WmtsSourceSchema, ArcgisSourceSchema, DemoSourceSchema]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
@@ -234,4 +243,5 @@ export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
 export type XyzSourceDocument = Static<typeof XyzSourceSchema>;
 export type WmtsSourceDocument = Static<typeof WmtsSourceSchema>;
+export type ArcgisSourceDocument = Static<typeof ArcgisSourceSchema>;
 export type UpstreamDocument = Static<typeof UpstreamSchema>;

@@ -1,0 +1,27 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decimal, setParameters, withQuery } from "./query.ts";
+
+test("later parameters replace earlier ones and the address's, whatever the case", () => {
+  const url = withQuery("http://u/?Layers=a&map=/x", { LAYERS: "b", key: "1" }, { layers: "c" });
+  expect(url.search).toBe("?map=%2Fx&key=1&layers=c");
+});
+
+test("an address is left as it is written when nothing is set", () => {
+  const address = "http://u/a%20b?sig=a%2Bb+c~&x";
+  expect(withQuery(address).href).toBe(address);
+  expect(withQuery(address, {}, {}).href).toBe(address);
+});
+
+test("parameters without a value are not set", () => {
+  expect(setParameters({ TIME: "", STYLES: "night" })).toEqual({ STYLES: "night" });
+});
+
+test("numbers have no exponent and lose nothing that a map could show", () => {
+  fc.assert(
+    fc.property(fc.double({ min: -3e7, max: 3e7, noNaN: true }), (value) => {
+      expect(decimal(value)).toMatch(/^-?\d+(\.\d+)?$/);
+      expect(Math.abs(Number(decimal(value)) - value)).toBeLessThanOrEqual(1e-20);
+    }),
+  );
+});
