@@ -1,11 +1,10 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import type { DrawGate, DrawOrder, DrawOutcome } from "../cache/draw.ts";
+import type { DrawGate } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
-import type { TileRect } from "../grid/grid-set.ts";
 import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -13,7 +12,6 @@ import { Channel } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import { lockDataDirectory, openDatabase } from "../state/database.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
 
 export interface KeeperData {
   readonly configuration: Configuration;
@@ -35,15 +33,7 @@ export interface KeeperMethods extends Operations, LedgerGate {
 }
 
 /** What the keeper asks of the front. */
-export interface FrontMethods {
-  draw(id: number, order: DrawOrder): Promise<DrawOutcome>;
-  cancelDraw(id: number): void;
-  pause(layer: string): Promise<void>;
-  resume(layer: string): void;
-  forget(layer: string): Promise<void>;
-  sweep(): Promise<void>;
-  cancelSweep(): void;
-  evicted(tileSet: TileSet, rect: TileRect): void;
+export interface FrontMethods extends DrawGate {
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -59,7 +49,6 @@ function bootId(): string | undefined {
 function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): void {
   let { configuration } = data;
   let catalogue: Catalogue = catalogueOf(configuration.layers);
-  let nextDraw = 1;
   let release = () => {};
   let opened: Keeper | undefined;
 
@@ -73,28 +62,12 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     error: (sentence, fields) => channel.note("log", ["error", sentence, fields ?? {}]),
   };
   const gate: DrawGate = {
-    async draw(order, signal) {
-      const id = nextDraw++;
-      const cancel = () => channel.note("cancelDraw", [id]);
-      signal.addEventListener("abort", cancel, { once: true });
-      try {
-        return await channel.call("draw", id, order);
-      } finally {
-        signal.removeEventListener("abort", cancel);
-      }
-    },
+    draw: (order, signal) => channel.callUntil(signal, "draw", order),
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
     forget: (layer) => channel.call("forget", layer),
     async sweep(signal) {
-      if (signal.aborted) return;
-      const cancel = () => channel.note("cancelSweep", []);
-      signal.addEventListener("abort", cancel, { once: true });
-      try {
-        await channel.call("sweep");
-      } finally {
-        signal.removeEventListener("abort", cancel);
-      }
+      if (!signal.aborted) await channel.callUntil(signal, "sweep");
     },
     evicted: (tileSet, rect) => channel.note("evicted", [tileSet, rect]),
   };

@@ -41,7 +41,6 @@ export class PainterPool implements Painters {
   readonly #usersActive: () => boolean;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
-  #next = 1;
 
   constructor(parts: {
     readonly data: PainterData;
@@ -110,20 +109,15 @@ export class PainterPool implements Painters {
 
   async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    const id = this.#next++;
     return this.#busy(who, async ({ channel }, died) => {
-      const cancel = () => channel.note("cancel", [id]);
-      signal.addEventListener("abort", cancel, { once: true });
-      try {
-        // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
-        const answer = channel.call("paint", id, order, generation, who === "user").catch((error: unknown) => {
+      // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
+      const answer = channel
+        .callUntil(signal, "paint", order, generation, who === "user")
+        .catch((error: unknown): PaintResult => {
           this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
-          return { kind: "lost" } as const;
+          return { kind: "lost" };
         });
-        return await Promise.race([died.then(() => ({ kind: "lost" }) as const), answer]);
-      } finally {
-        signal.removeEventListener("abort", cancel);
-      }
+      return await Promise.race([died.then((): PaintResult => ({ kind: "lost" })), answer]);
     });
   }
 
@@ -136,16 +130,8 @@ export class PainterPool implements Painters {
     );
   }
 
-  async sweep(signal: AbortSignal): Promise<void> {
-    await this.#busy("job", async ({ channel }) => {
-      const cancel = () => channel.note("cancelSweep", []);
-      signal.addEventListener("abort", cancel, { once: true });
-      try {
-        await channel.call("sweep");
-      } finally {
-        signal.removeEventListener("abort", cancel);
-      }
-    });
+  sweep(signal: AbortSignal): Promise<void> {
+    return this.#busy("job", ({ channel }) => channel.callUntil(signal, "sweep"));
   }
 
   compose(composition: Composition): Promise<Uint8Array> {

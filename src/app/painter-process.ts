@@ -24,13 +24,11 @@ export interface PainterData {
 export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
-  paint(id: number, order: DrawOrder, generation: number, bytesWanted: boolean): Promise<PaintResult>;
-  cancel(id: number): void;
+  paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
   featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
-  sweep(): Promise<void>;
-  cancelSweep(): void;
+  sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition): Promise<Uint8Array>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
@@ -45,13 +43,11 @@ function failedDraw(error: unknown): Extract<PaintResult, { readonly kind: "fail
 
 function startPainter(): void {
   const sources = new Map<string, Source>();
-  const inFlight = new Map<number, AbortController>();
   /** The oldest generation of a layer that may be stored, where it is not the first. */
   const oldest = new Map<string, number>();
   let layers = new Map<string, Layer>();
   let opened: BlobStore | undefined;
   let isOrphan = (): boolean => false;
-  let sweeping: AbortController | undefined;
   let storing = 0;
   let settled: (() => void)[] = [];
 
@@ -64,12 +60,7 @@ function startPainter(): void {
     return source;
   };
 
-  const work = async (
-    order: DrawOrder,
-    generation: number,
-    bytesWanted: boolean,
-    signal: AbortSignal,
-  ): Promise<PaintResult> => {
+  const work: PainterMethods["paint"] = async (order, generation, bytesWanted, signal) => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
@@ -116,18 +107,7 @@ function startPainter(): void {
       opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },
-    async paint(id, order, generation, bytesWanted) {
-      const abort = new AbortController();
-      inFlight.set(id, abort);
-      try {
-        return await work(order, generation, bytesWanted, abort.signal);
-      } finally {
-        inFlight.delete(id);
-      }
-    },
-    cancel(id) {
-      inFlight.get(id)?.abort(new Error("cancelled"));
-    },
+    paint: work,
     settle(layer, generation) {
       oldest.set(layer, generation);
       return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
@@ -143,11 +123,9 @@ function startPainter(): void {
         return failedDraw(error);
       }
     },
-    async sweep() {
-      sweeping = new AbortController();
-      await opened?.sweep(sweeping.signal);
+    async sweep(signal) {
+      await opened?.sweep(signal);
     },
-    cancelSweep: () => sweeping?.abort(),
     compose: composePicture,
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));

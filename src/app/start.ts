@@ -64,30 +64,15 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   const memory = new MemoryTier(configuration.server.memoryTierBytes);
   const store = createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
-  let sweeping: AbortController | undefined;
-  const jobDraws = new Map<number, AbortController>();
 
   const keeperData: KeeperData = { configuration, storeRoot, instance };
   const keeperWorker = new Worker(new URL("./keeper-thread.js", import.meta.url), { workerData: keeperData });
   const frontMethods: FrontMethods = {
-    async draw(id, order) {
-      const abort = new AbortController();
-      jobDraws.set(id, abort);
-      try {
-        return await draws.draw(order, abort.signal);
-      } finally {
-        jobDraws.delete(id);
-      }
-    },
-    cancelDraw: (id) => jobDraws.get(id)?.abort(new Error("cancelled")),
+    draw: (order, signal) => draws.draw(order, signal),
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
     forget: (layer) => draws.forget(layer),
-    async sweep() {
-      sweeping = new AbortController();
-      await draws.sweep(sweeping.signal);
-    },
-    cancelSweep: () => sweeping?.abort(),
+    sweep: (signal) => draws.sweep(signal),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
     log: (level, sentence, fields) => log[level](sentence, fields),
   };

@@ -179,8 +179,7 @@ export class Draws implements DrawGate {
     await governor.acquire("user", NEVER);
     try {
       const result = await this.#painters.featureInfo(layer.name, request);
-      if (result.kind === "info") governor.succeeded();
-      else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
+      learn(governor, result);
       if (result.kind === "failed") return failed(result);
       return result.kind === "lost" ? PAINTER_DIED : result;
     } finally {
@@ -270,9 +269,8 @@ export class Draws implements DrawGate {
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
-      if (result.kind === "painted") governor.succeeded();
-      else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
-      else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
+      learn(governor, result);
+      if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
       return result;
     } finally {
       governor.release();
@@ -333,6 +331,12 @@ export class Draws implements DrawGate {
   cancelAll(): void {
     for (const flight of this.#flights.values()) flight.abort.abort(new Error("shutting down"));
   }
+}
+
+/** How the upstream did; of a draw that was cancelled or lost nothing is known. */
+function learn(governor: Governor, result: PaintResult | InfoResult): void {
+  if (result.kind === "painted" || result.kind === "info") governor.succeeded();
+  else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
 }
 
 const failed = (failure: {

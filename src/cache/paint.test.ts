@@ -1,63 +1,38 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { builtInGridSet } from "../grid/built-in.ts";
-import { contentTypeOf, formatOf, type TileFormat } from "../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, gridSubset, type Layer } from "../layer/layer.ts";
+import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import type { TileRect } from "../grid/grid-set.ts";
+import { contentTypeOf } from "../layer/format.ts";
+import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
-import type { DrawRequest, Source } from "../source/source.ts";
+import type { Drawing, DrawRequest, Source } from "../source/source.ts";
 import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
 import { paint } from "./paint.ts";
 
-const gridSet = builtInGridSet("EPSG:4326");
-if (gridSet === undefined) throw new Error("EPSG:4326");
-const subset = gridSubset(gridSet, {});
+const DEFAULTS: Parameters = { id: "", values: {} };
+/** The whole of level 0. */
+const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
-function format(mimeType: string): TileFormat {
-  const found = formatOf(mimeType);
-  if (found === undefined) throw new Error(mimeType);
-  return found;
-}
-
-const layer: Layer = {
-  name: "a",
-  title: "",
-  description: "",
-  source: { type: "demo", dataset: "world", connections: 1 },
-  gridSubsets: [subset],
-  formats: [format("image/png")],
-  metatile: [2, 1],
-  gutter: 0,
-  parameterFilters: [
-    { type: "string", key: "TIME", default: "2020", values: ["2021"] },
-    { type: "float", key: "ELEVATION", default: "0", values: [0, 10], threshold: 1 },
-  ],
-  jpegQuality: DEFAULT_JPEG_QUALITY,
-  expireCacheSeconds: 0,
-  staleWhileRevalidateSeconds: 0,
-  queryable: false,
-  fullWms: false,
-  expireClientSeconds: 0,
-  secured: false,
-};
-
-/** Paints the one row of level 0 from an upstream's picture; what was asked of the upstream, and what was kept. */
-async function painted(mimeType: string, { id, values }: Parameters, picture: Uint8Array) {
+/** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
+async function painted(layer: Layer, mimeType: string, { id, values }: Parameters, rect: TileRect, answer: Drawing) {
   const asked: DrawRequest[] = [];
   const source: Source = {
     async draw(request) {
       asked.push(request);
-      return { kind: "encoded", bytes: picture };
+      return answer;
     },
     async [Symbol.asyncDispose]() {},
   };
   await using store = createMemoryBlobStore();
+  const [subset] = layer.gridSubsets;
+  if (subset === undefined) throw new Error("no grid subset");
   const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: mimeType, parametersId: id };
   await paint(
-    { tileSet, parameters: values, rect: { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 }, wanted: null },
+    { tileSet, parameters: values, rect, wanted: null },
     {
       layer,
       subset,
-      format: format(mimeType),
+      format: formatNamed(mimeType),
       source,
       store,
       isCurrent: () => true,
@@ -66,32 +41,63 @@ async function painted(mimeType: string, { id, values }: Parameters, picture: Ui
     },
     new AbortController().signal,
   );
-  const kept = [0, 1].map((x) => store.get({ tileSet, x, y: 0, z: 0 })?.bytes ?? new Uint8Array());
-  return { asked: asked.map((request) => request.parameters), kept };
+  const kept: Uint8Array[] = [];
+  for (let y = rect.minY; y <= rect.maxY; y++)
+    for (let x = rect.minX; x <= rect.maxX; x++)
+      kept.push(store.get({ tileSet, x, y, z: rect.z })?.bytes ?? new Uint8Array());
+  const [request] = asked;
+  if (request === undefined || asked.length > 1) throw new Error(`${asked.length} requests`);
+  return { request, kept };
 }
 
+const plain = layerNamed("a", { gridSubsets: [gridSubset(gridSetNamed("EPSG:4326"), {})] });
+const filtered: Layer = {
+  ...plain,
+  parameterFilters: [
+    { type: "string", key: "TIME", default: "2020", values: ["2021"] },
+    { type: "float", key: "ELEVATION", default: "0", values: [0, 10], threshold: 1 },
+  ],
+};
+
 /** Opaque on the left, nothing on the right. */
-const half = await sharp({ create: { width: 256, height: 256, channels: 4, background: "#3a6ea5" } })
-  .extend({ right: 256, background: "#00000000" })
-  .png()
-  .toBuffer();
+const half: Drawing = {
+  kind: "encoded",
+  bytes: await sharp({ create: { width: 256, height: 256, channels: 4, background: "#3a6ea5" } })
+    .extend({ right: 256, background: "#00000000" })
+    .png()
+    .toBuffer(),
+};
 
 test("the upstream is sent a value for every filter, the defaults where they are meant", async () => {
   const combination = (given: Readonly<Record<string, string>>): Parameters => {
-    const parsed = parseParameters(layer.parameterFilters, new Map(Object.entries(given)), "refuse");
+    const parsed = parseParameters(filtered.parameterFilters, new Map(Object.entries(given)), "refuse");
     if (!parsed.ok) throw new Error(parsed.error.message);
     return parsed.value;
   };
   const sent = async (given: Readonly<Record<string, string>>) =>
-    (await painted("image/png", combination(given), half)).asked;
-  expect(await sent({})).toEqual([{ TIME: "2020", ELEVATION: "0" }]);
-  expect(await sent({ elevation: "9.5" })).toEqual([{ TIME: "2020", ELEVATION: "10.0" }]);
+    (await painted(filtered, "image/png", combination(given), ROW, half)).request.parameters;
+  expect(await sent({})).toEqual({ TIME: "2020", ELEVATION: "0" });
+  expect(await sent({ elevation: "9.5" })).toEqual({ TIME: "2020", ELEVATION: "10.0" });
 });
 
 test("a hybrid's metatile is kept as JPEG and PNG side by side, each told by its bytes", async () => {
   for (const mimeType of ["image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
-    const { kept } = await painted(mimeType, { id: "", values: {} }, half);
-    expect(kept.map((tile) => contentTypeOf(format(mimeType), tile))).toEqual(["image/jpeg", "image/png"]);
+    const { kept } = await painted(plain, mimeType, DEFAULTS, ROW, half);
+    expect(kept.map((tile) => contentTypeOf(formatNamed(mimeType), tile))).toEqual(["image/jpeg", "image/png"]);
     expect(await Promise.all(kept.map(async (tile) => (await sharp(tile).metadata()).format))).toEqual(["jpeg", "png"]);
   }
+});
+
+test("a source is told which tile it draws, y from the bottom, but for a metatile of several or one with a gutter", async () => {
+  const asked = async (gutter: number, rect: TileRect): Promise<DrawRequest> => {
+    const width = 256 * (rect.maxX - rect.minX + 1) + 2 * gutter;
+    const height = 256 * (rect.maxY - rect.minY + 1) + 2 * gutter;
+    const raster = { width, height, channels: 3 as const, data: new Uint8Array(width * height * 3) };
+    const { request } = await painted({ ...plain, gutter }, "image/png", DEFAULTS, rect, { kind: "raster", raster });
+    return request;
+  };
+  const one = { z: 2, minX: 3, minY: 1, maxX: 3, maxY: 1 };
+  expect(await asked(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
+  expect(await asked(0, { ...one, minX: 2, minY: 0 })).not.toHaveProperty("tile");
+  expect(await asked(8, { ...one, minX: 2, maxX: 2 })).not.toHaveProperty("tile");
 });

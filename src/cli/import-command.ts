@@ -1,17 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { request } from "undici";
 import { stringify } from "yaml";
+import { HALF_WORLD, LAST_LATITUDE, mercatorX, mercatorY } from "../grid/web-mercator.ts";
+import { createHttpFetch } from "../source/http-fetch.ts";
 import { readWmsCatalogue, type WmsCatalogue, type WmsCatalogueLayer } from "../source/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 
-const LIMIT = 64 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
 const TILE = 256;
-const HALF_WORLD = 20037508.342789244;
-const LAST_LATITUDE = 85.0511287798066;
 /** Written for as long as they are offered: what others there are, nobody's browser shows. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
@@ -67,24 +65,26 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
   address.searchParams.set("SERVICE", "WMS");
   address.searchParams.set("REQUEST", "GetCapabilities");
   const password = passwordVariable === undefined ? "" : (process.env[passwordVariable] ?? "");
-  const authorization = `Basic ${Buffer.from(`${username ?? ""}:${password}`).toString("base64")}`;
-  return read(address, username === undefined ? {} : { authorization }).catch((error: unknown) => {
-    if (error instanceof CommandFailure) throw error;
-    throw new CommandFailure(`no answer from ${url}: ${error instanceof Error ? error.message : error}`, EXIT.failure);
-  });
-}
-
-async function read(address: URL, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { statusCode, body } = await request(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > LIMIT) throw new CommandFailure(`the capabilities are larger than ${LIMIT} bytes`, EXIT.failure);
-    chunks.push(chunk);
-  }
-  if (statusCode !== 200) throw new CommandFailure(`${address.href} answered with status ${statusCode}`, EXIT.failure);
-  return Buffer.concat(chunks).toString("utf8");
+  // The operator has just typed its address: nothing of it is cut out of a message.
+  await using upstream = createHttpFetch(
+    {
+      timeoutMs: TIMEOUT_MS,
+      connections: 1,
+      vendorParameters: {},
+      ...(username === undefined ? {} : { username, password }),
+    },
+    [],
+  );
+  const { status, body } = await upstream
+    .ask(address, new AbortController().signal, (answer) => answer)
+    .catch((error: unknown) => {
+      throw new CommandFailure(
+        `no answer from ${url}: ${error instanceof Error ? error.message : error}`,
+        EXIT.failure,
+      );
+    });
+  if (status !== 200) throw new CommandFailure(`${address.href} answered with status ${status}`, EXIT.failure);
+  return new TextDecoder().decode(body);
 }
 
 function layerDocument(
@@ -120,7 +120,12 @@ function layerDocument(
 function gridSubsets({ crs, box }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
   const [west, south, east, north] = box ?? [-180, -90, 180, 90];
   const degrees = [Math.max(west, -180), Math.max(south, -90), Math.min(east, 180), Math.min(north, 90)];
-  const metres = [mercatorX(west), mercatorY(south), mercatorX(east), mercatorY(north)];
+  const metres = [
+    mercatorX(within(west, 180)),
+    mercatorY(within(south, LAST_LATITUDE)),
+    mercatorX(within(east, 180)),
+    mercatorY(within(north, LAST_LATITUDE)),
+  ];
   const mercator = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"].some((code) => crs.has(code));
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || !mercator;
   return [
@@ -138,11 +143,7 @@ function subset(gridSet: string, extent: readonly number[], halfX: number, halfY
   return isWorld || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent };
 }
 
-const mercatorX = (longitude: number): number => (Math.max(-180, Math.min(180, longitude)) / 180) * HALF_WORLD;
-function mercatorY(latitude: number): number {
-  const bounded = Math.max(-LAST_LATITUDE, Math.min(LAST_LATITUDE, latitude));
-  return (Math.log(Math.tan(((90 + bounded) * Math.PI) / 360)) / Math.PI) * HALF_WORLD;
-}
+const within = (degrees: number, limit: number): number => Math.max(-limit, Math.min(limit, degrees));
 
 /** Several styles, and every dimension: a list of values as it is, intervals by their alphabet. */
 function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly Record<string, unknown>[] {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { GridSet } from "../grid/grid-set.ts";
-import { formatOf } from "../layer/format.ts";
-import { gridSubset, type Layer } from "../layer/layer.ts";
+import { gridSubset } from "../layer/layer.ts";
 import type { JobOptions } from "./job-options.ts";
 import { planExtentTruncate, planSeed } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
@@ -29,27 +29,12 @@ function grid(id: string, srs: number, half: number, levels: number): GridSet {
 }
 
 const mercator = grid("EPSG:900913", 900913, 20037508.34, 31);
-const png = formatOf("image/png");
-const jpeg = formatOf("image/jpeg");
 
-const layer: Layer = {
-  name: "ws:roads",
-  title: "Roads",
-  description: "",
-  source: { type: "demo", dataset: "world", connections: 4 },
+const layer = layerNamed("ws:roads", {
   gridSubsets: [gridSubset(mercator, { zoomStart: 2, zoomStop: 10 }), gridSubset(grid("local", 2163, 1000, 4), {})],
-  formats: png !== undefined && jpeg !== undefined ? [png, jpeg] : [],
-  metatile: [4, 4],
-  gutter: 0,
+  formats: ["image/png", "image/jpeg"].map(formatNamed),
   parameterFilters: [{ type: "string", key: "STYLES", default: "", values: ["a", "b"] }],
-  expireCacheSeconds: 0,
-  staleWhileRevalidateSeconds: 0,
-  queryable: false,
-  fullWms: false,
-  jpegQuality: 85,
-  expireClientSeconds: 0,
-  secured: false,
-};
+});
 
 const plan = (fields: Partial<SeedRequest>) =>
   planSeed({ type: "seed", parameters: new Map(), ...fields }, layer, OPTIONS);

@@ -1,14 +1,24 @@
 /** The methods that one side of a channel offers; arguments and answers must be structured-cloneable. */
 export type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
 
-type Call = { readonly kind: "call"; readonly id: number; readonly method: string; readonly args: readonly unknown[] };
+type Call = {
+  readonly kind: "call";
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+  /** The method is given a signal after its arguments. */
+  readonly cancellable: boolean;
+};
+type Cancel = { readonly kind: "cancel"; readonly id: number };
 type Note = { readonly kind: "note"; readonly method: string; readonly args: readonly unknown[] };
 type Answer =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "error"; readonly id: number; readonly message: string; readonly stack: string | undefined };
-type Message = Call | Note | Answer;
+type Message = Call | Cancel | Note | Answer;
 
 type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
+/** The arguments of a method that takes an `AbortSignal` last, without it. */
+type ParametersUntil<F> = F extends (...args: [...infer A, AbortSignal]) => unknown ? A : never;
 type Answered<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
 type Port = {
   postMessage(message: Message): void;
@@ -33,24 +43,52 @@ export const portOfProcess = (other: IpcProcess): Port => ({
  */
 export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote>> {
   readonly #port: Port;
-  readonly #local: Local;
+  readonly #local: ReadonlyMap<string, unknown>;
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  /** What the other side may still cancel. */
+  readonly #cancellable = new Map<number, AbortController>();
   #next = 1;
   #closed: Error | undefined;
 
   constructor(port: Port, local: Local) {
     this.#port = port;
-    this.#local = local;
+    this.#local = new Map(Object.entries(local));
     port.on("message", (message) => this.#receive(message));
   }
 
   /** Calls the other side. @throws what the other side threw, or the reason of `close` */
   call<K extends keyof Remote & string>(method: K, ...args: Parameters_<Remote[K]>): Promise<Answered<Remote[K]>> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    return this.#send(this.#next++, method, args, false);
+  }
+
+  /** Calls a method that takes a signal last: the other side's follows this one. @throws as `call` */
+  async callUntil<K extends keyof Remote & string>(
+    signal: AbortSignal,
+    method: K,
+    ...args: ParametersUntil<Remote[K]>
+  ): Promise<Answered<Remote[K]>> {
     const id = this.#next++;
+    const cancel = () => this.#port.postMessage({ kind: "cancel", id } satisfies Cancel);
+    const answered = this.#send<K>(id, method, args, true);
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await answered;
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  #send<K extends keyof Remote & string>(
+    id: number,
+    method: K,
+    args: readonly unknown[],
+    cancellable: boolean,
+  ): Promise<Answered<Remote[K]>> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#port.postMessage({ kind: "call", id, method, args } satisfies Call);
+      this.#port.postMessage({ kind: "call", id, method, args, cancellable } satisfies Call);
     });
   }
 
@@ -70,10 +108,13 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   #receive(message: Message): void {
     switch (message.kind) {
       case "note":
-        this.#invoke(message);
+        this.#invoke(message.method, message.args);
         return;
       case "call":
         void this.#answer(message);
+        return;
+      case "cancel":
+        this.#cancellable.get(message.id)?.abort(new Error("cancelled"));
         return;
       case "answer":
       case "error": {
@@ -86,21 +127,28 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     }
   }
 
-  #invoke(message: Call | Note): unknown {
+  #invoke(name: string, args: readonly unknown[]): unknown {
     // The map type cannot be indexed by a name that came as data; the sender's `call` has checked it.
-    const methods: Readonly<Record<string, unknown>> = { ...this.#local };
-    const method = methods[message.method];
-    if (typeof method !== "function") throw new Error(`no method ${message.method} on this side of the channel`);
-    return Reflect.apply(method, this.#local, [...message.args]);
+    const method = this.#local.get(name);
+    if (typeof method !== "function") throw new Error(`no method ${name} on this side of the channel`);
+    return Reflect.apply(method, undefined, args);
   }
 
-  async #answer(message: Call): Promise<void> {
+  #signalOf(id: number): AbortSignal {
+    const abort = new AbortController();
+    this.#cancellable.set(id, abort);
+    return abort.signal;
+  }
+
+  async #answer({ id, method, args, cancellable }: Call): Promise<void> {
     try {
-      const value = await this.#invoke(message);
-      this.#port.postMessage({ kind: "answer", id: message.id, value } satisfies Answer);
+      const value = await this.#invoke(method, cancellable ? [...args, this.#signalOf(id)] : args);
+      this.#port.postMessage({ kind: "answer", id, value } satisfies Answer);
     } catch (error) {
       const e = error instanceof Error ? error : new Error(String(error));
-      this.#port.postMessage({ kind: "error", id: message.id, message: e.message, stack: e.stack } satisfies Answer);
+      this.#port.postMessage({ kind: "error", id, message: e.message, stack: e.stack } satisfies Answer);
+    } finally {
+      this.#cancellable.delete(id);
     }
   }
 }

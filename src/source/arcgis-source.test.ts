@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { formatNamed } from "../../test/support/layer.ts";
 import type { ArcgisExportOptions, ArcgisTileOptions, UpstreamOptions } from "../layer/layer.ts";
 import { arcgisUrl, createArcgisSource } from "./arcgis-source.ts";
-import { describeTileSource, formatNamed, tileRequest } from "./tile-source.conformance.ts";
+import { describeTileSource, tileRequest } from "./tile-source.conformance.ts";
 
 const UPSTREAM: UpstreamOptions = { url: "http://u/", timeoutMs: 5000, connections: 2, vendorParameters: {} };
 const TILE: ArcgisTileOptions = { ...UPSTREAM, type: "arcgis", mode: "tile" };

@@ -1,12 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { builtInGridSet } from "../grid/built-in.ts";
+import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
+import { startOrigin } from "../../test/support/origin.ts";
 import { tileExtent } from "../grid/grid-set.ts";
 import { encodePng } from "../image/png-encode.ts";
-import { formatOf, type TileFormat } from "../layer/format.ts";
 import { type DrawRequest, type Source, SourceError } from "./source.ts";
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -14,19 +12,10 @@ afterEach(async () => {
 });
 
 /** An upstream of this test; the origin. */
-async function serve(handler: Handler): Promise<string> {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  open.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return `http://127.0.0.1:${address.port}`;
+async function serve(handler: RequestListener): Promise<string> {
+  const { origin, close } = await startOrigin(handler);
+  open.push(close);
+  return origin;
 }
 
 const PICTURE = Buffer.from(
@@ -36,20 +25,13 @@ const PICTURE = Buffer.from(
   ),
 );
 
-export function formatNamed(mimeType: string): TileFormat {
-  const format = formatOf(mimeType);
-  if (format === undefined) throw new Error(mimeType);
-  return format;
-}
-
 /** The request for one tile, y from the bottom. */
 export function tileRequest(
   gridSetId: string,
   [x, y, z]: readonly [number, number, number],
   more: Partial<DrawRequest> = {},
 ): DrawRequest {
-  const gridSet = builtInGridSet(gridSetId);
-  if (gridSet === undefined) throw new Error(gridSetId);
+  const gridSet = gridSetNamed(gridSetId);
   return {
     gridSet,
     extent: tileExtent(gridSet, { x, y, z }),

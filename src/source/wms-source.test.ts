@@ -1,32 +1,21 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { builtInGridSet } from "../grid/built-in.ts";
+import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
+import { startOrigin } from "../../test/support/origin.ts";
 import { encodePng } from "../image/png-encode.ts";
-import { formatOf } from "../layer/format.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { type DrawRequest, type Source, SourceError } from "./source.ts";
 import { createWmsSource } from "./wms-source.ts";
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function serve(handler: Handler): Promise<string> {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  open.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address() as AddressInfo;
-  return `http://127.0.0.1:${address.port}/wms`;
+async function serve(handler: RequestListener): Promise<string> {
+  const { origin, close } = await startOrigin(handler);
+  open.push(close);
+  return `${origin}/wms`;
 }
 
 function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOptions> = {}): Source {
@@ -46,15 +35,12 @@ function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOpt
   return source;
 }
 
-const gridSet = builtInGridSet("EPSG:4326");
-const png = formatOf("image/png");
-if (gridSet === undefined || png === undefined) throw new Error("no grid set or no format");
 const REQUEST: DrawRequest = {
-  gridSet,
+  gridSet: gridSetNamed("EPSG:4326"),
   extent: { minX: -180, minY: -90, maxX: 0, maxY: 90 },
   width: 256,
   height: 256,
-  format: png,
+  format: formatNamed("image/png"),
   parameters: {},
 };
 const TILE = Buffer.from(
@@ -76,12 +62,12 @@ async function failureAt(source: Source, signal = never()): Promise<SourceError>
   throw new Error("it was drawn");
 }
 
-async function failure(handler: Handler, options: Partial<WmsSourceOptions> = {}): Promise<SourceError> {
+async function failure(handler: RequestListener, options: Partial<WmsSourceOptions> = {}): Promise<SourceError> {
   return failureAt(sourceAt(await serve(handler), options));
 }
 
 const answer =
-  (status: number, type: string, body: string | Buffer, headers: Record<string, string> = {}): Handler =>
+  (status: number, type: string, body: string | Buffer, headers: Record<string, string> = {}): RequestListener =>
   (_, response) => {
     response.writeHead(status, { "Content-Type": type, ...headers });
     response.end(body);
@@ -214,12 +200,12 @@ test("a host that does not exist: refused, without its name", async () => {
 
 test("a connection that breaks before the answer is a reset, in the middle of it truncated", async () => {
   expect((await failure((request) => request.socket.destroy())).failure).toBe("reset");
-  const half: Handler = (_, response) => {
+  const half: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png", "Content-Length": String(TILE.length) });
     response.write(TILE.subarray(0, 20), () => response.destroy());
   };
   expect((await failure(half)).failure).toBe("truncated");
-  const chunked: Handler = (_, response) => {
+  const chunked: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });
     response.write(TILE.subarray(0, 20), () => response.destroy());
   };
@@ -228,7 +214,7 @@ test("a connection that breaks before the answer is a reset, in the middle of it
 
 test("no answer in time, and one that only drips, are time-outs of the whole request", async () => {
   expect((await failure(() => undefined, { timeoutMs: 150 })).failure).toBe("timeout");
-  const drip: Handler = (_, response) => {
+  const drip: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });
     const timer = setInterval(() => response.write("x"), 20);
     response.on("close", () => clearInterval(timer));
@@ -238,13 +224,13 @@ test("no answer in time, and one that only drips, are time-outs of the whole req
 });
 
 test("an answer that is far too large is not read to its end", async () => {
-  const announced: Handler = (_, response) => {
+  const announced: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png", "Content-Length": String(10 ** 9) });
     response.write(TILE);
   };
   expect((await failure(announced)).failure).toBe("too_large");
   let sent = 0;
-  const endless: Handler = (_, response) => {
+  const endless: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });
     const piece = Buffer.alloc(1024 * 1024);
     const more = (): void => {
@@ -292,7 +278,7 @@ test("credentials are not carried to another server", async () => {
 });
 
 test("no message holds the address or the credentials, not even when the upstream repeats them", async () => {
-  const echo: Handler = (request, response) => {
+  const echo: RequestListener = (request, response) => {
     response.writeHead(500, { "Content-Type": "text/html" });
     response.end(
       `<address>Apache Server at ${request.headers.host} http://${request.headers.host}/wms?x=1 127.0.0.1 Port 80</address> mapuser s3cret ${request.headers.authorization}`,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { formatNamed } from "../../test/support/layer.ts";
 import type { WmtsSourceOptions } from "../layer/layer.ts";
-import { describeTileSource, formatNamed, tileRequest } from "./tile-source.conformance.ts";
+import { describeTileSource, tileRequest } from "./tile-source.conformance.ts";
 import { createWmtsSource, wmtsUrl } from "./wmts-source.ts";
 
 const OPTIONS: WmtsSourceOptions = {

@@ -1,11 +1,10 @@
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
+import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 
 /** The extent that a subset offers, in its grid set's units. */
 export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
 
-const EARTH_RADIUS = 6378137;
-const degrees = (radians: number): number => (radians * 180) / Math.PI;
 const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
 
 /** A layer's box in longitude and latitude, of its EPSG:4326 subset, else of a Mercator one (as GWC); undefined: neither. */
@@ -26,8 +25,9 @@ export function geographicBox(layer: Layer): Extent | undefined {
   };
 }
 
-function unprojected(e: Extent): Extent {
-  const longitude = (x: number): number => degrees(x / EARTH_RADIUS);
-  const latitude = (y: number): number => degrees(Math.atan(Math.sinh(y / EARTH_RADIUS)));
-  return { minX: longitude(e.minX), minY: latitude(e.minY), maxX: longitude(e.maxX), maxY: latitude(e.maxY) };
-}
+const unprojected = (e: Extent): Extent => ({
+  minX: longitudeAt(e.minX),
+  minY: latitudeAt(e.minY),
+  maxX: longitudeAt(e.maxX),
+  maxY: latitudeAt(e.maxY),
+});

@@ -17,7 +17,7 @@ import {
   tileset,
   tilesets,
 } from "./ogc-documents.ts";
-import { type Asked, findFormat, findFormatOfExtension, findLayer, levelOf, notFound, tileAt } from "./tile-parts.ts";
+import { type Asked, findFormatAsked, findLayer, levelOf, notFound, tileAt } from "./tile-parts.ts";
 
 type Query = ReadonlyMap<string, string>;
 
@@ -78,8 +78,7 @@ function parseTile(layer: Layer, { subset }: NamedGrid, rest: readonly string[],
   if (!row.ok) return row;
   const column = wholeNumber("tileCol", columnText);
   if (!column.ok) return column;
-  const asked = query.get("F") ?? layer.formats[0]?.mimeType ?? "";
-  const format = asked.includes("/") ? findFormat(layer, asked) : findFormatOfExtension(layer, asked.toLowerCase());
+  const format = findFormatAsked(layer, query.get("F"));
   if (!format.ok) return format;
   const parameters = parseParameters(layer.parameterFilters, query, "ignore");
   if (!parameters.ok) return parameters;

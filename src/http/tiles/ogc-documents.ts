@@ -3,7 +3,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox } from "./geographic-box.ts";
-import { offeredRange } from "./tile-parts.ts";
+import { offeredRange, WEB_GRID } from "./tile-parts.ts";
 
 /*
  * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and of Common (19-072) what it needs. Every function gives JSON
@@ -19,7 +19,7 @@ export interface NamedGrid {
 }
 
 const WELL_KNOWN = [
-  { id: "WebMercatorQuad", gridSet: "EPSG:900913" },
+  { id: "WebMercatorQuad", gridSet: WEB_GRID },
   { id: "WorldCRS84Quad", gridSet: "EPSG:4326" },
 ];
 const REGISTER = "http://www.opengis.net/def/tilematrixset/OGC/1.0/";

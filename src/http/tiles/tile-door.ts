@@ -4,6 +4,7 @@ import type { FeatureInfoOutcome, FeatureInfoQuery } from "../../cache/feature-i
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import type { Layer } from "../../layer/layer.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import type { AskedDocument } from "./tile-parts.ts";
 import {
@@ -136,19 +137,17 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     answer(prepared, outcome, request, response);
   };
 
-  const serveSecured = async (
-    prepared: PreparedTile,
-    request: TileDoorRequest,
-    response: ServerResponse,
-  ): Promise<void> => {
-    const allowed = await options.authorised(response.req);
-    if (request.signal.aborted || response.destroyed) return;
-    if (!allowed) sendUnauthorized(response);
-    else await serveTile(prepared, request, response);
+  /** Serves something of a layer to those who may see it: at once where everybody may. */
+  const guarded = (layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void => {
+    if (!layer.secured) return serve();
+    return options.authorised(response.req).then((allowed) => {
+      if (response.destroyed) return;
+      return allowed ? serve() : sendUnauthorized(response);
+    });
   };
 
   const serve = (prepared: PreparedTile, request: TileDoorRequest, response: ServerResponse): Promise<void> | void =>
-    prepared.request.layer.secured ? serveSecured(prepared, request, response) : serveTile(prepared, request, response);
+    guarded(prepared.request.layer, response, () => serveTile(prepared, request, response));
 
   const serveMap = async (
     map: MapRequest,
@@ -156,8 +155,6 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    const allowed = !map.layer.secured || (await options.authorised(response.req));
-    if (!allowed) return sendUnauthorized(response);
     const outcome = await options.maps.render(map, request.signal);
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
@@ -165,8 +162,6 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   };
 
   const serveInfo = async (query: FeatureInfoQuery, dialect: Dialect, response: ServerResponse): Promise<void> => {
-    const allowed = !query.layer.secured || (await options.authorised(response.req));
-    if (!allowed) return sendUnauthorized(response);
     const outcome = await options.featureInfo(query);
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info);
@@ -181,14 +176,20 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
     const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
-    if (asked.value.kind === "document") {
-      return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()));
+    const meant = asked.value;
+    switch (meant.kind) {
+      case "document":
+        return sendDocument(response, request.headers, memo.document(meant, request.baseUrl()));
+      case "map":
+        return guarded(meant.request.layer, response, () => serveMap(meant.request, dialect, request, response));
+      case "info":
+        return guarded(meant.query.layer, response, () => serveInfo(meant.query, dialect, response));
+      case "tile": {
+        const prepared = prepareTile(meant.request, dialect);
+        memo.keep(address, prepared);
+        return serve(prepared, request, response);
+      }
     }
-    if (asked.value.kind === "map") return serveMap(asked.value.request, dialect, request, response);
-    if (asked.value.kind === "info") return serveInfo(asked.value.query, dialect, response);
-    const prepared = prepareTile(asked.value.request, dialect);
-    memo.keep(address, prepared);
-    return serve(prepared, request, response);
   };
 
   const handle = (request: TileDoorRequest, response: ServerResponse): Promise<void> | void => {

@@ -36,6 +36,9 @@ export const XML_TYPE = "text/xml;charset=UTF-8";
 /** Whether a protocol counts its rows from the top of the whole matrix or from the bottom. */
 export type RowOrder = "top" | "bottom";
 
+/** The grid set of every web map (the OGC's WebMercatorQuad but for the last digits of its extent). */
+export const WEB_GRID = "EPSG:900913";
+
 const list = (values: readonly string[]): string => `one of ${values.join(", ")}`;
 
 export const notFound = (message: string): { readonly ok: false; readonly error: Refusal } =>
@@ -62,6 +65,14 @@ export function findFormat(layer: Layer, mimeType: string): Result<TileFormat, R
   return format === undefined
     ? refuse(badField("format", list(layer.formats.map((f) => f.mimeType)), mimeType))
     : ok(format);
+}
+
+/** The offered format of a MIME type or an extension, the layer's first when none is asked. */
+export function findFormatAsked(layer: Layer, asked: string | undefined): Result<TileFormat, Refusal> {
+  const [first] = layer.formats;
+  if (asked === undefined && first !== undefined) return ok(first);
+  const text = asked ?? "";
+  return text.includes("/") ? findFormat(layer, text) : findFormatOfExtension(layer, text.toLowerCase());
 }
 
 /** The offered format of an address's extension. */

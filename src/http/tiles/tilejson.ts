@@ -4,8 +4,7 @@ import type { GridSubset, Layer } from "../../layer/layer.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { geographicBox } from "./geographic-box.ts";
-import { type Asked, findFormat, findFormatOfExtension, findGrid, findLayer, notFound } from "./tile-parts.ts";
-import { WEB_GRID } from "./web-tile.ts";
+import { type Asked, findFormatAsked, findGrid, findLayer, notFound, WEB_GRID } from "./tile-parts.ts";
 
 /** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
 export function parseTileJson(
@@ -19,8 +18,7 @@ export function parseTileJson(
   if (!layer.ok) return layer;
   const subset = findGrid(layer.value, gridSet);
   if (!subset.ok) return subset;
-  const asked = query.get("FORMAT") ?? layer.value.formats[0]?.mimeType ?? "";
-  const format = asked.includes("/") ? findFormat(layer.value, asked) : findFormatOfExtension(layer.value, asked);
+  const format = findFormatAsked(layer.value, query.get("FORMAT"));
   return format.ok ? ok(tileJson(layer.value, subset.value, format.value)) : format;
 }
 

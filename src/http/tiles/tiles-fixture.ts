@@ -1,10 +1,11 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
-import { formatOf, type TileFormat } from "../../layer/format.ts";
+import type { TileFormat } from "../../layer/format.ts";
 import { gridSubset, type Layer } from "../../layer/layer.ts";
 import { createTileDoors, type TileDoorOptions } from "./tile-door.ts";
 
@@ -51,35 +52,10 @@ const odd = grid("my:grid", 2163, { minX: -2e6, minY: -1e6, maxX: 3e6, maxY: 1.9
   alignTopLeft: true,
 });
 
-function formats(...names: string[]): TileFormat[] {
-  return names.map((name) => {
-    const format = formatOf(name);
-    if (format === undefined) throw new Error(`no format ${name}`);
-    return format;
-  });
-}
+const formats = (...names: string[]): TileFormat[] => names.map(formatNamed);
 
-function layer(name: string, more: Partial<Layer>): Layer {
-  return {
-    name,
-    title: "",
-    description: "",
-    source: { type: "demo", dataset: "world", connections: 1 },
-    gridSubsets: [gridSubset(mercator, {})],
-    formats: formats("image/png"),
-    metatile: [4, 4],
-    gutter: 0,
-    parameterFilters: [],
-    expireCacheSeconds: 0,
-    staleWhileRevalidateSeconds: 0,
-    queryable: false,
-    fullWms: false,
-    jpegQuality: 85,
-    expireClientSeconds: 0,
-    secured: false,
-    ...more,
-  };
-}
+const layer = (name: string, more: Partial<Layer>): Layer =>
+  layerNamed(name, { gridSubsets: [gridSubset(mercator, {})], ...more });
 
 export const states = layer("topp:states", {
   title: "States & <provinces>",

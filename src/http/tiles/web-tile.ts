@@ -4,12 +4,9 @@ import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { splitExtension, wholeNumber } from "./address.ts";
-import { type Asked, findFormat, findFormatOfExtension, findLayer, notFound, tileAt } from "./tile-parts.ts";
+import { type Asked, findFormat, findFormatOfExtension, findLayer, notFound, tileAt, WEB_GRID } from "./tile-parts.ts";
 
 type Query = ReadonlyMap<string, string>;
-
-/** The grid set of every web map (the OGC's WebMercatorQuad but for the last digits of its extent). */
-export const WEB_GRID = "EPSG:900913";
 
 /** A tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */
 function webTile(

@@ -77,17 +77,16 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
   const format = findFormat(layer.value, query.get("FORMAT") ?? "");
   if (!format.ok) return as(format.error, "InvalidFormat");
 
-  const width = positive(query, "WIDTH");
-  if (!width.ok) return width;
-  const height = positive(query, "HEIGHT");
-  if (!height.ok) return height;
+  const size = parseSize(query);
+  if (!size.ok) return size;
+  const { width, height } = size.value;
   const sized = subsets.value.offered.filter(
-    ({ gridSet }) => gridSet.tileWidth === width.value && gridSet.tileHeight === height.value,
+    ({ gridSet }) => gridSet.tileWidth === width && gridSet.tileHeight === height,
   );
   if (sized.length === 0 && !layer.value.fullWms) {
     const sizes = new Set(subsets.value.offered.map(({ gridSet }) => `${gridSet.tileWidth} x ${gridSet.tileHeight}`));
     const expected = `the size of a tile, ${[...sizes].join(" or ")}`;
-    return refuse(badField("WIDTH, HEIGHT", expected, `${width.value} x ${height.value}`));
+    return refuse(badField("WIDTH, HEIGHT", expected, `${width} x ${height}`));
   }
 
   const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
@@ -99,7 +98,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
     const [subset] = subsets.value.offered;
     return mapOf(
       { layer: layer.value, subset, format: format.value, parameters: parameters.value },
-      { extent: box.value, width: width.value, height: height.value },
+      { extent: box.value, width, height },
     );
   }
   if (fit === undefined) {
@@ -129,10 +128,8 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
     );
   const subsets = parseCrs(layer.value, query);
   if (!subsets.ok) return subsets;
-  const width = positive(query, "WIDTH");
-  if (!width.ok) return width;
-  const height = positive(query, "HEIGHT");
-  if (!height.ok) return height;
+  const size = parseSize(query);
+  if (!size.ok) return size;
   const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
   if (!box.ok) return box;
   const pixel = (keys: readonly [string, string], side: number): Result<number, DoorRefusal> => {
@@ -141,9 +138,9 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
     return as(badField(keys[0], `a pixel from 0 to ${side - 1}`, text), "InvalidPoint");
   };
   const is13 = wmsVersion(query) === "1.3.0";
-  const i = pixel(is13 ? ["I", "X"] : ["X", "I"], width.value);
+  const i = pixel(is13 ? ["I", "X"] : ["X", "I"], size.value.width);
   if (!i.ok) return i;
-  const j = pixel(is13 ? ["J", "Y"] : ["Y", "J"], height.value);
+  const j = pixel(is13 ? ["J", "Y"] : ["Y", "J"], size.value.height);
   if (!j.ok) return j;
   const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
   if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
@@ -152,8 +149,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
   const request = {
     gridSet: subsets.value.offered[0].gridSet,
     extent: box.value,
-    width: width.value,
-    height: height.value,
+    ...size.value,
     i: i.value,
     j: j.value,
     infoFormat: infoFormat.value,
@@ -220,6 +216,13 @@ function parseCrs(
   }
   const swapped = version === "1.3.0" && !crs84 && isYFirst(first.gridSet);
   return ok({ offered: [first, ...others], axes: swapped ? "y, x" : "x, y" });
+}
+
+function parseSize(query: Query): Result<{ readonly width: number; readonly height: number }, Refusal> {
+  const width = positive(query, "WIDTH");
+  if (!width.ok) return width;
+  const height = positive(query, "HEIGHT");
+  return height.ok ? ok({ width: width.value, height: height.value }) : height;
 }
 
 function positive(query: Query, key: string): Result<number, Refusal> {

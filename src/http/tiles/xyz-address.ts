@@ -4,9 +4,7 @@ import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { splitExtension, wholeNumber } from "./address.ts";
-import { type Asked, findFormatOfExtension, findGrid, findLayer, notFound, tileAt } from "./tile-parts.ts";
-
-const DEFAULT_GRID = "EPSG:900913";
+import { type Asked, findFormatOfExtension, findGrid, findLayer, notFound, tileAt, WEB_GRID } from "./tile-parts.ts";
 
 /** `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top (decisions 9). `rest` is what follows `/xyz`. */
 export function parseXyz(
@@ -20,10 +18,10 @@ export function parseXyz(
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
   const short = rest.length === 4;
-  const inDefault = findSubset(layer.value, DEFAULT_GRID);
+  const inDefault = findSubset(layer.value, WEB_GRID);
   if (short && inDefault === undefined) {
     return notFound(
-      `The layer has no ${DEFAULT_GRID}; name one of its grid sets before {z}: ${layer.value.gridSubsets.map((s) => s.gridSet.id).join(", ")}`,
+      `The layer has no ${WEB_GRID}; name one of its grid sets before {z}: ${layer.value.gridSubsets.map((s) => s.gridSet.id).join(", ")}`,
     );
   }
   const subset = short && inDefault !== undefined ? ok(inDefault) : findGrid(layer.value, rest[1] ?? "");

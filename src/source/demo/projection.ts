@@ -1,9 +1,8 @@
 import proj4 from "proj4";
 import { canonicalSrs } from "../../grid/grid-set.ts";
+import { mercatorX, mercatorY } from "../../grid/web-mercator.ts";
 import { SourceError } from "../source.ts";
 
-const RADIUS = 6378137;
-const DEGREE = Math.PI / 180;
 /** Where web mercator's square ends. */
 const MAX_LATITUDE = 85.06;
 
@@ -16,10 +15,10 @@ export interface Projection {
   readonly wraps: boolean;
 }
 
-function mercator(lon: number, lat: number): readonly [number, number] {
-  const clamped = Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, lat));
-  return [RADIUS * lon * DEGREE, RADIUS * Math.log(Math.tan(Math.PI / 4 + (clamped * DEGREE) / 2))];
-}
+const mercator = (lon: number, lat: number): readonly [number, number] => [
+  mercatorX(lon),
+  mercatorY(Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, lat))),
+];
 
 /** From degrees to the units of a CRS. @throws SourceError for one that the demo does not know */
 export function projectionOf(srs: number): Projection {

@@ -1,0 +1,39 @@
+import { builtInGridSet } from "../../src/grid/built-in.ts";
+import type { GridSet } from "../../src/grid/grid-set.ts";
+import { formatOf, type TileFormat } from "../../src/layer/format.ts";
+import { DEFAULT_JPEG_QUALITY, gridSubset, type Layer } from "../../src/layer/layer.ts";
+
+/** A format of which the test knows that it exists. */
+export function formatNamed(mimeType: string): TileFormat {
+  const format = formatOf(mimeType);
+  if (format === undefined) throw new Error(`no format ${mimeType}`);
+  return format;
+}
+
+/** A grid set of which the test knows that it exists. */
+export function gridSetNamed(id: string): GridSet {
+  const gridSet = builtInGridSet(id);
+  if (gridSet === undefined) throw new Error(`no grid set ${id}`);
+  return gridSet;
+}
+
+/** A layer of PNG tiles in the web's grid set, but for what the test is about. */
+export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
+  name,
+  title: "",
+  description: "",
+  source: { type: "demo", dataset: "world", connections: 1 },
+  gridSubsets: [gridSubset(gridSetNamed("EPSG:900913"), {})],
+  formats: [formatNamed("image/png")],
+  metatile: [4, 4],
+  gutter: 0,
+  parameterFilters: [],
+  expireCacheSeconds: 0,
+  staleWhileRevalidateSeconds: 0,
+  queryable: false,
+  fullWms: false,
+  jpegQuality: DEFAULT_JPEG_QUALITY,
+  expireClientSeconds: 0,
+  secured: false,
+  ...more,
+});
