@@ -3,28 +3,20 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { pino } from "pino";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
-import { askFeatureInfo } from "../cache/feature-info.ts";
-import { MapRenderer } from "../cache/map-renderer.ts";
-import { MemoryTier } from "../cache/memory-tier.ts";
-import { TileCache } from "../cache/tile-cache.ts";
-import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
-import { Authenticator } from "../http/auth/credentials.ts";
-import { clientAddress } from "../http/request.ts";
-import { createHttpServer } from "../http/server.ts";
-import { createTileDoors } from "../http/tiles/tile-door.ts";
-import type { Operations } from "../jobs/operations.ts";
+import type { Readiness } from "../http/server.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
-import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
+import { createLogger } from "./logger.ts";
 import { PainterPool } from "./painter-pool.ts";
+import { type Core, Serving } from "./serving.ts";
+import { ServingPool } from "./serving-pool.ts";
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:8080/`. */
@@ -41,8 +33,6 @@ export class StartError extends Error {
 
 export type LoadConfiguration = () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
-/** How often the keeper is told which tiles were read. */
-const USE_MS = 250;
 /** After a read users are taken for reading on for this long. */
 const ACTIVE_MS = 2_000;
 /** Tiles in flight at a shutdown are finished within this time (decisions 9). */
@@ -61,9 +51,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   let current = configuration;
   let catalogue: Catalogue = catalogueOf(configuration.layers);
   for (const warning of configuration.warnings) log.warn(warning);
-
-  const memory = new MemoryTier(configuration.server.memoryTierBytes);
-  const store = createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
 
   const keeperData: KeeperData = { configuration, storeRoot, instance };
   const keeperWorker = new Worker(new URL("./keeper-thread.js", import.meta.url), { workerData: keeperData });
@@ -93,20 +80,9 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     });
   });
 
-  const uses = new UseRecorder(Date.now);
   let lastUseMs = 0;
-  const tellUses = (): void => {
-    const report = uses.drain();
-    if (report === undefined) return;
-    lastUseMs = Date.now();
-    keeper.note("used", [report]);
-  };
   const ledger: LedgerGate = {
-    open(tileSet, rect, missed) {
-      // First what was read before: room may have to be made for this one.
-      tellUses();
-      return keeper.call("open", tileSet, rect, missed);
-    },
+    open: (tileSet, rect, missed) => keeper.call("open", tileSet, rect, missed),
     closeCells: (id) => keeper.note("closeCells", [id]),
     wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
@@ -126,7 +102,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const draws = new Draws({
     painters,
     ledger,
-    memory,
+    memory: {
+      clear: (layer) => serving.clear(layer),
+      forget: (keys) => serving.forget(keys),
+    },
     layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });
@@ -139,30 +118,18 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     throw new StartError(refused);
   }
 
-  const cache = new TileCache({
-    store,
-    memory,
-    draws,
-    uses,
-    shared: () => current.store.shared,
-    now: Date.now,
-  });
-  const operations = operationsOf(keeper, tellUses);
-  const authenticator = new Authenticator(configuration.users);
-  let keeperFailure: string | undefined;
+  let readiness: Readiness = { ready: true };
+  const tellReadiness = (keeperFailure: string | undefined): void => {
+    const reason = closing ? "shutting down" : (keeperLost ?? keeperFailure);
+    const next: Readiness = reason === undefined ? { ready: true } : { ready: false, reason };
+    if (JSON.stringify(next) === JSON.stringify(readiness)) return;
+    readiness = next;
+    serving.ready(next);
+  };
   const healthTimer = setInterval(() => {
-    keeper.call("health").then(
-      (failure) => {
-        keeperFailure = failure;
-      },
-      (error: unknown) => {
-        keeperFailure = String(error);
-      },
-    );
+    keeper.call("health").then(tellReadiness, (error: unknown) => tellReadiness(String(error)));
   }, 1_000);
   healthTimer.unref();
-  const useTimer = setInterval(tellUses, USE_MS);
-  useTimer.unref();
 
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
     const loaded = await load();
@@ -184,43 +151,36 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     const warnings = [...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)];
     current = { ...next, dataDir: current.dataDir, store: current.store };
     catalogue = catalogueOf(next.layers);
-    for (const layer of next.layers) memory.clear(layer.name);
     draws.configure(next.layers);
     painters.configure(next.layers);
-    authenticator.setUsers(next.users);
+    await serving.configure(current);
     await keeper.call("configure", current);
     log.info("the configuration has been reloaded", { layers: next.layers.length });
     return ok(warnings);
   };
 
-  const http = createHttpServer({
-    server: () => current.server,
-    compat: () => current.compat,
-    catalogue: () => catalogue,
-    jobOptions: () => current.jobs,
-    operations,
-    authenticator,
-    tileDoors: createTileDoors({
-      catalogue: () => catalogue,
-      reader: cache,
-      featureInfo: (query) => askFeatureInfo(draws, query),
-      maps: new MapRenderer({ tiles: cache, compose: (composition) => painters.compose(composition) }),
-      authorised: async (request) => {
-        if (!authenticator.usersConfigured()) return true;
-        const address = clientAddress(request, current.server);
-        const checked = await authenticator.check(request.headers.authorization, address);
-        return checked.kind === "user";
-      },
-    }),
-    readiness: () => {
-      if (closing) return { ready: false, reason: "shutting down" };
-      const why = keeperLost ?? keeperFailure;
-      return why === undefined ? { ready: true } : { ready: false, reason: why };
+  const core: Core = {
+    operations: keeper,
+    draws,
+    compose: (composition) => painters.compose(composition),
+    used(report) {
+      lastUseMs = Date.now();
+      keeper.note("used", [report]);
     },
     reload,
-    log,
-  });
-  const { port } = await http.listen(configuration.server.host, configuration.server.port);
+  };
+  const { workers, memoryTierBytes } = configuration.server;
+  const serving =
+    workers > 1
+      ? new ServingPool({ data: { configuration, memoryTierBytes, storeRoot, instance }, workers, core, log })
+      : new Serving({
+          configuration,
+          memoryTierBytes,
+          store: createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
+          core,
+          log,
+        });
+  const { port } = await serving.listen(configuration.server.host, configuration.server.port);
   keeper.note("start", []);
   const { host } = configuration.server;
   const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
@@ -236,61 +196,17 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       const deadline = Date.now() + GRACE_MS;
       const left = () => Math.max(0, deadline - Date.now());
       clearInterval(healthTimer);
-      clearInterval(useTimer);
-      tellUses();
+      tellReadiness(undefined);
       // Jobs and users finish what is in flight together.
       const keeperStopped = keeper.call("close", left());
-      await http.close(left());
+      await serving.close(left());
       await Promise.race([keeperStopped, new Promise((resolve) => setTimeout(resolve, left() + 2_000).unref())]);
       draws.cancelAll();
       await draws.idle();
       await painters.close();
       await keeperWorker.terminate();
       await keeperEnded;
-      await store[Symbol.asyncDispose]();
       log.info("closed");
     },
-  };
-}
-
-/** `tellUses`: the keeper is told what was read before it decides what is cold. */
-function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>, tellUses: () => void): Operations {
-  return {
-    rows: (layer) => keeper.call("rows", layer),
-    submit(request) {
-      tellUses();
-      return keeper.call("submit", request);
-    },
-    kill: (scope, layer) => keeper.call("kill", scope, layer),
-    killTask: (layer, taskId) => keeper.call("killTask", layer, taskId),
-    truncateLayer: (layer) => keeper.call("truncateLayer", layer),
-    truncateParameters: (layer, values) => keeper.call("truncateParameters", layer, values),
-    truncateOrphans: (layer) => keeper.call("truncateOrphans", layer),
-    jobs: (filter) => keeper.call("jobs", filter),
-    job: (id) => keeper.call("job", id),
-    usage: (options) => keeper.call("usage", options),
-    verify: (options) => keeper.call("verify", options),
-    simulate(choices) {
-      tellUses();
-      return keeper.call("simulate", choices);
-    },
-    verification: () => keeper.call("verification"),
-    cancelVerification: () => keeper.call("cancelVerification"),
-    quota: () => keeper.call("quota"),
-    changeQuota(change) {
-      tellUses();
-      return keeper.call("changeQuota", change);
-    },
-  };
-}
-
-/** JSON lines on stderr: stdout belongs to what a person asked for. */
-function createLogger(): Logger {
-  const level = process.env["NUTHATCH_LOG_LEVEL"] ?? "info";
-  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
-  return {
-    info: (sentence, fields) => logger.info(fields ?? {}, sentence),
-    warn: (sentence, fields) => logger.warn(fields ?? {}, sentence),
-    error: (sentence, fields) => logger.error(fields ?? {}, sentence),
   };
 }

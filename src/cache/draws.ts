@@ -6,7 +6,7 @@ import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/so
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
 import { Governor } from "./governor.ts";
-import type { MemoryTier } from "./memory-tier.ts";
+import type { HotTiles } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
 
 /** What a painter answers. */
@@ -68,6 +68,18 @@ export type UserDraw =
   | DrawFailure
   | { readonly kind: "cancelled" };
 
+/** What whoever serves users asks for. */
+export interface UserDraws {
+  /** Draws for a user who missed one tile of the metatile. */
+  drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw>;
+  /** What lies under a pixel: one of the upstream's connections, as for any user. */
+  featureInfo(layer: Layer, request: FeatureInfoRequest): Promise<UserInfo>;
+}
+
+export type UserInfo =
+  | Extract<InfoResult, { readonly kind: "info" }>
+  | Exclude<UserDraw, { readonly kind: "painted" | "stored" }>;
+
 const NEVER = new AbortController().signal;
 const PAINTER_DIED: DrawFailure = {
   kind: "failed",
@@ -87,10 +99,10 @@ interface Flight {
  * Gives out leases: for one metatile at a time a connection to its upstream, the only draw of it, and the generation under
  * which it may be kept. Users and jobs share the draws; users come first.
  */
-export class Draws implements DrawGate {
+export class Draws implements DrawGate, UserDraws {
   readonly #painters: Painters;
   readonly #ledger: LedgerGate;
-  readonly #memory: MemoryTier;
+  readonly #memory: HotTiles;
   /** Raised by every truncation of the layer; absent is 0. A draw that began under an older one is not kept. */
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
@@ -102,7 +114,7 @@ export class Draws implements DrawGate {
   constructor(parts: {
     readonly painters: Painters;
     readonly ledger: LedgerGate;
-    readonly memory: MemoryTier;
+    readonly memory: HotTiles;
     readonly layer: (name: string) => Layer | undefined;
     readonly now: () => number;
   }) {
@@ -139,7 +151,6 @@ export class Draws implements DrawGate {
     return governor;
   }
 
-  /** Draws for a user who missed one tile of the metatile. */
   async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
     const key = flightKey(order);
     const flying = this.#flights.get(key);
@@ -168,11 +179,7 @@ export class Draws implements DrawGate {
     }
   }
 
-  /** What lies under a pixel: one of the upstream's connections, as for any user. */
-  async featureInfo(
-    layer: Layer,
-    request: FeatureInfoRequest,
-  ): Promise<Extract<InfoResult, { kind: "info" }> | Exclude<UserDraw, { kind: "painted" | "stored" }>> {
+  async featureInfo(layer: Layer, request: FeatureInfoRequest): Promise<UserInfo> {
     const governor = this.#governorOf(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
@@ -280,7 +287,7 @@ export class Draws implements DrawGate {
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
     if (tiles.length === 0) return;
-    for (const { x, y, z } of tiles) this.#memory.delete(tileKey(tileSet, x, y, z));
+    this.#memory.forget(tiles.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
     this.#ledger.wrote(tileSet, tiles);
   }
 
@@ -319,8 +326,10 @@ export class Draws implements DrawGate {
 
   /** Tiles have left the store one by one. */
   evicted(tileSet: TileSet, rect: TileRect): void {
+    const keys: string[] = [];
     for (let y = rect.minY; y <= rect.maxY; y++)
-      for (let x = rect.minX; x <= rect.maxX; x++) this.#memory.delete(tileKey(tileSet, x, y, rect.z));
+      for (let x = rect.minX; x <= rect.maxX; x++) keys.push(tileKey(tileSet, x, y, rect.z));
+    this.#memory.forget(keys);
   }
 
   /** Waits until nothing is drawn any more. */

@@ -1,6 +1,6 @@
 import type { Layer } from "../layer/layer.ts";
 import type { FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
-import type { Draws } from "./draws.ts";
+import type { UserDraws } from "./draws.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure } from "./tile-reader.ts";
 
@@ -15,7 +15,7 @@ export type FeatureInfoOutcome =
 
 /** Asks the upstream what lies under a pixel, as any user's request and never kept. */
 export async function askFeatureInfo(
-  draws: Pick<Draws, "featureInfo">,
+  draws: Pick<UserDraws, "featureInfo">,
   { layer, request }: FeatureInfoQuery,
 ): Promise<FeatureInfoOutcome> {
   const answer = await draws.featureInfo(layer, request);

@@ -9,11 +9,18 @@ interface Entry {
   readonly epoch: number;
 }
 
+/** The memory tiers of all who serve: what is told is done before a later question is answered. */
+export interface HotTiles {
+  clear(layer: string): void;
+  /** By `tileKey`. */
+  forget(keys: readonly string[]): void;
+}
+
 /**
  * Hot tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch: constant time, and an
  * entry that was read before but is inserted after is never served.
  */
-export class MemoryTier {
+export class MemoryTier implements HotTiles {
   readonly #entries: LRUCache<string, Entry>;
   readonly #epochs = new Map<string, number>();
 
@@ -38,8 +45,8 @@ export class MemoryTier {
     this.#entries.set(key, { tile, epoch });
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key);
+  forget(keys: readonly string[]): void {
+    for (const key of keys) this.#entries.delete(key);
   }
 
   clear(layer: string): void {

@@ -4,7 +4,7 @@ import { metatileOf } from "../grid/metatile.ts";
 import { coverageAt } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import { type Draws, tileKey } from "./draws.ts";
+import { tileKey, type UserDraws } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
@@ -23,7 +23,7 @@ export interface TileCounts {
 export class TileCache implements TileReader {
   readonly #store: BlobStore;
   readonly #memory: MemoryTier;
-  readonly #draws: Draws;
+  readonly #draws: UserDraws;
   readonly #uses: UseRecorder;
   readonly #shared: () => boolean;
   readonly #now: () => number;
@@ -33,7 +33,7 @@ export class TileCache implements TileReader {
   constructor(parts: {
     readonly store: BlobStore;
     readonly memory: MemoryTier;
-    readonly draws: Draws;
+    readonly draws: UserDraws;
     readonly uses: UseRecorder;
     /** Whether other programs write to the store: what memory holds is compared with it. */
     readonly shared: () => boolean;

@@ -64,7 +64,7 @@ diskQuota: { enabled: true, globalQuota: { value: 20, units: MiB } }   # the ini
 test("the example of the decisions is read word for word", async () => {
   const configuration = await loaded({ yaml: EXAMPLE });
   expect(configuration).toMatchObject({
-    server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierBytes: 64 * 2 ** 20 },
+    server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierBytes: 64 * 2 ** 20, workers: 1 },
     dataDir: join(directory, "data"),
     users: [{ name: "admin", roles: ["admin"] }],
     diskQuota: {
@@ -158,7 +158,7 @@ layers:
 jobs: 7
 `;
   expect(await problems({ yaml })).toEqual([
-    "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB)",
+    "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
@@ -370,7 +370,7 @@ test("flags win over variables, variables over the file; an empty variable is no
   };
   const flags = { port: "5", "jobs.maxThreadCount": "6" };
   expect(await loaded({ yaml, env, flags })).toMatchObject({
-    server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20 },
+    server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20, workers: 1 },
     jobs: { maxRunningTasks: 4, maxThreadCount: 6, historyDays: 1 },
     compat: { quotaRoot: "gwcQuotaConfiguration", quotaForm: "value-units" },
     store: { fsync: true, shared: false },

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly allowedOrigins: readonly string[];
   /** Bytes of tiles kept in memory. */
   readonly memoryTierBytes: number;
+  /** Processes that answer requests, on one port. */
+  readonly workers: number;
 }
 
 export interface CompatOptions {

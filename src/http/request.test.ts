@@ -11,6 +11,7 @@ const options = (trustProxy: boolean): ServerOptions => ({
   trustProxy,
   allowedOrigins: [],
   memoryTierBytes: 0,
+  workers: 1,
 });
 
 function from(forwarded: string | undefined): IncomingMessage {

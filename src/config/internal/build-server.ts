@@ -22,6 +22,7 @@ export function buildServer(document: Static<typeof ServerSchema>, at: Path, pro
       return plain;
     }),
     memoryTierBytes: (document.memoryTierMiB ?? DEFAULT_MEMORY_TIER_MIB) * 2 ** 20,
+    workers: document.workers ?? 1,
   };
 }
 

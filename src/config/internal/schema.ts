@@ -22,6 +22,8 @@ export const ServerSchema = strict({
   allowedOrigins: optional(Type.Array(text)),
   /** Costs this much memory when full. */
   memoryTierMiB: optional(whole(0, 65536)),
+  /** Processes that serve. */
+  workers: optional(whole(1, 64)),
 });
 
 export const UserSchema = strict({

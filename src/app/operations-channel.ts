@@ -1,0 +1,48 @@
+import type { Operations } from "../jobs/operations.ts";
+import type { Channel } from "../lib/channel.ts";
+
+/** Whoever answers the management doors' questions: the keeper, or the front on its behalf. */
+export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call">;
+
+/**
+ * `before`: called before what depends on which tiles were read. `after`: awaited before each answer is given, for what it
+ * says to be true wherever tiles are served.
+ */
+export function operationsOf(
+  channel: OperationsChannel,
+  before: () => void,
+  after: () => Promise<void> | void,
+): Operations {
+  const answered = async <T>(coming: Promise<T>): Promise<T> => {
+    const answer = await coming;
+    await after();
+    return answer;
+  };
+  return {
+    rows: (layer) => answered(channel.call("rows", layer)),
+    submit(request) {
+      before();
+      return answered(channel.call("submit", request));
+    },
+    kill: (scope, layer) => answered(channel.call("kill", scope, layer)),
+    killTask: (layer, taskId) => answered(channel.call("killTask", layer, taskId)),
+    truncateLayer: (layer) => answered(channel.call("truncateLayer", layer)),
+    truncateParameters: (layer, values) => answered(channel.call("truncateParameters", layer, values)),
+    truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),
+    jobs: (filter) => answered(channel.call("jobs", filter)),
+    job: (id) => answered(channel.call("job", id)),
+    usage: (options) => answered(channel.call("usage", options)),
+    verify: (options) => answered(channel.call("verify", options)),
+    simulate(choices) {
+      before();
+      return answered(channel.call("simulate", choices));
+    },
+    verification: () => answered(channel.call("verification")),
+    cancelVerification: () => answered(channel.call("cancelVerification")),
+    quota: () => answered(channel.call("quota")),
+    changeQuota(change) {
+      before();
+      return answered(channel.call("changeQuota", change));
+    },
+  };
+}

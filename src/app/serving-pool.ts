@@ -1,0 +1,160 @@
+import cluster, { type Worker } from "node:cluster";
+import { fileURLToPath } from "node:url";
+import type { UserDraw } from "../cache/draws.ts";
+import type { HotTiles } from "../cache/memory-tier.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { Readiness } from "../http/server.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import { operationsOf } from "./operations-channel.ts";
+import type { Core } from "./serving.ts";
+import type { CoreMethods, ServingData, ServingMethods } from "./serving-process.ts";
+
+interface Member {
+  readonly worker: Worker;
+  readonly channel: Channel<CoreMethods, ServingMethods>;
+}
+
+/** A process that has died is replaced after this long: one that cannot start must not spin. */
+const RESTART_MS = 500;
+
+/**
+ * Serving processes that share one port: each has doors and a memory tier of its own, all have one front behind them, which
+ * alone draws, accounts and manages. Connections are dealt out in turn.
+ */
+export class ServingPool implements HotTiles {
+  readonly #data: Omit<ServingData, "configuration" | "readiness">;
+  readonly #log: Logger;
+  readonly #methods: Omit<CoreMethods, "hello">;
+  /** Those that have begun. */
+  readonly #members = new Set<Member>();
+  readonly #first: readonly Promise<Member>[];
+  #configuration: Configuration;
+  #readiness: Readiness = { ready: true };
+  #address: { readonly host: string; readonly port: number } | undefined;
+  #closing = false;
+
+  constructor(parts: {
+    readonly data: Omit<ServingData, "readiness">;
+    readonly workers: number;
+    readonly core: Core;
+    readonly log: Logger;
+  }) {
+    const { configuration, ...data } = parts.data;
+    const { core } = parts;
+    this.#configuration = configuration;
+    this.#data = { ...data, memoryTierBytes: Math.floor(data.memoryTierBytes / parts.workers) };
+    this.#log = parts.log;
+    this.#methods = {
+      ...operationsOf(
+        core.operations,
+        () => {},
+        () => this.#settled(),
+      ),
+      drawForUser: async (order, missed) => only(await core.draws.drawForUser(order, missed), missed),
+      featureInfo: (layer, request) => core.draws.featureInfo(layer, request),
+      compose: (composition) => core.compose(composition),
+      used: (report) => core.used(report),
+      reload: () => core.reload(),
+    };
+    cluster.setupPrimary({
+      exec: fileURLToPath(new URL("./serving-process.js", import.meta.url)),
+      args: [],
+      serialization: "advanced",
+      // What a person is told comes from the front alone; stderr is the log.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    this.#first = Array.from({ length: parts.workers }, () => this.#start());
+  }
+
+  /** @throws Error when it ends before it has begun */
+  #start(): Promise<Member> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork();
+      const hello = (): void => {
+        channel.note("begin", [{ ...this.#data, configuration: this.#configuration, readiness: this.#readiness }]);
+        this.#members.add(member);
+        resolve(member);
+      };
+      const channel = new Channel<CoreMethods, ServingMethods>(portOfProcess(worker.process), {
+        ...this.#methods,
+        hello,
+      });
+      const member: Member = { worker, channel };
+      worker.on("exit", (code, signal) => {
+        const gone = new Error(`a serving process ended with ${signal ?? code}`);
+        this.#members.delete(member);
+        channel.close(gone);
+        reject(gone);
+        if (this.#closing) return;
+        this.#log.error("a serving process ended unexpectedly", { code, signal });
+        if (this.#address !== undefined) setTimeout(() => this.#replace(), RESTART_MS).unref();
+      });
+    });
+  }
+
+  #replace(): void {
+    if (this.#closing || this.#address === undefined) return;
+    const { host, port } = this.#address;
+    // Should it die again, its exit is told and answered there.
+    this.#start()
+      .then(({ channel }) => channel.call("listen", host, port))
+      .catch((error: unknown) => this.#log.error("a serving process cannot serve", { error: String(error) }));
+  }
+
+  #all<T>(ask: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
+    // One that dies has no memory of anything any more.
+    return Promise.all([...this.#members].map((member) => ask(member).catch(() => undefined)));
+  }
+
+  /** They tell by themselves. */
+  tellUses(): void {}
+
+  clear(layer: string): void {
+    for (const { channel } of this.#members) channel.note("clear", [layer]);
+  }
+
+  forget(keys: readonly string[]): void {
+    for (const { channel } of this.#members) channel.note("forget", [keys]);
+  }
+
+  /** What one of them is told is true of all. */
+  async #settled(): Promise<void> {
+    await this.#all(({ channel }) => channel.call("settled"));
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    this.#configuration = configuration;
+    await this.#all(({ channel }) => channel.call("configure", configuration));
+  }
+
+  ready(readiness: Readiness): void {
+    this.#readiness = readiness;
+    for (const { channel } of this.#members) channel.note("ready", [readiness]);
+  }
+
+  /** @throws when the address cannot be had */
+  async listen(host: string, port: number): Promise<{ readonly port: number }> {
+    const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));
+    const [first] = await Promise.all(listening);
+    if (first === undefined) throw new Error("there is no serving process");
+    this.#address = { host, port: first.port };
+    return first;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
+    await this.#all(({ channel }) => channel.call("close", graceMs));
+    const timer = setTimeout(() => {
+      for (const { worker } of this.#members) worker.process.kill("SIGKILL");
+    }, 5_000);
+    await Promise.all(gone);
+    clearTimeout(timer);
+  }
+}
+
+/** Of what was drawn, only what was asked for travels between processes. */
+const only = (drawn: UserDraw, { x, y }: TileIndex): UserDraw =>
+  drawn.kind === "painted" ? { kind: "painted", tiles: drawn.tiles.filter((t) => t.x === x && t.y === y) } : drawn;

@@ -1,0 +1,94 @@
+import type { UserDraws } from "../cache/draws.ts";
+import type { UseReport } from "../cache/use-recorder.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { Readiness } from "../http/server.ts";
+import type { Composition } from "../image/compose.ts";
+import type { Operations } from "../jobs/operations.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
+import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { createLogger } from "./logger.ts";
+import { Serving } from "./serving.ts";
+
+/** What a serving process is given when it has said that it is there. */
+export interface ServingData {
+  readonly configuration: Configuration;
+  readonly readiness: Readiness;
+  /** Of this process. */
+  readonly memoryTierBytes: number;
+  readonly storeRoot: string;
+  readonly instance: string;
+}
+
+/** What the front tells a serving process. */
+export interface ServingMethods {
+  /** The first message. */
+  begin(data: ServingData): void;
+  /** @throws when the address cannot be had */
+  listen(host: string, port: number): Promise<{ readonly port: number }>;
+  clear(layer: string): void;
+  forget(keys: readonly string[]): void;
+  /** Everything before has been done when this answers. */
+  settled(): void;
+  configure(configuration: Configuration): Promise<void>;
+  ready(readiness: Readiness): void;
+  close(graceMs: number): Promise<void>;
+}
+
+/** What a serving process asks of the front. */
+export interface CoreMethods extends Operations, UserDraws {
+  /** The first message: until then nothing is sent, as a process of a cluster loses what nobody listens to yet. */
+  hello(): void;
+  compose(composition: Composition): Promise<Uint8Array>;
+  used(report: UseReport): void;
+  reload(): Promise<Result<readonly string[], Refusal>>;
+}
+
+function startServing(): void {
+  let begun: Serving | undefined;
+  const serving = (): Serving => {
+    if (begun === undefined) throw new Error("the serving process has not begun");
+    return begun;
+  };
+  const methods: ServingMethods = {
+    begin({ configuration, readiness, memoryTierBytes, storeRoot, instance }) {
+      begun = new Serving({
+        configuration,
+        memoryTierBytes,
+        store: createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
+        core: {
+          operations: channel,
+          draws: {
+            drawForUser: (order, missed) => channel.call("drawForUser", order, missed),
+            featureInfo: (layer, request) => channel.call("featureInfo", layer, request),
+          },
+          compose: (composition) => channel.call("compose", composition),
+          used: (report) => channel.note("used", [report]),
+          reload: () => channel.call("reload"),
+        },
+        log: createLogger(),
+      });
+      begun.ready(readiness);
+    },
+    listen: (host, port) => serving().listen(host, port),
+    clear: (layer) => serving().clear(layer),
+    forget: (keys) => serving().forget(keys),
+    settled: () => {},
+    configure: (configuration) => serving().configure(configuration),
+    ready: (readiness) => serving().ready(readiness),
+    async close(graceMs) {
+      await serving().close(graceMs);
+      setImmediate(() => process.disconnect());
+    },
+  };
+  const channel = new Channel<ServingMethods, CoreMethods>(portOfProcess(process), methods);
+  channel.note("hello", []);
+}
+
+if (process.send !== undefined) {
+  // A terminal and a service manager signal all processes: the front decides when its servers end.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  process.on("disconnect", () => process.exit(0));
+  startServing();
+}

@@ -1,0 +1,141 @@
+import type { UserDraws } from "../cache/draws.ts";
+import { askFeatureInfo } from "../cache/feature-info.ts";
+import { MapRenderer } from "../cache/map-renderer.ts";
+import { type HotTiles, MemoryTier } from "../cache/memory-tier.ts";
+import { TileCache } from "../cache/tile-cache.ts";
+import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { Authenticator } from "../http/auth/credentials.ts";
+import { clientAddress } from "../http/request.ts";
+import { createHttpServer, type HttpServer, type Readiness } from "../http/server.ts";
+import { createTileDoors } from "../http/tiles/tile-door.ts";
+import type { Composition } from "../image/compose.ts";
+import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
+
+/** What serving needs of the rest of the server: in this process, or at the other end of a channel. */
+export interface Core {
+  readonly operations: OperationsChannel;
+  readonly draws: UserDraws;
+  /** @throws Error when a tile is no picture, or the painter died */
+  compose(composition: Composition): Promise<Uint8Array>;
+  /** Tiles were read since the last time. */
+  used(report: UseReport): void;
+  reload(): Promise<Result<readonly string[], Refusal>>;
+}
+
+/** How often the keeper is told which tiles were read. */
+const USE_MS = 250;
+
+/** The doors with the memory tier behind them: what answers HTTP in one process. */
+export class Serving implements HotTiles {
+  readonly #core: Core;
+  readonly #memory: MemoryTier;
+  readonly #uses = new UseRecorder(Date.now);
+  readonly #authenticator: Authenticator;
+  readonly #http: HttpServer;
+  readonly #useTimer: NodeJS.Timeout;
+  #configuration: Configuration;
+  #catalogue: Catalogue;
+  #readiness: Readiness = { ready: true };
+
+  constructor(parts: {
+    readonly configuration: Configuration;
+    readonly memoryTierBytes: number;
+    readonly store: BlobStore;
+    readonly core: Core;
+    readonly log: Logger;
+  }) {
+    const { store, core, log } = parts;
+    this.#core = core;
+    this.#configuration = parts.configuration;
+    this.#catalogue = catalogueOf(parts.configuration.layers);
+    this.#memory = new MemoryTier(parts.memoryTierBytes);
+    const authenticator = new Authenticator(parts.configuration.users);
+    this.#authenticator = authenticator;
+    const draws: UserDraws = {
+      drawForUser: (order, missed) => {
+        // First what was read before: room may have to be made for this one.
+        this.tellUses();
+        return core.draws.drawForUser(order, missed);
+      },
+      featureInfo: (layer, request) => core.draws.featureInfo(layer, request),
+    };
+    const reader = new TileCache({
+      store,
+      memory: this.#memory,
+      draws,
+      uses: this.#uses,
+      shared: () => this.#configuration.store.shared,
+      now: Date.now,
+    });
+    this.#http = createHttpServer({
+      server: () => this.#configuration.server,
+      compat: () => this.#configuration.compat,
+      catalogue: () => this.#catalogue,
+      jobOptions: () => this.#configuration.jobs,
+      operations: operationsOf(
+        core.operations,
+        () => this.tellUses(),
+        () => {},
+      ),
+      authenticator,
+      tileDoors: createTileDoors({
+        catalogue: () => this.#catalogue,
+        reader,
+        featureInfo: (query) => askFeatureInfo(draws, query),
+        maps: new MapRenderer({ tiles: reader, compose: (composition) => core.compose(composition) }),
+        authorised: async (request) => {
+          if (!authenticator.usersConfigured()) return true;
+          const address = clientAddress(request, this.#configuration.server);
+          const checked = await authenticator.check(request.headers.authorization, address);
+          return checked.kind === "user";
+        },
+      }),
+      readiness: () => this.#readiness,
+      reload: () => core.reload(),
+      log,
+    });
+    this.#useTimer = setInterval(() => this.tellUses(), USE_MS);
+    this.#useTimer.unref();
+  }
+
+  tellUses(): void {
+    const report = this.#uses.drain();
+    if (report !== undefined) this.#core.used(report);
+  }
+
+  clear(layer: string): void {
+    this.#memory.clear(layer);
+  }
+
+  forget(keys: readonly string[]): void {
+    this.#memory.forget(keys);
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    this.#configuration = configuration;
+    this.#catalogue = catalogueOf(configuration.layers);
+    for (const { name } of configuration.layers) this.#memory.clear(name);
+    this.#authenticator.setUsers(configuration.users);
+  }
+
+  ready(readiness: Readiness): void {
+    this.#readiness = readiness;
+  }
+
+  /** @throws when the address cannot be had */
+  listen(host: string, port: number): Promise<{ readonly port: number }> {
+    return this.#http.listen(host, port);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    clearInterval(this.#useTimer);
+    this.tellUses();
+    await this.#http.close(graceMs);
+  }
+}

@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { afterEach, expect, test } from "vitest";
+import { ended, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+const LAYER = "ws:roads";
+const CONNECTIONS = 8;
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** Two serving processes in front of an upstream. */
+async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
+  const upstream = await startUpstream();
+  open.push(() => upstream.close());
+  const server = await startServer({
+    configuration: wmsConfiguration(upstream.url, [{ name: LAYER }], "server: { workers: 2 }"),
+  });
+  open.push(() => server.close());
+  return { server, upstream };
+}
+
+interface Read {
+  readonly status: number;
+  readonly etag: string;
+  readonly result: string;
+}
+
+/** Over a connection of its own: these are dealt out to the processes in turn. */
+const read = (server: TestServer): Promise<Read> =>
+  new Promise((resolve, reject) => {
+    const sent = request(`${server.url}/xyz/${encodeURIComponent(LAYER)}/2/1/1.png`, { agent: false }, (response) => {
+      response.resume();
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          etag: String(response.headers.etag),
+          result: String(response.headers["geowebcache-cache-result"]),
+        }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+
+async function readByAll(server: TestServer): Promise<{ etags: readonly string[]; hits: number }> {
+  const reads = await Promise.all(Array.from({ length: CONNECTIONS }, () => read(server)));
+  expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 200));
+  return {
+    etags: [...new Set(reads.map(({ etag }) => etag))],
+    hits: reads.filter(({ result }) => result === "HIT").length,
+  };
+}
+
+function servingProcesses(front: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const parent = / (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) \S/, ""))?.[1];
+        return Number(parent) === front && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/serving-process.js");
+      } catch {
+        // It has just ended.
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+test("what one process truncates or reseeds no other serves any more", async () => {
+  const { server, upstream } = await start();
+  expect(servingProcesses(server.pid)).toHaveLength(2);
+  const seen = new Set<string>();
+  for (let version = 1; version <= 6; version++) {
+    upstream.behaviour = drawNoise(version);
+    expect((await massTruncate(server, LAYER)).status).toBe(200);
+    const [etag = "", ...others] = (await readByAll(server)).etags;
+    expect([others, seen.has(etag)]).toEqual([[], false]);
+    seen.add(etag);
+    // Now all have it in memory.
+    expect(await readByAll(server)).toEqual({ etags: [etag], hits: CONNECTIONS });
+  }
+  const asked = upstream.asked.length;
+  expect(asked, "one draw per version, whoever asks").toBe(6);
+
+  upstream.behaviour = drawNoise(99);
+  const id = await seed(server, LAYER, {
+    gridSetId: "EPSG:900913",
+    format: "image/png",
+    type: "reseed",
+    zoomStart: 0,
+    zoomStop: 2,
+    threadCount: 2,
+  });
+  expect((await ended(server, id)).outcome).toBe("done");
+  const [etag = "", ...others] = (await readByAll(server)).etags;
+  expect([others, seen.has(etag)]).toEqual([[], false]);
+  expect(await rows(server)).toEqual([]);
+  expect((await usage(server)).total.tiles).toBe(21);
+});
+
+test("a process that dies is replaced, and the others serve on", async () => {
+  const { server } = await start();
+  await readByAll(server);
+  const [victim = 0, survivor] = servingProcesses(server.pid);
+  process.kill(victim, "SIGKILL");
+  const now = await until("there are two again", async () => {
+    const found = servingProcesses(server.pid);
+    return found.length === 2 && !found.includes(victim) ? found : undefined;
+  });
+  expect(now).toContain(survivor);
+  // The new one listens as soon as it has begun.
+  await until("all connections are answered", async () =>
+    (await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => read(server)))).every(
+      (r) => r.status === "fulfilled" && r.value.status === 200,
+    )
+      ? true
+      : undefined,
+  );
+  expect((await massTruncate(server, LAYER)).status).toBe(200);
+  expect((await readByAll(server)).etags).toHaveLength(1);
+});
+
+test("they end with the server, whether it is asked to or killed", async () => {
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    const { server } = await start();
+    await readByAll(server);
+    const pids = servingProcesses(server.pid);
+    expect(pids).toHaveLength(2);
+    expect(await server.kill(signal)).toBe(signal === "SIGTERM" ? 0 : null);
+    await until("nobody is left", async () => (pids.some(isAlive) ? undefined : true), 10_000);
+  }
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
