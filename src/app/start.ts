@@ -145,8 +145,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     const next = loaded.value;
     const fixed = ["dataDir", "store"] as const;
     const ignored = fixed.filter((key) => JSON.stringify(next[key]) !== JSON.stringify(current[key]));
-    if (next.server.host !== current.server.host || next.server.port !== current.server.port)
-      log.warn("host and port change at the next start");
+    for (const key of ["host", "port", "workers", "memoryTierBytes"] as const)
+      if (next.server[key] !== current.server[key]) log.warn("this change needs a restart", { key: `server.${key}` });
     for (const key of ignored) log.warn("this change needs a restart", { key });
     const warnings = [...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)];
     current = { ...next, dataDir: current.dataDir, store: current.store };
