@@ -5,7 +5,7 @@ import { contentTypeOf, formatNames, formatOf, type TileFormat } from "../layer/
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import type { PictureError } from "./picture-error.ts";
-import type { Raster } from "./raster.ts";
+import type { Cut, Raster } from "./raster.ts";
 
 const png = formatOf("image/png");
 if (png === undefined) throw new Error("image/png");
@@ -220,4 +220,26 @@ test("what is transparent becomes white in a JPEG", async () => {
   const { channels } = await sharp(right).metadata();
   expect(channels).toBe(3);
   expect(new Set(await sharp(right).raw().toBuffer())).toEqual(new Set([255]));
+});
+
+test("tiles of one colour are encoded once, per format, quality and size", async () => {
+  const plain = (width: number, red: number): Raster => ({
+    width,
+    height: 32,
+    channels: 3,
+    data: new Uint8Array(width * 32 * 3).map((_, i) => (i % 3 === 0 ? red : 90)),
+  });
+  const whole = (raster: Raster): Cut => ({ left: 0, top: 0, width: raster.width, height: raster.height });
+  const tile = async (raster: Raster, mimeType: string, quality?: number): Promise<Uint8Array | undefined> =>
+    (await encodeTiles(raster, [whole(raster)], format(mimeType), quality))[0];
+  for (const mimeType of ["image/png", "image/png8", "image/jpeg", "image/webp"]) {
+    const first = await tile(plain(32, 7), mimeType);
+    expect(await tile(plain(32, 7), mimeType), mimeType).toBe(first);
+    expect(await tile(plain(32, 8), mimeType), "another colour").not.toEqual(first);
+    expect(await tile(plain(16, 7), mimeType), "another size").not.toEqual(first);
+  }
+  expect(await tile(plain(32, 7), "image/jpeg", 20)).not.toEqual(await tile(plain(32, 7), "image/jpeg", 90));
+  const spotted = plain(32, 7);
+  spotted.data[32 * 32 * 3 - 1] = 91;
+  expect(await tile(spotted, "image/webp"), "all but one pixel").not.toBe(await tile(plain(32, 7), "image/webp"));
 });

@@ -1,8 +1,9 @@
 import type { TileFormat } from "../layer/format.ts";
 import { DEFAULT_JPEG_QUALITY } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
-import { type Cut, encodePalettePng, encodePng, isOpaque } from "./png-encode.ts";
-import type { Raster } from "./raster.ts";
+import { madeBefore, oneColourKey, onlyColour, remember } from "./one-colour.ts";
+import { encodePalettePng, encodePng, isOpaque } from "./png-encode.ts";
+import type { Cut, Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
 /**
@@ -24,9 +25,25 @@ export async function encodeTiles(
   const tiles: Uint8Array[] = [];
   for (const cut of cuts) {
     const encoding = encodingOf(raster, cut, format);
-    tiles.push(encoding === "png" ? encodePng(raster, cut) : await encodeBySharp(raster, cut, encoding, jpegQuality));
+    tiles.push(encoding === "png" ? encodePng(raster, cut) : await encodeOther(raster, cut, encoding, jpegQuality));
   }
   return tiles;
+}
+
+async function encodeOther(
+  raster: Raster,
+  cut: Cut,
+  encoding: Exclude<OneEncoding, "png">,
+  jpegQuality: number,
+): Promise<Uint8Array> {
+  const colour = onlyColour(raster, cut);
+  if (colour === undefined) return encodeBySharp(raster, cut, encoding, jpegQuality);
+  const key = oneColourKey(encoding === "jpeg" ? `jpeg ${jpegQuality}` : encoding, cut, colour);
+  const known = madeBefore(key);
+  if (known !== undefined) return known;
+  const made = await encodeBySharp(raster, cut, encoding, jpegQuality);
+  remember(key, made);
+  return made;
 }
 
 type OneEncoding = Exclude<TileFormat["encoding"], "jpeg-png" | "jpeg-png8">;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { decodePicture } from "./decode.ts";
-import { type Cut, encodePalettePng, encodePng } from "./png-encode.ts";
-import type { Raster } from "./raster.ts";
+import { encodePalettePng, encodePng } from "./png-encode.ts";
+import type { Cut, Raster } from "./raster.ts";
 
 /** RGBA of a picture, as another program reads it; what cannot be seen has no colour. */
 async function rgba(png: Uint8Array): Promise<number[]> {

@@ -1,19 +1,11 @@
 import { deflateSync } from "node:zlib";
 import { crc32 } from "./crc32.ts";
-import type { Raster } from "./raster.ts";
-
-export interface Cut {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
+import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
+import type { Cut, Raster } from "./raster.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /** Filter none and level 3: 2.6 times as many tiles per CPU second as sharp at level 6 (`facts/perf.md`). */
 const LEVEL = 3;
-const ONE_COLOUR_KEPT = 256;
-const oneColour = new Map<string, Uint8Array>();
 
 /** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. */
 export const encodePng = (raster: Raster, cut: Cut): Uint8Array =>
@@ -24,12 +16,11 @@ export function encodePalettePng(raster: Raster, cut: Cut): Uint8Array | undefin
   const colours = coloursOf(raster, cut);
   if (colours === undefined) return undefined;
   if (colours.list.length > 1) return encodePalette(cut, colours);
-  const key = `${cut.width}x${cut.height}:${colours.list[0]}`;
-  const known = oneColour.get(key);
+  const key = oneColourKey("palette", cut, colours.list[0] ?? 0);
+  const known = madeBefore(key);
   if (known !== undefined) return known;
   const made = encodePalette(cut, colours);
-  if (oneColour.size >= ONE_COLOUR_KEPT) oneColour.clear();
-  oneColour.set(key, made);
+  remember(key, made);
   return made;
 }
 
@@ -54,12 +45,7 @@ function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undef
   for (let y = 0, out = 0; y < cut.height; y++) {
     let at = ((cut.top + y) * width + cut.left) * channels;
     for (let x = 0; x < cut.width; x++, at += channels, out++) {
-      const alpha = channels === 4 ? (data[at + 3] ?? 0) : 255;
-      // What cannot be seen has one colour.
-      const colour =
-        alpha === 0
-          ? 0
-          : ((data[at] ?? 0) | ((data[at + 1] ?? 0) << 8) | ((data[at + 2] ?? 0) << 16) | (alpha << 24)) >>> 0;
+      const colour = colourAt(data, at, channels);
       if (colour !== last) {
         let slot = (Math.imul(colour, 0x9e3779b1) >>> 22) & (SLOTS - 1);
         while (slotIndex[slot] !== -1 && slotColour[slot] !== colour) slot = (slot + 1) & (SLOTS - 1);

@@ -5,3 +5,11 @@ export interface Raster {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
 }
+
+/** A part of a raster, in pixels. */
+export interface Cut {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}

@@ -1,0 +1,38 @@
+import type { Cut, Raster } from "./raster.ts";
+
+/** Tiles of one colour, seas above all, are encoded once per colour, size and way to encode. */
+const KEPT = 256;
+const made = new Map<string, Uint8Array>();
+
+/** `encoding`: everything that the bytes depend on beside the colour and the size. */
+export const oneColourKey = (encoding: string, { width, height }: Cut, colour: number): string =>
+  `${encoding} ${width}x${height} ${colour}`;
+
+export const madeBefore = (key: string): Uint8Array | undefined => made.get(key);
+
+export function remember(key: string, bytes: Uint8Array): void {
+  if (made.size >= KEPT) made.clear();
+  made.set(key, bytes);
+}
+
+/** The colour of all pixels of a part, RGBA as one number with R lowest; undefined when they differ. What cannot be seen is 0. */
+export function onlyColour({ width, channels, data }: Raster, cut: Cut): number | undefined {
+  let only: number | undefined;
+  for (let y = 0; y < cut.height; y++) {
+    let at = ((cut.top + y) * width + cut.left) * channels;
+    for (let x = 0; x < cut.width; x++, at += channels) {
+      const colour = colourAt(data, at, channels);
+      only ??= colour;
+      if (colour !== only) return undefined;
+    }
+  }
+  return only;
+}
+
+/** RGBA as one number, R lowest. What cannot be seen has one colour. */
+export function colourAt(data: Uint8Array, at: number, channels: 3 | 4): number {
+  const alpha = channels === 4 ? (data[at + 3] ?? 0) : 255;
+  return alpha === 0
+    ? 0
+    : ((data[at] ?? 0) | ((data[at + 1] ?? 0) << 8) | ((data[at + 2] ?? 0) << 16) | (alpha << 24)) >>> 0;
+}
