@@ -11,6 +11,8 @@ export default defineConfig({
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
     retry: gate ? 1 : 0,
     allowOnly: false,
+    // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
+    maxConcurrency: 20,
     expect: { requireAssertions: true },
     testTimeout: 120_000,
     hookTimeout: 60_000,

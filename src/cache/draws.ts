@@ -5,7 +5,7 @@ import { serversOf } from "../source/servers.ts";
 import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
-import { Governor } from "./governor.ts";
+import { Governor, type Refused } from "./governor.ts";
 import type { HotTiles } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
 
@@ -88,9 +88,12 @@ const PAINTER_DIED: DrawFailure = {
   retryAfterMs: undefined,
 };
 
+/** What becomes of a draw; only a user's may be refused. */
+type FlightResult = PaintResult | ({ readonly kind: "refused" } & Refused);
+
 interface Flight {
   readonly order: DrawOrder;
-  readonly done: Promise<PaintResult>;
+  readonly done: Promise<FlightResult>;
   readonly abort: AbortController;
   waiters: number;
 }
@@ -160,6 +163,7 @@ export class Draws implements DrawGate, UserDraws {
       if (result.kind === "painted" && holds(flying.order, missed))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
       if (result.kind === "failed") return failed(result);
+      if (result.kind === "refused") return result;
       // The job that drew it was killed, or did not want this tile.
       return this.drawForUser(order, missed);
     }
@@ -169,11 +173,11 @@ export class Draws implements DrawGate, UserDraws {
     const result = await flight.done;
     switch (result.kind) {
       case "painted":
+      case "refused":
+      case "cancelled":
         return result;
       case "failed":
         return failed(result);
-      case "cancelled":
-        return result;
       case "lost":
         return PAINTER_DIED;
     }
@@ -183,7 +187,8 @@ export class Draws implements DrawGate, UserDraws {
     const governor = this.#governorOf(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
-    await governor.acquire("user", NEVER);
+    const late = await governor.acquire("user", NEVER);
+    if (late !== undefined) return { kind: "refused", ...late };
     try {
       const result = await this.#painters.featureInfo(layer.name, request);
       learn(governor, result);
@@ -209,7 +214,7 @@ export class Draws implements DrawGate, UserDraws {
       if (--mine.waiters === 0) mine.abort.abort(new Error("cancelled"));
     };
     // A draw that a user waits for goes on; the job is let go at once.
-    const left = new Promise<PaintResult>((resolve) => {
+    const left = new Promise<FlightResult>((resolve) => {
       signal.addEventListener("abort", () => {
         leave();
         if (mine.waiters > 0) resolve({ kind: "cancelled" });
@@ -233,6 +238,9 @@ export class Draws implements DrawGate, UserDraws {
       case "cancelled":
         // Killed by somebody else while this one had just joined: draw again.
         return signal.aborted ? result : this.draw(order, signal);
+      case "refused":
+        // The user was; a job waits.
+        return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
       case "lost":
         return PAINTER_DIED;
     }
@@ -252,12 +260,16 @@ export class Draws implements DrawGate, UserDraws {
     who: "user" | "job",
     missed: TileIndex | undefined,
     signal: AbortSignal,
-  ): Promise<PaintResult> {
+  ): Promise<FlightResult> {
     const governor = this.#governor(order);
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
     const unstored = missed !== undefined && opened === undefined;
     try {
-      await governor.acquire(who, signal);
+      const refused = await governor.acquire(who, signal);
+      if (refused !== undefined) {
+        if (opened !== undefined) this.#ledger.closeCells(opened);
+        return { kind: "refused", ...refused };
+      }
     } catch (error) {
       if (opened !== undefined) this.#ledger.closeCells(opened);
       if (signal.aborted) return { kind: "cancelled" };

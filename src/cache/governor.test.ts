@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { FailureClass } from "../source/source.ts";
 import { Governor } from "./governor.ts";
 
 const never = new AbortController().signal;
@@ -9,7 +10,7 @@ function governed(connections: number) {
   const governor = new Governor(connections, () => now);
   const granted: string[] = [];
   const ask = (who: "user" | "job", name: string): void => {
-    void governor.acquire(who, never).then(() => granted.push(name));
+    void governor.acquire(who, never).then((refused) => granted.push(refused === undefined ? name : `${name} refused`));
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
@@ -98,11 +99,42 @@ test("five failures in a row over a second are an outage, probed in growing paus
   expect(governor.refuseUser()).toBeUndefined();
 });
 
-test("a wrong answer is no outage", () => {
+test("users who wait when it goes down are told, but for the first, who is the probe; jobs go on waiting", async () => {
+  const { governor, granted, ask, turn, pass } = governed(1);
+  for (const name of ["first", "second", "third", "fourth"]) ask("user", name);
+  ask("job", "job");
+  for (let n = 0; n < 4; n++) governor.failed("timeout", undefined);
+  pass(1000);
+  await turn();
+  expect(granted).toEqual(["first"]);
+  governor.failed("timeout", undefined);
+  governor.release();
+  await turn();
+  expect(granted).toEqual(["first", "third refused", "fourth refused", "second"]);
+  governor.release();
+  await turn();
+  expect(granted.at(-1)).toBe("job");
+});
+
+const OUTAGES: ReadonlySet<FailureClass> = new Set(["refused", "timeout", "reset", "server_error", "busy"]);
+const OTHERS = [
+  "http_status",
+  "exception",
+  "empty",
+  "truncated",
+  "wrong_size",
+  "wrong_type",
+  "too_large",
+  "store",
+  "cancelled",
+] as const satisfies readonly FailureClass[];
+
+test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", (failure) => {
   const { governor, pass } = governed(4);
   for (let n = 0; n < 20; n++) {
-    governor.failed("exception", undefined);
+    governor.failed(failure, undefined);
     pass(1000);
   }
   expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser()?.why).toBe(OUTAGES.has(failure) ? "down" : undefined);
 });

@@ -16,6 +16,7 @@ const LONGEST_REST_MS = 60_000;
 
 interface Waiter {
   readonly grant: () => void;
+  readonly refuse: (refused: Refused) => void;
 }
 
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
@@ -65,6 +66,10 @@ export class Governor {
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
       return undefined;
     }
+    return this.#refusal(now);
+  }
+
+  #refusal(now: number): Refused {
     return { retryAfterSeconds: Math.max(1, Math.ceil((this.#nextProbeMs - now) / 1000)), why: "down" };
   }
 
@@ -72,19 +77,26 @@ export class Governor {
     return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#now() - this.#firstFailureMs >= DOWN_AFTER_MS;
   }
 
-  /** @throws the signal's reason when it fires while waiting */
-  acquire(who: "user" | "job", signal: AbortSignal): Promise<void> {
+  /**
+   * A connection, to be released; only a user may be refused it, when the upstream goes down in the meantime.
+   * @throws the signal's reason when it fires while waiting
+   */
+  acquire(who: "user" | "job", signal: AbortSignal): Promise<Refused | undefined> {
     signal.throwIfAborted();
     if (this.#hasFree && (who === "user" || !this.#resting)) {
       this.#inUse++;
-      return Promise.resolve();
+      return Promise.resolve(undefined);
     }
     const queue = who === "user" ? this.#users : this.#jobs;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         grant: () => {
           signal.removeEventListener("abort", leave);
-          resolve();
+          resolve(undefined);
+        },
+        refuse: (refused) => {
+          signal.removeEventListener("abort", leave);
+          resolve(refused);
         },
       };
       const leave = () => {
@@ -149,5 +161,18 @@ export class Governor {
     }
     if (this.#failuresInARow === 0) this.#firstFailureMs = this.#now();
     this.#failuresInARow++;
+    if (this.#down) this.#refuseWaiting();
+    else if (this.#failuresInARow === DOWN_AFTER_FAILURES)
+      setTimeout(() => this.#refuseWaiting(), this.#firstFailureMs + DOWN_AFTER_MS - this.#now()).unref();
+  }
+
+  /**
+   * Users who wait when it goes down are told so: of an upstream that hangs they would get nothing but one time-out after
+   * the other. The first of them stays, and finds out whether it is back.
+   */
+  #refuseWaiting(): void {
+    if (!this.#down) return;
+    const refused = this.#refusal(this.#now());
+    for (const waiter of this.#users.splice(1)) waiter.refuse(refused);
   }
 }

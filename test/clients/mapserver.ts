@@ -7,8 +7,9 @@ import { join } from "node:path";
 const PROGRAM = "/usr/lib/cgi-bin/mapserv";
 export const hasMapServer = existsSync(PROGRAM);
 
-const MAPFILE = `MAP
+const mapFile = (more: string): string => `MAP
   NAME "test"
+  FONTSET "fonts.list"
   EXTENT -180 -90 180 90
   SIZE 256 256
   IMAGECOLOR 200 220 240
@@ -25,13 +26,22 @@ const MAPFILE = `MAP
     FEATURE POINTS 10 10 100 -30 130 60 40 70 10 10 END END
     CLASS STYLE COLOR 190 120 60 OUTLINECOLOR 60 30 20 WIDTH 3 END END
   END
-END
+${more}END
 `;
 
-/** Debian's MapServer as CGI behind a small HTTP server: what Nuthatch stands in front of in truth. */
-export async function startMapServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export interface MapServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Debian's MapServer as CGI behind a small HTTP server: what Nuthatch stands in front of in truth. `more`: in the map
+ * file's language, what its map holds besides the layer roads; `fonts`: the names that it gives to font files.
+ */
+export async function startMapServer(more = "", fonts = ""): Promise<MapServer> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-mapserver-"));
-  writeFileSync(join(directory, "test.map"), MAPFILE);
+  writeFileSync(join(directory, "test.map"), mapFile(more));
+  writeFileSync(join(directory, "fonts.list"), `${fonts}\n`);
   // MapServer 8 answers 200 with HTML without a configuration of its own.
   writeFileSync(
     join(directory, "mapserver.conf"),

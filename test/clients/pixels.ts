@@ -27,10 +27,17 @@ export interface MapQuery {
   readonly width: number;
   readonly height: number;
   readonly transparent?: boolean;
+  /** The map server's own, with commas. */
+  readonly layers?: string;
 }
 
 /** What the map server itself draws, by WMS 1.1.1, as RGB. */
-export async function drawn(url: string, { srs, box, width, height, transparent = false }: MapQuery): Promise<Buffer> {
-  const query = `SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=roads&STYLES=&SRS=${srs}&BBOX=${box.join(",")}&WIDTH=${width}&HEIGHT=${height}&FORMAT=image/png&TRANSPARENT=${transparent ? "TRUE" : "FALSE"}`;
-  return pixels(new Uint8Array(await (await fetch(`${url}&${query}`)).arrayBuffer()));
+export async function drawn(
+  url: string,
+  { srs, box, width, height, transparent = false, layers = "roads" }: MapQuery,
+): Promise<Buffer> {
+  const query = `SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${layers}&STYLES=&SRS=${srs}&BBOX=${box.join(",")}&WIDTH=${width}&HEIGHT=${height}&FORMAT=image/png&TRANSPARENT=${transparent ? "TRUE" : "FALSE"}`;
+  const answer = await fetch(`${url}&${query}`);
+  if (answer.headers.get("content-type") !== "image/png") throw new Error(await answer.text());
+  return pixels(new Uint8Array(await answer.arrayBuffer()));
 }

@@ -19,8 +19,19 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
+export interface MapAsked {
+  readonly bbox: string;
+  /** Counts from 1. */
+  readonly n: number;
+  readonly width: number;
+  readonly height: number;
+  /** Path and query, and the Authorization header, as they came: what error pages like to repeat. */
+  readonly target: string;
+  readonly authorization: string;
+}
+
 export type Behaviour = (
-  request: { bbox: string; n: number; width: number; height: number },
+  request: MapAsked,
   response: ServerResponse,
 ) => "draw" | "handled" | Promise<"draw" | "handled">;
 
@@ -43,7 +54,10 @@ export async function startUpstream(): Promise<Upstream> {
     flying++;
     most = Math.max(most, flying);
     response.on("close", () => flying--);
-    if ((await upstream.behaviour({ bbox, n: asked.length, width, height }, response)) === "handled") return;
+    const { url: target = "", headers } = request;
+    const { authorization = "" } = headers;
+    const about: MapAsked = { bbox, n: asked.length, width, height, target, authorization };
+    if ((await upstream.behaviour(about, response)) === "handled") return;
     response.writeHead(200, { "Content-Type": "image/png" });
     response.end(picture(width, height));
   }
@@ -126,18 +140,23 @@ export function picture(width: number, height: number, noise = 0): Buffer {
       raw[at + 2] = ((column ^ row) * 5) & 255;
     }
   }
+  const whole = png(width, height, raw);
+  made.set(key, whole);
+  return whole;
+}
+
+/** An RGB PNG that says a size and holds these rows, whether they are of that size or not. */
+export function png(width: number, height: number, rows: Uint8Array): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  const whole = Buffer.concat([
+  return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", header),
-    chunk("IDAT", deflateSync(raw, { level: 1 })),
+    chunk("IDAT", deflateSync(rows, { level: 1 })),
     chunk("IEND", Buffer.alloc(0)),
   ]);
-  made.set(key, whole);
-  return whole;
 }
 
 function chunk(type: string, data: Buffer): Buffer {

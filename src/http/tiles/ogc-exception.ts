@@ -23,14 +23,19 @@ export function owsException(code: string, locator: string | undefined, text: st
   };
 }
 
+/** The DOCTYPE that annex A.3 of WMS 1.1.1 wants, at the address where OGC keeps its DTDs today. */
+const DOCTYPE_111 =
+  '<!DOCTYPE ServiceExceptionReport SYSTEM "http://schemas.opengis.net/wms/1.1.1/exception_1_1_1.dtd">';
+
 /** WMS 1.1.1 (annex A.3) and 1.3.0 (annex E.2). */
 export function wmsException(version: "1.1.1" | "1.3.0", code: string | undefined, text: string): ExceptionText {
   const coded = code === undefined ? "" : ` code="${escapeXml(code)}"`;
   const namespace = version === "1.3.0" ? ' xmlns="http://www.opengis.net/ogc"' : "";
+  const doctype = version === "1.3.0" ? "" : `${DOCTYPE_111}\n`;
   return {
     contentType: version === "1.3.0" ? "text/xml" : "application/vnd.ogc.se_xml",
     body: `<?xml version="1.0" encoding="UTF-8"?>
-<ServiceExceptionReport version="${version}"${namespace}>
+${doctype}<ServiceExceptionReport version="${version}"${namespace}>
   <ServiceException${coded}>${escapeXml(text)}</ServiceException>
 </ServiceExceptionReport>
 `,

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium } from "playwright-core";
+
+const PROGRAM = "/usr/bin/chromium";
+export const hasChromium = existsSync(PROGRAM);
+
+/** The map libraries as npm has them; pages ask for them by these paths. */
+const FILES: ReadonlyMap<string, string> = new Map([
+  ["/ol.js", "ol/dist/ol.js"],
+  ["/leaflet.js", "leaflet/dist/leaflet.js"],
+  ["/leaflet.css", "leaflet/dist/leaflet.css"],
+  ["/maplibre-gl.mjs", "maplibre-gl/dist/maplibre-gl.mjs"],
+  ["/maplibre-gl-worker.mjs", "maplibre-gl/dist/maplibre-gl-worker.mjs"],
+  ["/maplibre-gl.css", "maplibre-gl/dist/maplibre-gl.css"],
+]);
+const TYPES: ReadonlyMap<string, string> = new Map([
+  [".css", "text/css"],
+  [".js", "text/javascript"],
+  [".mjs", "text/javascript"],
+]);
+
+/** A map on a page of its own: what a browser shows of it. */
+export interface MapPage {
+  /** HTML, in head and body: libraries and their styles. */
+  readonly head: string;
+  /** JavaScript of a module, that fills `#map` and awaits until all of it is shown. */
+  readonly script: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Chromium extends AsyncDisposable {
+  /** What the browser shows, as PNG. @throws Error with what the page complained about */
+  show(page: MapPage): Promise<Buffer>;
+}
+
+/** Debian's Chromium, without a window and without any network but this machine's own. */
+export async function startChromium(): Promise<Chromium> {
+  let html = "";
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://any").pathname;
+    const file = FILES.get(path);
+    if (path === "/") response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(html);
+    else if (file === undefined) response.writeHead(path === "/favicon.ico" ? 204 : 404).end();
+    else {
+      const whole = readFileSync(fileURLToPath(new URL(`../../node_modules/${file}`, import.meta.url)));
+      response.writeHead(200, { "Content-Type": TYPES.get(extname(path)) ?? "text/plain" }).end(whole);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  // Another origin than the tiles': CORS counts.
+  const origin = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  let browser: Browser;
+  try {
+    browser = await chromium.launch({
+      executablePath: PROGRAM,
+      args: [
+        // CI runs as root.
+        "--no-sandbox",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--force-color-profile=srgb",
+        // WebGL, which MapLibre needs, on machines without a GPU.
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+      ],
+    });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  return {
+    async show({ head, script, width, height }) {
+      html = `<!doctype html><meta charset="utf-8">${head}
+<style>body { margin: 0 } #map { width: ${width}px; height: ${height}px }</style><div id="map"></div>
+<script type="module">
+try {
+${script}
+document.title = "shown";
+} catch (error) {
+  console.error(String(error && error.stack || error));
+  document.title = "failed";
+}
+</script>`;
+      const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1 });
+      const complaints: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+      try {
+        await page.goto(origin);
+        await page.waitForFunction('document.title !== ""', undefined, { timeout: 40_000 });
+        const picture = await page.screenshot();
+        if (complaints.length > 0) throw new Error(complaints.join("\n"));
+        return picture;
+      } catch (error) {
+        throw new Error(`the page showed no map:\n${complaints.join("\n")}`, { cause: error });
+      } finally {
+        await page.close();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
