@@ -1,6 +1,6 @@
 import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
-import type { TileFormat } from "./format.ts";
+import { formatOf, type TileFormat } from "./format.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -105,6 +105,19 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
   }
 }
 
+/** Whether a layer in front of a source may offer formats that are no pictures. */
+export function drawsData(source: SourceOptions): boolean {
+  switch (source.type) {
+    case "arcgis":
+    case "demo":
+      return false;
+    case "wms":
+    case "xyz":
+    case "wmts":
+      return true;
+  }
+}
+
 export interface Layer {
   readonly name: string;
   readonly title: string;
@@ -113,9 +126,9 @@ export interface Layer {
   readonly gridSubsets: readonly GridSubset[];
   /** The first is the default. */
   readonly formats: readonly TileFormat[];
-  /** Tiles per metatile, across and up. */
+  /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
   readonly metatile: readonly [number, number];
-  /** Pixels drawn around a metatile and cut away. */
+  /** Pixels drawn around a metatile and cut away; of pictures only. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
   /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
@@ -132,6 +145,14 @@ export interface Layer {
   readonly expireClientSeconds: number;
   /** Tiles of this layer need credentials too. */
   readonly secured: boolean;
+}
+
+const SINGLE = [1, 1] as const;
+
+/** Tiles per metatile of a format: what is no picture cannot be cut. A null format stands for all. */
+export function metatileFor(layer: Layer | undefined, mimeType: string | null): readonly [number, number] {
+  const isData = mimeType !== null && formatOf(mimeType)?.kind === "data";
+  return layer === undefined || isData ? SINGLE : layer.metatile;
 }
 
 /** The tiles that a level of a subset offers; undefined outside its levels. */

@@ -1,7 +1,15 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, drawsSingleTiles, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import {
+  DEFAULT_JPEG_QUALITY,
+  drawsData,
+  drawsSingleTiles,
+  type GridSubset,
+  gridSubset,
+  type Layer,
+  type SourceOptions,
+} from "../../layer/layer.ts";
 import {
   type CaseRule,
   compileRegex,
@@ -88,7 +96,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     description: document.description ?? "",
     source,
     gridSubsets,
-    formats: buildFormats(document.formats ?? DEFAULT_FORMATS, [...path, "formats"], context.problems),
+    formats: buildFormats(document.formats ?? DEFAULT_FORMATS, source, [...path, "formats"], context.problems),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
@@ -176,11 +184,18 @@ function unknownGridSet(id: string, own: readonly string[]): string {
   return `unknown grid set ${JSON.stringify(id)}${didYouMean(id, all)} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)`;
 }
 
-function buildFormats(names: readonly string[], at: Path, problems: Problems): readonly TileFormat[] {
+function buildFormats(
+  names: readonly string[],
+  source: SourceOptions,
+  at: Path,
+  problems: Problems,
+): readonly TileFormat[] {
   const formats: TileFormat[] = [];
   for (const [i, name] of names.entries()) {
     const format = formatOf(name);
     if (format === undefined) problems.expected([...at, i], `one of ${formatNames.join(", ")}`, name);
+    else if (format.kind === "data" && !drawsData(source))
+      problems.expected([...at, i], `a picture's, as a source of type ${source.type} draws nothing else`, name);
     else if (formats.includes(format)) problems.add([...at, i], `${format.mimeType} is given twice`);
     else formats.push(format);
   }
