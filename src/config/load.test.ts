@@ -163,7 +163,7 @@ jobs: 7
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, demo, got "wmsx"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);

@@ -20,6 +20,7 @@ export type SourceOptions =
   | XyzSourceOptions
   | WmtsSourceOptions
   | ArcgisSourceOptions
+  | ArchiveSourceOptions
   | DemoSourceOptions;
 
 /** What every source over HTTP has. */
@@ -82,6 +83,28 @@ export interface ArcgisTileOptions extends UpstreamOptions {
   readonly mode: "tile";
 }
 
+/** A file with all tiles, numbered as in web mercator. */
+export type ArchiveSourceOptions = MbtilesSourceOptions | PmtilesSourceOptions;
+
+/** MBTiles 1.0 to 1.3. */
+export interface MbtilesSourceOptions extends ArchiveOptions {
+  readonly type: "mbtiles";
+}
+
+/** PMTiles 3. */
+export interface PmtilesSourceOptions extends ArchiveOptions {
+  readonly type: "pmtiles";
+}
+
+interface ArchiveOptions {
+  /** Absolute. */
+  readonly file: string;
+  /** Tiles that are read at once at most, of users and jobs together. */
+  readonly connections: number;
+  /** Which file it was when the configuration was read: one that has taken its place is another source. */
+  readonly stamp: string;
+}
+
 export interface DemoSourceOptions {
   readonly type: "demo";
   /** Which built-in picture. */
@@ -99,6 +122,8 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
       return false;
     case "xyz":
     case "wmts":
+    case "mbtiles":
+    case "pmtiles":
       return true;
     case "arcgis":
       return source.mode === "tile";
@@ -114,8 +139,20 @@ export function drawsData(source: SourceOptions): boolean {
     case "wms":
     case "xyz":
     case "wmts":
+    case "mbtiles":
+    case "pmtiles":
       return true;
   }
+}
+
+/** What of a vector tile TileJSON 3.0.0 (3.3) tells. */
+export interface VectorLayer {
+  readonly id: string;
+  /** Name and kind of its attributes. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly description?: string;
+  readonly minzoom?: number;
+  readonly maxzoom?: number;
 }
 
 export interface Layer {
@@ -126,6 +163,8 @@ export interface Layer {
   readonly gridSubsets: readonly GridSubset[];
   /** The first is the default. */
   readonly formats: readonly TileFormat[];
+  /** What its vector tiles hold, where the source tells. */
+  readonly vectorLayers?: readonly VectorLayer[];
   /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
   readonly metatile: readonly [number, number];
   /** Pixels drawn around a metatile and cut away; of pictures only. */
