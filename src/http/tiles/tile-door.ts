@@ -4,12 +4,14 @@ import type { FeatureInfoOutcome, FeatureInfoQuery } from "../../cache/feature-i
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import { PackedBodies } from "./content-coding.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import type { AskedDocument } from "./tile-parts.ts";
 import {
   type KeptDocument,
   type PreparedTile,
   prepareTile,
+  sendData,
   sendDocument,
   sendFailure,
   sendInfo,
@@ -58,6 +60,8 @@ const MEMO_ENTRIES = 4096;
 const MEMO_ADDRESS_LENGTH = 512;
 /** Documents kept at once. The base URL comes from the client, so there may be any number. */
 const KEPT_DOCUMENTS = 16;
+/** Of tiles that are no pictures, and of documents, as clients want them packed. */
+const PACKED_BYTES = 32 * 1024 * 1024;
 
 /** What was worked out for one catalogue; forgotten as a whole when that is replaced. */
 class CatalogueMemo {
@@ -104,9 +108,17 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   const now = options.now ?? Date.now;
   let memo = new CatalogueMemo(options.catalogue());
 
-  const answer = (prepared: PreparedTile, outcome: TileOutcome, request: TileDoorRequest, response: ServerResponse) => {
-    if (outcome.kind === "tile") sendTile(prepared, outcome.tile, request.headers, response, now());
-    else sendFailure(response, outcome.failure, prepared.dialect);
+  const packed = new PackedBodies(PACKED_BYTES);
+
+  const answer = (
+    prepared: PreparedTile,
+    outcome: TileOutcome,
+    { headers }: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> | void => {
+    if (outcome.kind !== "tile") return sendFailure(response, outcome.failure, prepared.dialect);
+    if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, headers, response, now());
+    return sendData(prepared, outcome.tile, headers, response, now(), packed);
   };
 
   const waitFor = async (
@@ -123,7 +135,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
       if (request.signal.aborted) return;
       throw error;
     }
-    if (!request.signal.aborted && !response.destroyed) answer(prepared, outcome, request, response);
+    if (!request.signal.aborted && !response.destroyed) await answer(prepared, outcome, request, response);
   };
 
   const serveTile = (
@@ -133,7 +145,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   ): Promise<void> | void => {
     const outcome = options.reader.read(prepared.request, request.signal);
     if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
-    answer(prepared, outcome, request, response);
+    return answer(prepared, outcome, request, response);
   };
 
   const serveSecured = async (
@@ -182,7 +194,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
     if (asked.value.kind === "document") {
-      return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()));
+      return sendDocument(response, request.headers, memo.document(asked.value, request.baseUrl()), packed);
     }
     if (asked.value.kind === "map") return serveMap(asked.value.request, dialect, request, response);
     if (asked.value.kind === "info") return serveInfo(asked.value.query, dialect, response);
