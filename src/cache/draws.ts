@@ -390,7 +390,7 @@ function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
 }
 
 /**
- * The upstream behind a source: scheme, host and port of its first server, whatever the path. With several addresses the
+ * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With several addresses the
  * first stands for all: a failure that comes up here is one of them all.
  */
 export function upstreamOf(source: SourceOptions): string {
@@ -402,5 +402,8 @@ export function upstreamOf(source: SourceOptions): string {
     case "wmts":
     case "arcgis":
       return serversOf(source)[0]?.origin ?? source.type;
+    case "mbtiles":
+    case "pmtiles":
+      return `file:${source.file}`;
   }
 }

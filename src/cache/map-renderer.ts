@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { type Extent, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
+import type { ImageFormat } from "../layer/format.ts";
 import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
-export interface MapRequest extends Omit<TileRequest, "index"> {
+export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
+  readonly format: ImageFormat;
   /** In the grid set's units. */
   readonly extent: Extent;
   /** Of the picture, in pixels. */

@@ -1,11 +1,11 @@
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
-import type { Raster } from "../image/raster.ts";
-import type { TileFormat } from "../layer/format.ts";
+import type { Cut, Raster } from "../image/raster.ts";
+import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
-import { type FailureClass, type Source, SourceError } from "../source/source.ts";
+import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import type { DrawOrder, WrittenTile } from "./draw.ts";
 
@@ -87,7 +87,7 @@ export async function paint(
 ): Promise<Painting> {
   const { layer, subset, format, source, store } = parts;
   const { rect, wanted } = order;
-  const frame = frameOf(subset, rect, layer.gutter);
+  const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const drawing = await source.draw(
     {
       gridSet: subset.gridSet,
@@ -108,24 +108,42 @@ export async function paint(
       if (keep || parts.bytesWanted) positions.push({ x, y, keep });
     }
   }
-  const raster = drawing.kind === "raster" ? drawing.raster : await decode(drawing.bytes, frame);
+  const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
+  const painted = await tilesOf(drawing, cuts, parts, rect, frame);
   signal.throwIfAborted();
-  const pictures =
-    drawing.kind === "encoded" && isPassThrough(layer, rect, frame, format, drawing.bytes)
-      ? positions.map(() => drawing.bytes)
-      : await encodeTiles(
-          raster,
-          positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y)),
-          format,
-          layer.jpegQuality,
-        );
-  signal.throwIfAborted();
-  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: pictures[i] ?? new Uint8Array(0) }));
+  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
   try {
     return await keepTiles(order, tiles, store, parts.isCurrent);
   } finally {
     parts.storing(false);
+  }
+}
+
+/** What of a drawing each tile is. */
+async function tilesOf(
+  drawing: Drawing,
+  cuts: readonly Cut[],
+  { layer, format }: { readonly layer: Layer; readonly format: TileFormat },
+  rect: TileRect,
+  frame: Frame,
+): Promise<readonly Uint8Array[]> {
+  if (format.kind === "data") {
+    if (drawing.kind !== "data" || cuts.length > 1)
+      throw new SourceError("wrong_type", `the upstream draws pictures, not ${format.mimeType}`);
+    return cuts.map(() => drawing.bytes);
+  }
+  switch (drawing.kind) {
+    case "data":
+      throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
+    case "raster":
+      return encodeTiles(drawing.raster, cuts, format, layer.jpegQuality);
+    case "encoded": {
+      const raster = await decode(drawing.bytes, frame);
+      return isPassThrough(layer, rect, frame, format, drawing.bytes)
+        ? cuts.map(() => drawing.bytes)
+        : encodeTiles(raster, cuts, format, layer.jpegQuality);
+    }
   }
 }
 
@@ -199,10 +217,20 @@ function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: n
 }
 
 /** One tile in the format that is kept: the upstream's own bytes, proved whole by the decoding, are the tile. */
-function isPassThrough(layer: Layer, rect: TileRect, frame: Frame, format: TileFormat, bytes: Uint8Array): boolean {
+function isPassThrough(layer: Layer, rect: TileRect, frame: Frame, format: ImageFormat, bytes: Uint8Array): boolean {
   if (layer.metatile[0] !== 1 || layer.metatile[1] !== 1 || frame.left !== 0 || frame.top !== 0) return false;
   if (rect.minX !== rect.maxX || rect.minY !== rect.maxY || layer.gutter !== 0) return false;
-  if (format.encoding === "png") return bytes[0] === 0x89 && bytes[1] === 0x50;
-  if (format.encoding === "jpeg") return bytes[0] === 0xff && bytes[1] === 0xd8;
-  return false;
+  switch (format.encoding) {
+    case "png":
+      return bytes[0] === 0x89 && bytes[1] === 0x50;
+    case "jpeg":
+      return bytes[0] === 0xff && bytes[1] === 0xd8;
+    // Both are lossy: coded again they would lose once more. The proof is the decoder's, which knows nothing else of them.
+    case "webp":
+      return bytes[0] === 0x52 && bytes[8] === 0x57;
+    case "avif":
+      return bytes[4] === 0x66 && bytes[8] === 0x61;
+    default:
+      return false;
+  }
 }

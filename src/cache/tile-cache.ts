@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
-import { coverageAt } from "../layer/layer.ts";
+import { coverageAt, metatileFor } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { tileKey, type UserDraws } from "./draws.ts";
@@ -107,7 +107,8 @@ export class TileCache implements TileReader {
     this.counts.misses++;
     const { layer, subset, index, parameters } = request;
     const coverage = coverageAt(subset, index.z);
-    const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
+    const metatile = metatileFor(layer, tileSet.format);
+    const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, metatile, coverage);
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { stringify } from "yaml";
-import { HALF_WORLD, LAST_LATITUDE, mercatorX, mercatorY } from "../grid/web-mercator.ts";
+import type { Extent } from "../grid/grid-set.ts";
+import { HALF_WORLD, toWebMercator } from "../grid/web-mercator.ts";
 import { createHttpFetch } from "../source/http-fetch.ts";
 import { readWmsCatalogue, type WmsCatalogue, type WmsCatalogueLayer } from "../source/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
@@ -119,31 +120,32 @@ function layerDocument(
 /** The two grid sets of everybody, as far as the WMS draws in their CRS. */
 function gridSubsets({ crs, box }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
   const [west, south, east, north] = box ?? [-180, -90, 180, 90];
-  const degrees = [Math.max(west, -180), Math.max(south, -90), Math.min(east, 180), Math.min(north, 90)];
-  const metres = [
-    mercatorX(within(west, 180)),
-    mercatorY(within(south, LAST_LATITUDE)),
-    mercatorX(within(east, 180)),
-    mercatorY(within(north, LAST_LATITUDE)),
-  ];
+  const degrees = {
+    minX: Math.max(west, -180),
+    minY: Math.max(south, -90),
+    maxX: Math.min(east, 180),
+    maxY: Math.min(north, 90),
+  };
   const mercator = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"].some((code) => crs.has(code));
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || !mercator;
   return [
     ...(geographic ? [subset("EPSG:4326", degrees, 180, 90)] : []),
-    ...(mercator ? [subset("EPSG:900913", metres, HALF_WORLD, HALF_WORLD)] : []),
+    ...(mercator ? [subset("EPSG:900913", toWebMercator(degrees), HALF_WORLD, HALF_WORLD)] : []),
   ];
 }
 
 /** Without an extent where it is the world, or not one at all. */
-function subset(gridSet: string, extent: readonly number[], halfX: number, halfY: number): Record<string, unknown> {
-  const [minX = 0, minY = 0, maxX = 0, maxY = 0] = extent;
+function subset(
+  gridSet: string,
+  { minX, minY, maxX, maxY }: Extent,
+  halfX: number,
+  halfY: number,
+): Record<string, unknown> {
   const tolerance = halfX / 1e6;
   const isWorld =
     minX <= -halfX + tolerance && minY <= -halfY + tolerance && maxX >= halfX - tolerance && maxY >= halfY - tolerance;
-  return isWorld || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent };
+  return isWorld || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent: [minX, minY, maxX, maxY] };
 }
-
-const within = (degrees: number, limit: number): number => Math.max(-limit, Math.min(limit, degrees));
 
 /** Several styles, and every dimension: a list of values as it is, intervals by their alphabet. */
 function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly Record<string, unknown>[] {

@@ -10,6 +10,10 @@ const corners = ({ minX, minY, maxX, maxY }: Extent): readonly number[] => [minX
 
 function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>> {
   if (source.type === "demo") return { ...source };
+  if (source.type === "mbtiles" || source.type === "pmtiles") {
+    const { stamp: _, ...plain } = source;
+    return plain;
+  }
   const { timeoutMs, vendorParameters, username, password, ...plain } = source;
   return {
     ...plain,
@@ -34,7 +38,7 @@ const gridSetDocument = (g: GridSet) => ({
   yCoordinateFirst: g.yCoordinateFirst,
 });
 
-const layerDocument = (layer: Layer) => ({
+const layerDocument = ({ vectorLayers: _, ...layer }: Layer) => ({
   ...layer,
   source: sourceDocument(layer.source),
   gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({

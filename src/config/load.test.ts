@@ -163,7 +163,7 @@ jobs: 7
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, demo, got "wmsx"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
   ]);
@@ -249,7 +249,7 @@ test("a layer that is right in shape is looked at in its sense, beside others th
     "4:46: layers[2].source.url: expected no credentials in the address",
     '5:13: layers[3].name: "a b" and "a_b" would share the directory a_b of the store',
     "5:79: layers[3].source.vendorParameters.bbox: is set by the source itself",
-    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, image/avif, image/vnd.jpeg-png, image/vnd.jpeg-png8, got "image/pgn"',
+    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, image/avif, image/vnd.jpeg-png, image/vnd.jpeg-png8, application/vnd.mapbox-vector-tile, application/json;type=geojson, application/json;type=topojson, application/json;type=utfgrid, got "image/pgn"',
     '9:20: layers[4].gridSubsets[0].gridSet: unknown grid set "EPSG:9009113"; did you mean EPSG:900913? (known: EPSG:4326,',
     "10:42: layers[4].gridSubsets[1].zoomStart: expected at most zoomStop (4), got 5",
     "11:41: layers[4].gridSubsets[2].extent: -8000000000, 0, -7000000000, 1 does not overlap EPSG:900913",

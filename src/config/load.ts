@@ -4,6 +4,7 @@ import type { User } from "../http/options.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import { demoLayers } from "./demo-configuration.ts";
+import { readArchives } from "./internal/archives.ts";
 import { buildDiskQuota } from "./internal/build-disk-quota.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
@@ -133,9 +134,11 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const gridSets = buildGridSets(items(GridSetSchema, "gridSets"), ["gridSets"], problems);
   const declared = new Set(idsOf(root["gridSets"]));
   const demo = file === undefined && root["layers"] === undefined;
+  const documents = items(LayerSchema, "layers");
+  const archives = await readArchives(documents, input.cwd);
   const layers = demo
     ? demoLayers()
-    : buildLayers(items(LayerSchema, "layers"), ["layers"], { gridSets, declared, problems, warnings });
+    : buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await usersOf(building, items(UserSchema, "users"), section(HtpasswdSchema, "htpasswd"));
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host)) {

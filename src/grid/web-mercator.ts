@@ -1,3 +1,5 @@
+import type { Extent } from "./grid-set.ts";
+
 /*
  * Web Mercator (EPSG:3857): degrees of longitude and latitude to metres on a sphere, and back.
  */
@@ -7,13 +9,22 @@ const RADIUS = 6378137;
 const DEGREE = Math.PI / 180;
 
 /** Where the square of the world ends, in degrees. */
-export const LAST_LATITUDE = 85.0511287798066;
+const LAST_LATITUDE = 85.0511287798066;
 /** Half of the square's side, in metres. */
 export const HALF_WORLD = Math.PI * RADIUS;
 
 export const mercatorX = (longitude: number): number => RADIUS * longitude * DEGREE;
-/** The poles are infinitely far away. */
-export const mercatorY = (latitude: number): number =>
-  RADIUS * Math.log(Math.tan(Math.PI / 4 + (latitude * DEGREE) / 2));
+/** The poles are infinitely far away; the equator is exactly 0. */
+export const mercatorY = (latitude: number): number => RADIUS * Math.asinh(Math.tan(latitude * DEGREE));
 export const longitudeAt = (x: number): number => x / RADIUS / DEGREE;
 export const latitudeAt = (y: number): number => Math.atan(Math.sinh(y / RADIUS)) / DEGREE;
+
+/** A box in longitude and latitude in metres, cut at the edge of the square. */
+export const toWebMercator = ({ minX, minY, maxX, maxY }: Extent): Extent => ({
+  minX: mercatorX(minX),
+  minY: mercatorY(within(minY, LAST_LATITUDE)),
+  maxX: mercatorX(maxX),
+  maxY: mercatorY(within(maxY, LAST_LATITUDE)),
+});
+
+const within = (degrees: number, limit: number): number => Math.max(-limit, Math.min(limit, degrees));

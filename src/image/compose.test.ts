@@ -6,7 +6,7 @@ import { encodePng } from "./png-encode.ts";
 import type { Raster } from "./raster.ts";
 
 const png = formatOf("image/png");
-if (png === undefined) throw new Error("there is PNG");
+if (png?.kind !== "image") throw new Error("there is PNG");
 
 /** A tile of 16 x 16 whose every pixel says where it lies in the world: red is x, green is y. */
 function tile(originX: number, originY: number): { readonly bytes: Uint8Array; readonly raster: Raster } {

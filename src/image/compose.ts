@@ -1,4 +1,4 @@
-import type { TileFormat } from "../layer/format.ts";
+import type { ImageFormat } from "../layer/format.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";
@@ -14,7 +14,7 @@ export interface Composition {
   /** Of the picture. */
   readonly width: number;
   readonly height: number;
-  readonly format: TileFormat;
+  readonly format: ImageFormat;
   readonly jpegQuality: number;
 }
 

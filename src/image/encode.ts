@@ -1,4 +1,4 @@
-import type { TileFormat } from "../layer/format.ts";
+import type { ImageFormat } from "../layer/format.ts";
 import { DEFAULT_JPEG_QUALITY } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeBefore, oneColourKey, onlyColour, remember } from "./one-colour.ts";
@@ -19,7 +19,7 @@ const AVIF = { quality: 65, effort: 1 } as const;
 export async function encodeTiles(
   raster: Raster,
   cuts: readonly Cut[],
-  format: TileFormat,
+  format: ImageFormat,
   jpegQuality: number = DEFAULT_JPEG_QUALITY,
 ): Promise<Uint8Array[]> {
   const tiles: Uint8Array[] = [];
@@ -46,10 +46,10 @@ async function encodeOther(
   return made;
 }
 
-type OneEncoding = Exclude<TileFormat["encoding"], "jpeg-png" | "jpeg-png8">;
+type OneEncoding = Exclude<ImageFormat["encoding"], "jpeg-png" | "jpeg-png8">;
 
 /** What one tile becomes. */
-function encodingOf(raster: Raster, cut: Cut, { encoding }: TileFormat): OneEncoding {
+function encodingOf(raster: Raster, cut: Cut, { encoding }: ImageFormat): OneEncoding {
   switch (encoding) {
     case "jpeg-png":
       return isOpaque(raster, cut) ? "jpeg" : "png";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
+import { metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { SeedRange } from "../quota/enforcer.ts";
 import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
@@ -57,7 +58,7 @@ export class JobRunner {
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
-      const job = new ActiveJob(stored, layer?.metatile ?? [1, 1], true);
+      const job = new ActiveJob(stored, metatileFor(layer, stored.request.format), true);
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
@@ -88,7 +89,7 @@ export class JobRunner {
         endedMs: null,
         tasks: made.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
       },
-      catalogue().layers.get(request.layer)?.metatile ?? [1, 1],
+      metatileFor(catalogue().layers.get(request.layer), request.format),
       false,
     );
     this.#active.set(job.id, job);
@@ -112,7 +113,7 @@ export class JobRunner {
     this.#ranges ??= [...this.#active.values()].flatMap(({ request }) => {
       const { layer, format, parametersId } = request;
       if (request.type === "truncate" || format === null || parametersId === null) return [];
-      const [width, height] = this.#parts.catalogue().layers.get(layer)?.metatile ?? [1, 1];
+      const [width, height] = metatileFor(this.#parts.catalogue().layers.get(layer), format);
       // A metatile at the border is stored beyond it.
       return request.ranges.map(({ gridSet, rects }) => ({
         layer,

@@ -1,6 +1,6 @@
 import { metatileOf } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { coverageAt, findSubset } from "../layer/layer.ts";
+import { coverageAt, findSubset, metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TileFacts } from "../quota/simulation.ts";
 import { tileSetKey } from "../tile/tile-set.ts";
@@ -16,8 +16,7 @@ export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
       const layer = layers.get(tileSet.layer);
       const subset = layer === undefined ? undefined : findSubset(layer, tileSet.gridSet);
       const coverage = subset === undefined ? undefined : coverageAt(subset, z);
-      const whole =
-        layer === undefined || coverage === undefined ? undefined : metatileOf(x, y, layer.metatile, coverage);
+      const whole = coverage === undefined ? undefined : metatileOf(x, y, metatileFor(layer, tileSet.format), coverage);
       return whole ?? { z, minX: x, minY: y, maxX: x, maxY: y };
     },
     bytes({ tileSet, z }) {

@@ -14,6 +14,12 @@ test("every format is found by its MIME type and by its extension, whatever the 
   }
   expect(formatOf("image/jpg")).toBe(format("image/jpeg"));
   expect(formatOfExtension("jpg")).toBe(format("image/jpeg"));
+  const vector = format("application/vnd.mapbox-vector-tile");
+  expect(formatOf("application/x-protobuf; type=mapbox-vector")).toBe(vector);
+  expect(formatOf("application/x-protobuf")).toBe(vector);
+  expect(formatOfExtension("mvt")).toBe(vector);
+  expect(formatOf("application/json; type=GeoJSON")).toBe(format("application/json;type=geojson"));
+  expect(formatOf("application/json")).toBeUndefined();
 });
 
 test("extensions are GWC's, so that its tiles are found", () => {
@@ -27,6 +33,10 @@ test("extensions are GWC's, so that its tiles are found", () => {
     "image/avif": "avif",
     "image/vnd.jpeg-png": "jpeg-png",
     "image/vnd.jpeg-png8": "jpeg-png8",
+    "application/vnd.mapbox-vector-tile": "pbf",
+    "application/json;type=geojson": "geojson",
+    "application/json;type=topojson": "topojson",
+    "application/json;type=utfgrid": "utfgrid",
   });
 });
 
@@ -39,4 +49,5 @@ test("a hybrid's Content-Type is read from the tile, any other format's is fixed
   }
   expect(contentTypeOf(format("image/png8"), png)).toBe("image/png");
   expect(contentTypeOf(format("image/avif"), jpeg)).toBe("image/avif");
+  expect(contentTypeOf(format("application/json;type=utfgrid"), Buffer.from("{}"))).toBe("application/json");
 });

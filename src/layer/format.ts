@@ -1,25 +1,58 @@
-/** How a tile of a format is made and named (GWC's table, `facts/gwc-core.md` 2.5). */
-export interface TileFormat {
+/** A format of tiles (GWC's table, `facts/gwc-core.md` 2.5). */
+export type TileFormat = ImageFormat | DataFormat;
+
+/** What every format has. */
+interface NamedFormat {
   /** As configured and asked for: `image/png8`. */
   readonly mimeType: string;
   /** In paths: `png8`. */
   readonly extension: string;
+  /** What a WMS or a WMTS is asked for. */
+  readonly upstreamType: string;
+}
+
+/** Pictures: decoded, cut and encoded here. */
+export interface ImageFormat extends NamedFormat {
+  readonly kind: "image";
   /** The Content-Type that is sent; undefined: each tile has its own, which `contentTypeOf` reads from its bytes. */
   readonly contentType: string | undefined;
-  /** What a WMS is asked for. */
-  readonly upstreamType: string;
   /** `jpeg-png` and `jpeg-png8`: JPEG where every pixel is opaque, else the other. */
   readonly encoding: "png" | "png8" | "jpeg" | "webp" | "gif" | "avif" | "jpeg-png" | "jpeg-png8";
 }
 
-const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): TileFormat => {
+/** Everything else: single tiles that are kept as the upstream made them. */
+export interface DataFormat extends NamedFormat {
+  readonly kind: "data";
+  readonly contentType: string;
+  /** What its bytes are: protocol buffers, or JSON. */
+  readonly content: "protobuf" | "json";
+}
+
+const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): ImageFormat => {
   const mimeType = `image/${encoding}`;
-  return { mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
+  return { kind: "image", mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
 };
 /** What a WMS draws as PNG, whatever the tiles become: nothing is lost on the way, and every WMS can. */
-const fromPng = (format: Omit<TileFormat, "upstreamType">): TileFormat => ({ ...format, upstreamType: "image/png" });
-const hybrid = (encoding: "jpeg-png" | "jpeg-png8"): TileFormat =>
+const fromPng = (format: Omit<ImageFormat, "kind" | "upstreamType">): ImageFormat => ({
+  kind: "image",
+  ...format,
+  upstreamType: "image/png",
+});
+const hybrid = (encoding: "jpeg-png" | "jpeg-png8"): ImageFormat =>
   fromPng({ mimeType: `image/vnd.${encoding}`, extension: encoding, contentType: undefined, encoding });
+const json = (extension: "geojson" | "topojson" | "utfgrid"): DataFormat => {
+  const mimeType = `application/json;type=${extension}`;
+  return {
+    kind: "data",
+    mimeType,
+    extension,
+    contentType: "application/json",
+    upstreamType: mimeType,
+    content: "json",
+  };
+};
+
+const VECTOR_TILE = "application/vnd.mapbox-vector-tile";
 
 const FORMATS: readonly TileFormat[] = [
   plain("png"),
@@ -31,7 +64,29 @@ const FORMATS: readonly TileFormat[] = [
   fromPng({ mimeType: "image/avif", extension: "avif", contentType: "image/avif", encoding: "avif" }),
   hybrid("jpeg-png"),
   hybrid("jpeg-png8"),
+  {
+    kind: "data",
+    mimeType: VECTOR_TILE,
+    extension: "pbf",
+    contentType: VECTOR_TILE,
+    upstreamType: VECTOR_TILE,
+    content: "protobuf",
+  },
+  json("geojson"),
+  json("topojson"),
+  json("utfgrid"),
 ];
+
+/** Other names in use; of vector tiles GWC's older one, and what many servers call them. */
+const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["application/x-protobuf;type=mapbox-vector", VECTOR_TILE],
+  ["application/x-protobuf", VECTOR_TILE],
+]);
+const EXTENSION_ALIASES: ReadonlyMap<string, string> = new Map([
+  ["jpg", "jpeg"],
+  ["mvt", "pbf"],
+]);
 
 /** The Content-Type of a tile: of a hybrid's it is told by the first byte, which is FF in every JPEG (ITU T.81, B.1.1.2). */
 export const contentTypeOf = (format: TileFormat, tile: Uint8Array): string =>
@@ -42,13 +97,16 @@ const byExtension = new Map(FORMATS.map((f) => [f.extension, f]));
 
 export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
 
-/** A format by its MIME type; `image/jpg` is read as `image/jpeg`; case does not matter. */
+/** A format by its MIME type or another name of it; case and spaces around `;` do not matter. */
 export function formatOf(mimeType: string): TileFormat | undefined {
-  const name = mimeType.trim().toLowerCase();
-  return byMimeType.get(name === "image/jpg" ? "image/jpeg" : name);
+  const name = mimeType
+    .trim()
+    .toLowerCase()
+    .replace(/\s*;\s*/g, ";");
+  return byMimeType.get(TYPE_ALIASES.get(name) ?? name);
 }
 
-/** A format by the extension in an address; `jpg` is an alias of `jpeg`. */
+/** A format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. */
 export function formatOfExtension(extension: string): TileFormat | undefined {
-  return byExtension.get(extension === "jpg" ? "jpeg" : extension);
+  return byExtension.get(EXTENSION_ALIASES.get(extension) ?? extension);
 }

@@ -1,6 +1,6 @@
 import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
-import type { TileFormat } from "./format.ts";
+import { formatOf, type TileFormat } from "./format.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -20,6 +20,7 @@ export type SourceOptions =
   | XyzSourceOptions
   | WmtsSourceOptions
   | ArcgisSourceOptions
+  | ArchiveSourceOptions
   | DemoSourceOptions;
 
 /** What every source over HTTP has. */
@@ -82,6 +83,28 @@ export interface ArcgisTileOptions extends UpstreamOptions {
   readonly mode: "tile";
 }
 
+/** A file with all tiles, numbered as in web mercator. */
+export type ArchiveSourceOptions = MbtilesSourceOptions | PmtilesSourceOptions;
+
+/** MBTiles 1.0 to 1.3. */
+export interface MbtilesSourceOptions extends ArchiveOptions {
+  readonly type: "mbtiles";
+}
+
+/** PMTiles 3. */
+export interface PmtilesSourceOptions extends ArchiveOptions {
+  readonly type: "pmtiles";
+}
+
+interface ArchiveOptions {
+  /** Absolute. */
+  readonly file: string;
+  /** Tiles that are read at once at most, of users and jobs together. */
+  readonly connections: number;
+  /** Which file it was when the configuration was read: one that has taken its place is another source. */
+  readonly stamp: string;
+}
+
 export interface DemoSourceOptions {
   readonly type: "demo";
   /** Which built-in picture. */
@@ -99,10 +122,37 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
       return false;
     case "xyz":
     case "wmts":
+    case "mbtiles":
+    case "pmtiles":
       return true;
     case "arcgis":
       return source.mode === "tile";
   }
+}
+
+/** Whether a layer in front of a source may offer formats that are no pictures. */
+export function drawsData(source: SourceOptions): boolean {
+  switch (source.type) {
+    case "arcgis":
+    case "demo":
+      return false;
+    case "wms":
+    case "xyz":
+    case "wmts":
+    case "mbtiles":
+    case "pmtiles":
+      return true;
+  }
+}
+
+/** What of a vector tile TileJSON 3.0.0 (3.3) tells. */
+export interface VectorLayer {
+  readonly id: string;
+  /** Name and kind of its attributes. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly description?: string;
+  readonly minzoom?: number;
+  readonly maxzoom?: number;
 }
 
 export interface Layer {
@@ -113,9 +163,11 @@ export interface Layer {
   readonly gridSubsets: readonly GridSubset[];
   /** The first is the default. */
   readonly formats: readonly TileFormat[];
-  /** Tiles per metatile, across and up. */
+  /** What its vector tiles hold, where the source tells. */
+  readonly vectorLayers?: readonly VectorLayer[];
+  /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
   readonly metatile: readonly [number, number];
-  /** Pixels drawn around a metatile and cut away. */
+  /** Pixels drawn around a metatile and cut away; of pictures only. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
   /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
@@ -132,6 +184,14 @@ export interface Layer {
   readonly expireClientSeconds: number;
   /** Tiles of this layer need credentials too. */
   readonly secured: boolean;
+}
+
+const SINGLE = [1, 1] as const;
+
+/** Tiles per metatile of a format: what is no picture cannot be cut. A null format stands for all. */
+export function metatileFor(layer: Layer | undefined, mimeType: string | null): readonly [number, number] {
+  const isData = mimeType !== null && formatOf(mimeType)?.kind === "data";
+  return layer === undefined || isData ? SINGLE : layer.metatile;
 }
 
 /** The tiles that a level of a subset offers; undefined outside its levels. */

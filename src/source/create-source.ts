@@ -1,5 +1,6 @@
 import type { SourceOptions } from "../layer/layer.ts";
 import { createArcgisSource } from "./arcgis-source.ts";
+import { createArchiveSource } from "./archive-source.ts";
 import { createDemoSource } from "./demo-source.ts";
 import type { Source } from "./source.ts";
 import { createWmsSource } from "./wms-source.ts";
@@ -17,6 +18,9 @@ export function createSource(options: SourceOptions): Source {
       return createWmtsSource(options);
     case "arcgis":
       return createArcgisSource(options);
+    case "mbtiles":
+    case "pmtiles":
+      return createArchiveSource(options);
     case "demo":
       return createDemoSource(options);
   }

@@ -7,6 +7,7 @@ import { SourceError } from "./source.ts";
 /** No map picture of a metatile is larger. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 const REDIRECTS = 3;
+const PICTURES = "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1";
 /** A parameter may be a key; shorter than this it is a word that messages need. */
 const SHORTEST_KEY = 8;
 
@@ -14,9 +15,10 @@ const SHORTEST_KEY = 8;
 export interface HttpFetch extends AsyncDisposable {
   /**
    * What is at an address, whole by length, as `understand` reads it; that may throw a SourceError.
+   * `accept`: what is wanted, if no picture.
    * @throws SourceError without the address or the credentials in its message; `cancelled` when the signal fires
    */
-  ask<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T): Promise<T>;
+  ask<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T, accept?: string): Promise<T>;
 }
 
 function userAgent(): string {
@@ -33,10 +35,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     bodyTimeout: options.timeoutMs,
     pipelining: 1,
   });
-  const headers: Record<string, string> = {
-    "user-agent": userAgent(),
-    accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1",
-  };
+  const headers: Record<string, string> = { "user-agent": userAgent() };
   if (options.username !== undefined) {
     headers["authorization"] =
       `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
@@ -53,13 +52,14 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     ),
   ].filter((s) => s !== "");
 
-  async function read(first: URL, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async function read(first: URL, accept: string, signal: AbortSignal): Promise<UpstreamAnswer> {
     let url = first;
     for (let hop = 0; ; hop++) {
       const sameOrigin = url.origin === first.origin;
       // Credentials are for the configured server only.
       const { authorization: _, ...without } = headers;
-      const response = await send(url, { dispatcher: agent, headers: sameOrigin ? headers : without, signal });
+      const sent = { ...(sameOrigin ? headers : without), accept };
+      const response = await send(url, { dispatcher: agent, headers: sent, signal });
       const { statusCode: status } = response;
       const location = single(response.headers["location"]);
       if (status >= 300 && status < 400 && location !== undefined) {
@@ -99,12 +99,17 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   }
 
   return {
-    async ask<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T): Promise<T> {
+    async ask<T>(
+      url: URL,
+      signal: AbortSignal,
+      understand: (answer: UpstreamAnswer) => T,
+      accept = PICTURES,
+    ): Promise<T> {
       // One timer for the whole request: a slow drip resets the body time-out with every byte.
       const timeout = new AbortController();
       const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
       try {
-        return understand(await read(url, AbortSignal.any([signal, timeout.signal])));
+        return understand(await read(url, accept, AbortSignal.any([signal, timeout.signal])));
       } catch (error) {
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
         if (timeout.signal.aborted)

@@ -3,6 +3,7 @@ import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, pictureOf, type UpstreamAnswer } from "./picture-answer.ts";
 import { addressesOf, type HttpSourceOptions, serversOf } from "./servers.ts";
 import { type DrawRequest, type FeatureInfo, type FeatureInfoRequest, type Source, SourceError } from "./source.ts";
+import { dataOf } from "./tile-data.ts";
 
 /** Milliseconds of a clock that never goes back. */
 export type Clock = () => number;
@@ -19,18 +20,26 @@ export interface HttpAddresses {
 export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, now: Clock = monotonic): Source {
   const http = createHttpFetch(options, serversOf(options));
   const failover = new Failover(addressesOf(options), now);
-  const ask = <T>(url: (address: string) => URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T) =>
+  const ask = <T>(
+    url: (address: string) => URL,
+    signal: AbortSignal,
+    understand: (answer: UpstreamAnswer) => T,
+    accept?: string,
+  ) =>
     failover.run((address) => {
       // Nothing is asked of the next address for a draw that nobody wants any more.
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
-      return http.ask(url(address), signal, understand);
+      return http.ask(url(address), signal, understand, accept);
     });
   const { featureInfo } = addresses;
   return {
-    draw: async (request, signal) => ({
-      kind: "encoded",
-      bytes: await ask((address) => addresses.picture(address, request), signal, pictureOf),
-    }),
+    async draw(request, signal) {
+      const { format } = request;
+      const url = (address: string) => addresses.picture(address, request);
+      if (format.kind === "image") return { kind: "encoded", bytes: await ask(url, signal, pictureOf) };
+      const accept = `${format.contentType}, */*;q=0.1`;
+      return { kind: "data", bytes: await ask(url, signal, (answer) => dataOf(answer, format), accept) };
+    },
     ...(featureInfo === undefined
       ? {}
       : {

@@ -33,7 +33,8 @@ function plainWords(markup: string): string {
   return plain.length > 300 ? `${plain.slice(0, 300).replace(/[\ud800-\udbff]$/, "")}…` : plain;
 }
 
-function isPicture(bytes: Uint8Array): boolean {
+/** By the first bytes. */
+export function isPicture(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   return (
     head.startsWith("\x89PNG") ||
@@ -61,7 +62,7 @@ export interface UpstreamAnswer {
 }
 
 /** @throws SourceError for every status but 200 and 204 */
-function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
+export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
   const said = (prefix: string): string => {
     const words = isPicture(body) ? "" : ownWords(body);
     return words === "" ? prefix : `${prefix}: ${words}`;

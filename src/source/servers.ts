@@ -1,6 +1,6 @@
-import type { SourceOptions } from "../layer/layer.ts";
+import type { SourceOptions, UpstreamOptions } from "../layer/layer.ts";
 
-export type HttpSourceOptions = Exclude<SourceOptions, { readonly type: "demo" }>;
+export type HttpSourceOptions = Extract<SourceOptions, UpstreamOptions>;
 
 /** The addresses of a source in the order in which they are tried. */
 export const addressesOf = ({ url }: Pick<HttpSourceOptions, "url">): readonly string[] =>

@@ -16,8 +16,12 @@ export interface DrawRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What came: pixels drawn here, or an encoded picture that still has to be proved whole by decoding it. */
+/**
+ * What came: pixels drawn here, an encoded picture that still has to be proved whole by decoding it, or, for formats that
+ * are no pictures, a tile to keep as it is.
+ */
 export type Drawing =
+  | { readonly kind: "data"; readonly bytes: Uint8Array }
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 

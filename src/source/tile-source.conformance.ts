@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
 import { startOrigin } from "../../test/support/origin.ts";
@@ -24,6 +25,9 @@ const PICTURE = Buffer.from(
     { left: 0, top: 0, width: 4, height: 4 },
   ),
 );
+
+/** A tile of one layer without features (Mapbox Vector Tile 2.1, 4.1): name "a", version 2. */
+const VECTOR = Buffer.from([0x1a, 0x05, 0x0a, 0x01, 0x61, 0x78, 0x02]);
 
 /** The request for one tile, y from the bottom. */
 export function tileRequest(
@@ -81,6 +85,25 @@ export function describeTileSource(
       if (drawing.kind !== "encoded") throw new Error(drawing.kind);
       expect(PICTURE.equals(drawing.bytes)).toBe(true);
       expect(asked).toEqual([parts.path]);
+    });
+
+    test("asks for a vector tile by its type, and hands it on as it is, gzip taken off", async () => {
+      const asked: (string | undefined)[] = [];
+      const origin = await serve((request, response) => {
+        asked.push(request.headers.accept);
+        response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(VECTOR));
+      });
+      const request = { ...tile, format: formatNamed("application/vnd.mapbox-vector-tile") };
+      const drawing = await sourceAt(origin).draw(request, never());
+      if (drawing.kind !== "data") throw new Error(drawing.kind);
+      expect(VECTOR.equals(drawing.bytes)).toBe(true);
+      expect(asked).toEqual(["application/vnd.mapbox-vector-tile, */*;q=0.1"]);
+    });
+
+    test("takes no document for a vector tile", async () => {
+      const origin = await serve((_, response) => void response.end("<Exception>no</Exception>"));
+      const request = { ...tile, format: formatNamed("application/vnd.mapbox-vector-tile") };
+      expect((await failureOf(sourceAt(origin), request)).failure).toBe("exception");
     });
 
     test.each([

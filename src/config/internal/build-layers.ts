@@ -1,7 +1,15 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, drawsSingleTiles, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import {
+  DEFAULT_JPEG_QUALITY,
+  drawsData,
+  drawsSingleTiles,
+  type GridSubset,
+  gridSubset,
+  type Layer,
+  type SourceOptions,
+} from "../../layer/layer.ts";
 import {
   type CaseRule,
   compileRegex,
@@ -10,7 +18,9 @@ import {
   numberText,
   type ParameterFilter,
 } from "../../layer/parameter-filter.ts";
+import type { ArchiveFacts } from "../../source/archive.ts";
 import { directoryName } from "../../store/file-layout.ts";
+import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
@@ -22,6 +32,7 @@ export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
   /** Grid sets of the file, also those that are wrong: these are told once, not as unknown ones again. */
   readonly declared: ReadonlySet<string>;
+  readonly archives: Archives;
   readonly problems: Problems;
   readonly warnings: string[];
 }
@@ -77,18 +88,32 @@ function checkName(name: string, path: Path, directories: Map<string, string>, p
 
 function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Layer {
   const { name } = document;
-  const source = buildSource(document.source, name, [...path, "source"], context.problems);
+  const source = buildSource(document.source, name, context.archives, [...path, "source"], context.problems);
+  const archive = factsOf(document.source, context.archives);
   const ofTiles = drawsSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
-  const gridSubsets = buildSubsets(offered, [...path, "gridSubsets"], name, context);
+  const gridSubsets = buildSubsets(
+    archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
+    [...path, "gridSubsets"],
+    name,
+    context,
+  );
   checkTileLayer(document, source, gridSubsets, path, context.problems);
+  if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   return {
     name,
     title: document.title ?? name,
     description: document.description ?? "",
     source,
     gridSubsets,
-    formats: buildFormats(document.formats ?? DEFAULT_FORMATS, [...path, "formats"], context.problems),
+    formats: buildFormats(
+      document.formats ?? (archive === undefined ? DEFAULT_FORMATS : [archive.format.mimeType]),
+      source,
+      archive?.format,
+      [...path, "formats"],
+      context.problems,
+    ),
+    ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     gutter: document.gutter ?? 0,
     parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
@@ -101,6 +126,15 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     secured: document.secured ?? false,
   };
 }
+
+function factsOf(source: LayerDocument["source"], archives: Archives): ArchiveFacts | undefined {
+  const report = isArchive(source) ? archives.of(source).report : undefined;
+  return report?.ok === true ? report.value.facts : undefined;
+}
+
+/** One of the file, whether it is right or not, hides the built-in one of its name. */
+const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
+  gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
 
 function buildSubsets(
   documents: readonly GridSubsetDocument[],
@@ -126,10 +160,10 @@ function buildSubset(
   document: GridSubsetDocument,
   path: Path,
   layer: string,
-  { gridSets, declared, problems, warnings }: LayerContext,
+  context: LayerContext,
 ): GridSubset | undefined {
-  const own = gridSets.get(document.gridSet);
-  const gridSet = own ?? (declared.has(document.gridSet) ? undefined : builtInGridSet(document.gridSet));
+  const { gridSets, declared, problems, warnings } = context;
+  const gridSet = gridSetOf(document.gridSet, context);
   if (gridSet === undefined) {
     if (declared.has(document.gridSet)) return undefined;
     problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, [...gridSets.keys()]));
@@ -176,11 +210,21 @@ function unknownGridSet(id: string, own: readonly string[]): string {
   return `unknown grid set ${JSON.stringify(id)}${didYouMean(id, all)} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)`;
 }
 
-function buildFormats(names: readonly string[], at: Path, problems: Problems): readonly TileFormat[] {
+function buildFormats(
+  names: readonly string[],
+  source: SourceOptions,
+  only: TileFormat | undefined,
+  at: Path,
+  problems: Problems,
+): readonly TileFormat[] {
   const formats: TileFormat[] = [];
   for (const [i, name] of names.entries()) {
     const format = formatOf(name);
     if (format === undefined) problems.expected([...at, i], `one of ${formatNames.join(", ")}`, name);
+    else if (format.kind === "data" && !drawsData(source))
+      problems.expected([...at, i], `a picture's, as a source of type ${source.type} draws nothing else`, name);
+    else if (only !== undefined && format !== only)
+      problems.expected([...at, i], `${only.mimeType}, as that is what the archive has`, name);
     else if (formats.includes(format)) problems.add([...at, i], `${format.mimeType} is given twice`);
     else formats.push(format);
   }

@@ -1,4 +1,5 @@
 import type { SourceOptions } from "../../layer/layer.ts";
+import { type Archives, buildArchive } from "./archives.ts";
 import { buildArcgis } from "./build-arcgis-source.ts";
 import { buildWmts, buildXyz } from "./build-tile-source.ts";
 import { buildUpstream, checkAddresses, DEFAULT_CONNECTIONS } from "./build-upstream.ts";
@@ -24,6 +25,7 @@ const PROTOCOL_PARAMETERS = [
 export function buildSource(
   document: LayerDocument["source"],
   layer: string,
+  archives: Archives,
   path: Path,
   problems: Problems,
 ): SourceOptions {
@@ -38,6 +40,9 @@ export function buildSource(
       return buildWmts(document, layer, path, problems);
     case "arcgis":
       return buildArcgis(document, path, problems);
+    case "mbtiles":
+    case "pmtiles":
+      return buildArchive(document, archives, path, problems);
   }
 }
 

@@ -35,14 +35,29 @@ export function checkTileLayer(
   }
   if (source.type === "wmts" && source.tileMatrices !== undefined)
     checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
+  if (source.type === "mbtiles" || source.type === "pmtiles") {
+    if ((document.parameterFilters ?? []).length > 0)
+      problems.add([...path, "parameterFilters"], "is given, but an archive has one tile whatever the parameters");
+    checkQuadTree(document, subsets, "as archives have no other", path, problems);
+  }
   if (source.type === "xyz" && addressesOf(source).some((address) => address.includes("{q}")))
-    for (const subset of subsets)
-      if (!isQuadTree(subset))
-        problems.expected(
-          subsetPath(document, subset.gridSet, path),
-          "a grid set of 2^z x 2^z tiles, as the address has {q}",
-          subset.gridSet.id,
-        );
+    checkQuadTree(document, subsets, "as the address has {q}", path, problems);
+}
+
+function checkQuadTree(
+  document: LayerDocument,
+  subsets: readonly GridSubset[],
+  why: string,
+  path: Path,
+  problems: Problems,
+): void {
+  for (const subset of subsets)
+    if (!isQuadTree(subset))
+      problems.expected(
+        subsetPath(document, subset.gridSet, path),
+        `a grid set of 2^z x 2^z tiles, ${why}`,
+        subset.gridSet.id,
+      );
 }
 
 /** Every level that a layer offers has to have a name. */

@@ -99,6 +99,10 @@ export const ArcgisSourceSchema = strict({
   ...upstream,
 });
 
+const archive = { file: text, connections };
+export const MbtilesSourceSchema = strict({ type: Type.Literal("mbtiles"), ...archive });
+export const PmtilesSourceSchema = strict({ type: Type.Literal("pmtiles"), ...archive });
+
 const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
@@ -149,7 +153,15 @@ export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
   description: optional(Type.String()),
-  source: Type.Union([WmsSourceSchema, XyzSourceSchema, WmtsSourceSchema, ArcgisSourceSchema, DemoSourceSchema]),
+  source: Type.Union([
+    WmsSourceSchema,
+    XyzSourceSchema,
+    WmtsSourceSchema,
+    ArcgisSourceSchema,
+    MbtilesSourceSchema,
+    PmtilesSourceSchema,
+    DemoSourceSchema,
+  ]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
@@ -246,4 +258,5 @@ export type WmsSourceDocument = Static<typeof WmsSourceSchema>;
 export type XyzSourceDocument = Static<typeof XyzSourceSchema>;
 export type WmtsSourceDocument = Static<typeof WmtsSourceSchema>;
 export type ArcgisSourceDocument = Static<typeof ArcgisSourceSchema>;
+export type ArchiveSourceDocument = Static<typeof MbtilesSourceSchema> | Static<typeof PmtilesSourceSchema>;
 export type UpstreamDocument = Static<typeof UpstreamSchema>;

@@ -44,7 +44,9 @@ function mapDiv({ mount, chosen }: MapPageData): string {
   const subset =
     chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:900913") ??
     chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326");
-  const format = chosen?.formats[0];
+  const format = chosen?.formats.find(({ kind }) => kind === "image");
+  if (chosen !== undefined && format === undefined)
+    return '<div id="map"><p class="none">This layer has no pictures, only data.</p></div>';
   if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
   // Another subset may say where the layer's data is.
   const { lon, lat, zoom } = viewOf(

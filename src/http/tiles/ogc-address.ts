@@ -9,9 +9,11 @@ import {
   collection,
   collections,
   conformance,
+  formatsOf,
   landingPage,
   type NamedGrid,
   namedGrids,
+  type TilesKind,
   tileMatrixSet,
   tileMatrixSets,
   tileset,
@@ -57,28 +59,35 @@ const nothing = () =>
     "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections and what they link to",
   );
 
-/** `collections/{layer}[/map/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]` */
+/** `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]` */
 function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<Asked, Refusal> {
   if (rest.length === 2) return document(rest, (base) => collection(layer, base));
-  if (rest[2] !== "map" || rest[3] !== "tiles") return nothing();
-  if (rest.length === 4) return document(rest, (base) => tilesets(layer, base));
+  const kind = rest[2] === "map" ? "map" : "vector";
+  const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
+  if (tiles !== "tiles" || formatsOf(layer, kind).length === 0) return nothing();
+  if (tileMatrixSet === undefined) return document(rest, (base) => tilesets(layer, kind, base));
   const grids = namedGrids(layer);
-  const grid = grids.find(({ id }) => id === rest[4]);
+  const grid = grids.find(({ id }) => id === tileMatrixSet);
   if (grid === undefined) return notFound(`The layer's tile matrix sets are ${grids.map(({ id }) => id).join(", ")}`);
-  if (rest.length === 5) return document(rest, (base) => tileset(grid, layer, base));
-  return rest.length === 8 ? parseTile(layer, grid, rest, query) : nothing();
+  if (tile.length === 0) return document(rest, (base) => tileset(grid, layer, kind, base));
+  return tile.length === 3 ? parseTile(layer, kind, grid, tile, query) : nothing();
 }
 
-/** The format is that of `f`, a MIME type or an extension, else the layer's first. */
-function parseTile(layer: Layer, { subset }: NamedGrid, rest: readonly string[], query: Query): Result<Asked, Refusal> {
-  const [matrix = "", rowText = "", columnText = ""] = rest.slice(5);
+/** The format is that of `f`, a MIME type or an extension, else the layer's first of the kind. */
+function parseTile(
+  layer: Layer,
+  kind: TilesKind,
+  { subset }: NamedGrid,
+  [matrix = "", rowText = "", columnText = ""]: readonly string[],
+  query: Query,
+): Result<Asked, Refusal> {
   const z = levelOf(subset.gridSet, matrix);
   if (z === undefined) return refuse(badField("tileMatrix", "the name or number of a level", matrix));
   const row = wholeNumber("tileRow", rowText);
   if (!row.ok) return row;
   const column = wholeNumber("tileCol", columnText);
   if (!column.ok) return column;
-  const format = findFormatAsked(layer, query.get("F"));
+  const format = findFormatAsked({ formats: formatsOf(layer, kind) }, query.get("F"));
   if (!format.ok) return format;
   const parameters = parseParameters(layer.parameterFilters, query, "ignore");
   if (!parameters.ok) return parameters;

@@ -1,5 +1,6 @@
 import { canonicalSrs, type GridSet, topLeftCorner } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox } from "./geographic-box.ts";
@@ -53,6 +54,20 @@ const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
 const TILESETS_MAP = "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map";
 
+const TILESETS_VECTOR = "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector";
+
+/** What tiles of a collection are: pictures of it (`/map/tiles`), or its data (`/tiles`). */
+export type TilesKind = "map" | "vector";
+
+const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
+
+/** The formats of a layer that are of a kind. */
+export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
+  layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
+
+const tilesUrl = (base: string, layer: Layer, kind: TilesKind): string =>
+  `${collectionUrl(base, layer)}/${TILES_PATHS[kind]}`;
+
 const collectionUrl = (base: string, layer: Layer): string => `${base}/collections/${encodeURIComponent(layer.name)}`;
 const crsOf = ({ srs }: GridSet): string => `http://www.opengis.net/def/crs/EPSG/0/${canonicalSrs(srs)}`;
 const CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
@@ -73,7 +88,7 @@ export const conformance = (): unknown => ({
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
     "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
-    ...["core", "tileset", "tilesets-list", "geodata-tilesets", "png", "jpeg"].map(
+    ...["core", "tileset", "tilesets-list", "geodata-tilesets", "png", "jpeg", "mvt", "geojson"].map(
       (part) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${part}`,
     ),
     "http://www.opengis.net/spec/tms/2.0/conf/json-tilematrixset",
@@ -139,22 +154,28 @@ export function collection(layer: Layer, base: string): unknown {
     ...(box === undefined
       ? {}
       : { extent: { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } } }),
-    links: [link("self", url, JSON_TYPE), link(TILESETS_MAP, `${url}/map/tiles`, JSON_TYPE)],
+    links: [
+      link("self", url, JSON_TYPE),
+      ...(formatsOf(layer, "map").length > 0 ? [link(TILESETS_MAP, tilesUrl(base, layer, "map"), JSON_TYPE)] : []),
+      ...(formatsOf(layer, "vector").length > 0
+        ? [link(TILESETS_VECTOR, tilesUrl(base, layer, "vector"), JSON_TYPE)]
+        : []),
+    ],
   };
 }
 
 /** What the list of tile sets and each tile set have in common. */
-function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, base: string) {
-  const url = `${collectionUrl(base, layer)}/map/tiles/${encodeURIComponent(id)}`;
+function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKind, base: string) {
+  const url = `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
   return {
     title: `${layer.title || layer.name}: ${id}`,
-    dataType: "map",
+    dataType: kind,
     crs: id === "WorldCRS84Quad" ? CRS84 : crsOf(subset.gridSet),
     tileMatrixSetURI: uri ?? `${base}/tileMatrixSets/${encodeURIComponent(id)}`,
     links: [
       link("self", url, JSON_TYPE),
       link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`, JSON_TYPE),
-      ...layer.formats.map(({ mimeType, extension }) => ({
+      ...formatsOf(layer, kind).map(({ mimeType, extension }) => ({
         rel: "item",
         href: `${url}/{tileMatrix}/{tileRow}/{tileCol}?f=${extension}`,
         type: mimeType,
@@ -164,14 +185,23 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, base: string)
   };
 }
 
-export const tilesets = (layer: Layer, base: string): unknown => ({
-  links: [link("self", `${collectionUrl(base, layer)}/map/tiles`, JSON_TYPE)],
-  tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, base)),
+export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
+  links: [link("self", tilesUrl(base, layer, kind), JSON_TYPE)],
+  tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
 });
 
-/** Tile set metadata (OGC 17-083r4, 8), with the limits of what the layer offers. */
-export const tileset = (grid: NamedGrid, layer: Layer, base: string): unknown => ({
-  ...tilesetItem(grid, layer, base),
+/** Tile set metadata (OGC 17-083r4, 8), with the limits of what the layer offers, and what its vector tiles hold. */
+export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
+  ...tilesetItem(grid, layer, kind, base),
+  ...(kind === "map" || layer.vectorLayers === undefined
+    ? {}
+    : {
+        layers: layer.vectorLayers.map(({ id, description }) => ({
+          id,
+          dataType: "vector",
+          ...(description === undefined ? {} : { description }),
+        })),
+      }),
   tileMatrixSetLimits: grid.subset.gridSet.matrices.flatMap((matrix, z) => {
     const range = offeredRange(grid.subset, z, "top");
     if (range === undefined) return [];

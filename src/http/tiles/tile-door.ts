@@ -5,12 +5,14 @@ import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { PackedBodies } from "./content-coding.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import type { AskedDocument } from "./tile-parts.ts";
 import {
   type KeptDocument,
   type PreparedTile,
   prepareTile,
+  sendData,
   sendDocument,
   sendFailure,
   sendInfo,
@@ -59,6 +61,8 @@ const MEMO_ENTRIES = 4096;
 const MEMO_ADDRESS_LENGTH = 512;
 /** Documents kept at once. The base URL comes from the client, so there may be any number. */
 const KEPT_DOCUMENTS = 16;
+/** Of tiles that are no pictures, and of documents, as clients want them packed. */
+const PACKED_BYTES = 32 * 1024 * 1024;
 
 /** What was worked out for one catalogue; forgotten as a whole when that is replaced. */
 class CatalogueMemo {
@@ -105,9 +109,17 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   const now = options.now ?? Date.now;
   let memo = new CatalogueMemo(options.catalogue());
 
-  const answer = (prepared: PreparedTile, outcome: TileOutcome, request: TileDoorRequest, response: ServerResponse) => {
-    if (outcome.kind === "tile") sendTile(prepared, outcome.tile, request.headers, response, now());
-    else sendFailure(response, outcome.failure, prepared.dialect);
+  const packed = new PackedBodies(PACKED_BYTES);
+
+  const answer = (
+    prepared: PreparedTile,
+    outcome: TileOutcome,
+    { headers }: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> | void => {
+    if (outcome.kind !== "tile") return sendFailure(response, outcome.failure, prepared.dialect);
+    if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, headers, response, now());
+    return sendData(prepared, outcome.tile, headers, response, now(), packed);
   };
 
   const waitFor = async (
@@ -124,7 +136,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
       if (request.signal.aborted) return;
       throw error;
     }
-    if (!request.signal.aborted && !response.destroyed) answer(prepared, outcome, request, response);
+    if (!request.signal.aborted && !response.destroyed) await answer(prepared, outcome, request, response);
   };
 
   const serveTile = (
@@ -134,7 +146,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   ): Promise<void> | void => {
     const outcome = options.reader.read(prepared.request, request.signal);
     if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
-    answer(prepared, outcome, request, response);
+    return answer(prepared, outcome, request, response);
   };
 
   /** Serves something of a layer to those who may see it: at once where everybody may. */
@@ -179,7 +191,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     const meant = asked.value;
     switch (meant.kind) {
       case "document":
-        return sendDocument(response, request.headers, memo.document(meant, request.baseUrl()));
+        return sendDocument(response, request.headers, memo.document(meant, request.baseUrl()), packed);
       case "map":
         return guarded(meant.request.layer, response, () => serveMap(meant.request, dialect, request, response));
       case "info":

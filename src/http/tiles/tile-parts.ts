@@ -56,11 +56,13 @@ export function findGrid(layer: Layer, id: string): Result<GridSubset, Refusal> 
   return refuse(badField("grid set", list(layer.gridSubsets.map((s) => s.gridSet.id)), id));
 }
 
-const offered = (layer: Layer, format: TileFormat | undefined): TileFormat | undefined =>
+type Offering = Pick<Layer, "formats">;
+
+const offered = (layer: Offering, format: TileFormat | undefined): TileFormat | undefined =>
   format === undefined ? undefined : layer.formats.find((f) => f.mimeType === format.mimeType);
 
 /** The offered format of a MIME type. */
-export function findFormat(layer: Layer, mimeType: string): Result<TileFormat, Refusal> {
+export function findFormat(layer: Offering, mimeType: string): Result<TileFormat, Refusal> {
   const format = offered(layer, formatOf(mimeType));
   return format === undefined
     ? refuse(badField("format", list(layer.formats.map((f) => f.mimeType)), mimeType))
@@ -68,7 +70,7 @@ export function findFormat(layer: Layer, mimeType: string): Result<TileFormat, R
 }
 
 /** The offered format of a MIME type or an extension, the layer's first when none is asked. */
-export function findFormatAsked(layer: Layer, asked: string | undefined): Result<TileFormat, Refusal> {
+export function findFormatAsked(layer: Offering, asked: string | undefined): Result<TileFormat, Refusal> {
   const [first] = layer.formats;
   if (asked === undefined && first !== undefined) return ok(first);
   const text = asked ?? "";
@@ -76,7 +78,7 @@ export function findFormatAsked(layer: Layer, asked: string | undefined): Result
 }
 
 /** The offered format of an address's extension. */
-export function findFormatOfExtension(layer: Layer, extension: string | undefined): Result<TileFormat, Refusal> {
+export function findFormatOfExtension(layer: Offering, extension: string | undefined): Result<TileFormat, Refusal> {
   const format = extension === undefined ? undefined : offered(layer, formatOfExtension(extension));
   return format === undefined
     ? refuse(badField("extension", list(layer.formats.map((f) => f.extension)), extension ?? ""))

@@ -6,6 +6,7 @@ import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { FeatureInfo } from "../../source/source.ts";
 import { isNotModified } from "./conditional.ts";
+import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
 
@@ -26,6 +27,38 @@ const OPEN: readonly string[] = [
   "X-Content-Type-Options",
   "nosniff",
 ];
+
+/** On every answer whose body depends on what the client can unpack. */
+const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
+
+/** A body as it travels, with the tag that belongs to it. */
+interface Travelling {
+  readonly etag: string;
+  readonly bytes: Uint8Array;
+  readonly coding: Coding;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * A body as this client wants it; a promise only where it has to be packed first. Whoever has it already gets no bytes,
+ * so nothing is packed for them.
+ */
+function travelling(
+  { bytes, etag }: Pick<ServedTile, "bytes" | "etag">,
+  modifiedMs: number | undefined,
+  headers: IncomingHttpHeaders,
+  packed: PackedBodies,
+): Travelling | Promise<Travelling> {
+  const coding = codingFor(headers["accept-encoding"], bytes.byteLength);
+  if (coding === "identity") return { etag, bytes, coding };
+  const own = packedTag(etag, coding);
+  if (isNotModified(headers, own, modifiedMs)) return { etag: own, bytes: NOTHING, coding };
+  const body = packed.get(bytes, etag, coding);
+  return body instanceof Promise
+    ? body.then((ready) => ({ etag: own, bytes: ready, coding }))
+    : { etag: own, bytes: body, coding };
+}
 
 /** What is worked out once per address, and kept in the memo. */
 export interface PreparedTile {
@@ -78,11 +111,12 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
     ...(directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")]),
+    ...(request.format.kind === "data" ? VARYING : []),
   ];
   return { request, dialect, fixed, maxAgeSeconds, built: undefined };
 }
 
-function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
+function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): BuiltHeaders {
   const before = prepared.built;
   const bytes = tile.bytes.byteLength;
   if (
@@ -105,7 +139,10 @@ function headersOf(prepared: PreparedTile, tile: ServedTile): BuiltHeaders {
     "Last-Modified",
     new Date(tile.modifiedMs).toUTCString(),
   ];
-  const body = ["Content-Type", contentTypeOf(prepared.request.format, tile.bytes), "Content-Length", String(bytes)];
+  const body = [
+    ...["Content-Type", contentTypeOf(prepared.request.format, tile.bytes), "Content-Length", String(bytes)],
+    ...(coding === "identity" ? [] : ["Content-Encoding", coding]),
+  ];
   const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
   const built = {
     etag: tile.etag,
@@ -133,8 +170,9 @@ export function sendTile(
   headers: IncomingHttpHeaders,
   response: ServerResponse,
   nowMs: number,
+  coding: Coding = "identity",
 ): void {
-  const built = headersOf(prepared, tile);
+  const built = headersOf(prepared, tile, coding);
   const unchanged = isNotModified(headers, tile.etag, tile.modifiedMs);
   const block = unchanged ? built.notModified : built.whole;
   if (prepared.maxAgeSeconds > 0) {
@@ -143,6 +181,22 @@ export function sendTile(
   response.writeHead(unchanged ? 304 : 200, block);
   if (unchanged) response.end();
   else response.end(tile.bytes);
+}
+
+/** A tile that is no picture: the same in the coding that the client likes best. */
+export function sendData(
+  prepared: PreparedTile,
+  tile: ServedTile,
+  headers: IncomingHttpHeaders,
+  response: ServerResponse,
+  nowMs: number,
+  packed: PackedBodies,
+): Promise<void> | void {
+  const send = ({ etag, bytes, coding }: Travelling): void => {
+    if (!response.destroyed) sendTile(prepared, { ...tile, etag, bytes }, headers, response, nowMs, coding);
+  };
+  const body = travelling(tile, tile.modifiedMs, headers, packed);
+  return body instanceof Promise ? body.then(send) : send(body);
 }
 
 /** A map that was put together for this request; GWC's word for such is WMS. */
@@ -273,15 +327,26 @@ export interface KeptDocument {
   readonly bytes: Uint8Array;
 }
 
-export function sendDocument(response: ServerResponse, headers: IncomingHttpHeaders, document: KeptDocument): void {
-  const lasting = [...OPEN, "ETag", document.etag, "Cache-Control", "no-cache"];
-  if (isNotModified(headers, document.etag, undefined)) {
-    response.writeHead(304, lasting);
-    response.end();
-    return;
-  }
+export function sendDocument(
+  response: ServerResponse,
+  headers: IncomingHttpHeaders,
+  document: KeptDocument,
+  packed: PackedBodies,
+): Promise<void> | void {
   const name = document.fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${document.fileName}`];
-  const length = String(document.bytes.byteLength);
-  response.writeHead(200, ["Content-Type", document.contentType, "Content-Length", length, ...name, ...lasting]);
-  response.end(document.bytes);
+  const send = ({ etag, bytes, coding }: Travelling): void => {
+    if (response.destroyed) return;
+    const lasting = [...OPEN, "ETag", etag, "Cache-Control", "no-cache", ...VARYING];
+    if (isNotModified(headers, etag, undefined)) {
+      response.writeHead(304, lasting);
+      response.end();
+      return;
+    }
+    const body = ["Content-Type", document.contentType, "Content-Length", String(bytes.byteLength)];
+    const packing = coding === "identity" ? [] : ["Content-Encoding", coding];
+    response.writeHead(200, [...body, ...packing, ...name, ...lasting]);
+    response.end(bytes);
+  };
+  const body = travelling(document, undefined, headers, packed);
+  return body instanceof Promise ? body.then(send) : send(body);
 }

@@ -39,6 +39,7 @@ export const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat): 
       minzoom: subset.zoomStart,
       maxzoom: subset.zoomStop,
       bounds: [minX, minY, maxX, maxY],
+      ...(format.kind === "data" && layer.vectorLayers !== undefined ? { vector_layers: layer.vectorLayers } : {}),
     });
   },
 });

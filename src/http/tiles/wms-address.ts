@@ -95,6 +95,11 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
   const fit = bestFit(sized, box.value);
   if (fit === undefined && layer.value.fullWms) {
     if (!parameters.ok) return parameters;
+    if (format.value.kind !== "image")
+      return as(
+        badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
+        "InvalidFormat",
+      );
     const [subset] = subsets.value.offered;
     return mapOf(
       { layer: layer.value, subset, format: format.value, parameters: parameters.value },

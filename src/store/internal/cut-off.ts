@@ -10,7 +10,10 @@ const GIF_END = Buffer.from([0x3b]);
 
 /** Whether a file does not end as its format does: a power loss has kept its name and not all of its bytes. */
 export function isCutOff(path: string, size: number, mimeType: string): boolean {
-  switch (formatOf(mimeType)?.encoding) {
+  const format = formatOf(mimeType);
+  // Where data ends is not said in it: an empty file is all that is found.
+  if (format?.kind !== "image") return false;
+  switch (format.encoding) {
     case "png":
     case "png8":
       return !endsWith(path, size, PNG_END);
@@ -28,8 +31,6 @@ export function isCutOff(path: string, size: number, mimeType: string): boolean 
       return !endsWith(path, size, read(path, 0, 1)[0] === JPEG_END[0] ? JPEG_END : PNG_END);
     case "avif":
       return !isWholeInBoxes(path, size);
-    case undefined:
-      return false;
   }
 }
 

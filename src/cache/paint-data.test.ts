@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { builtInGridSet } from "../grid/built-in.ts";
+import { formatOf, type TileFormat } from "../layer/format.ts";
+import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
+import type { Drawing, DrawRequest, Source } from "../source/source.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { paint } from "./paint.ts";
+
+function present<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error("not found");
+  return found;
+}
+const png = present(formatOf("image/png"));
+const webp = present(formatOf("image/webp"));
+const vector = present(formatOf("application/vnd.mapbox-vector-tile"));
+const subset = gridSubset(present(builtInGridSet("EPSG:900913")), {});
+
+/** As in front of a WMS: its pictures have metatiles and a gutter, its vector tiles have neither. */
+const layer: Layer = {
+  name: "a",
+  title: "a",
+  description: "",
+  source: { type: "demo", dataset: "world", connections: 1 },
+  gridSubsets: [subset],
+  formats: [png, vector],
+  metatile: [4, 4],
+  gutter: 8,
+  parameterFilters: [],
+  expireCacheSeconds: 0,
+  jpegQuality: 85,
+  staleWhileRevalidateSeconds: 0,
+  queryable: false,
+  fullWms: false,
+  expireClientSeconds: 0,
+  secured: false,
+};
+
+async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) {
+  const requests: DrawRequest[] = [];
+  const source: Source = {
+    async draw(request) {
+      requests.push(request);
+      return drawing;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const store = createMemoryBlobStore();
+  const tileSet = { layer: "a", gridSet: subset.gridSet.id, format: format.mimeType, parametersId: "" };
+  const { tiles, written } = await paint(
+    { tileSet, parameters: {}, rect: { z: 2, minX: 1, minY: 2, maxX: 1, maxY: 2 }, wanted: null },
+    {
+      layer: of,
+      subset,
+      format,
+      source,
+      store,
+      isCurrent: () => true,
+      storing: () => undefined,
+      bytesWanted: true,
+    },
+    new AbortController().signal,
+  );
+  return { request: requests[0], tiles, written, kept: store.get({ tileSet, x: 1, y: 2, z: 2 })?.bytes };
+}
+
+test("a vector tile is asked for alone and without a gutter, and kept byte by byte", async () => {
+  const bytes = Buffer.from([0x1a, 0x05, 0x0a, 0x01, 0x61, 0x78, 0x02]);
+  expect(metatileFor(layer, vector.mimeType)).toEqual([1, 1]);
+  expect(metatileFor(layer, png.mimeType)).toEqual([4, 4]);
+  const { request, tiles, written, kept } = await painted(vector, { kind: "data", bytes });
+  expect(request).toMatchObject({ tile: { x: 1, y: 2, z: 2 }, width: 256, height: 256 });
+  expect(tiles).toMatchObject([{ x: 1, y: 2, bytes }]);
+  expect(written).toMatchObject([{ x: 1, y: 2, z: 2, bytes: 7 }]);
+  expect(kept).toEqual(bytes);
+});
+
+test("a picture is never kept as a vector tile, nor the other way round", async () => {
+  const raster = { width: 256, height: 256, channels: 3, data: new Uint8Array(256 * 256 * 3) } as const;
+  await expect(painted(vector, { kind: "raster", raster })).rejects.toMatchObject({ failure: "wrong_type" });
+  await expect(painted(png, { kind: "data", bytes: Buffer.from([0x1a]) })).rejects.toMatchObject({
+    failure: "wrong_type",
+  });
+});
+
+test("a WebP tile of an upstream that has single tiles is kept as it is, after it has been decoded as a proof", async () => {
+  const { default: sharp } = await import("sharp");
+  const bytes = await sharp({ create: { width: 256, height: 256, channels: 3, background: "#123456" } })
+    .webp({ quality: 20 })
+    .toBuffer();
+  const single: Layer = { ...layer, formats: [webp], metatile: [1, 1], gutter: 0 };
+  expect((await painted(webp, { kind: "encoded", bytes }, single)).kept).toEqual(bytes);
+  const cut = bytes.subarray(0, bytes.length - 40);
+  await expect(painted(webp, { kind: "encoded", bytes: cut }, single)).rejects.toMatchObject({ failure: "truncated" });
+});

@@ -1,0 +1,88 @@
+import { resolve } from "node:path";
+import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
+import { toWebMercator } from "../../grid/web-mercator.ts";
+import type { ArchiveSourceOptions, GridSubset } from "../../layer/layer.ts";
+import type { Result } from "../../lib/result.ts";
+import type { ArchiveFacts } from "../../source/archive.ts";
+import { type ArchiveReport, inspectArchive } from "../../source/open-archive.ts";
+import { DEFAULT_CONNECTIONS } from "./build-upstream.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { ArchiveSourceDocument, GridSubsetDocument, LayerDocument } from "./schema.ts";
+
+/** What the archives of a configuration say of themselves, asked before the layers are built. */
+export interface Archives {
+  of(document: ArchiveSourceDocument): { readonly file: string; readonly report: Result<ArchiveReport, string> };
+}
+
+/** Reads each archive that a layer names, once. Relative paths are relative to `cwd`. */
+export async function readArchives(documents: readonly (LayerDocument | undefined)[], cwd: string): Promise<Archives> {
+  const reports = new Map<string, Result<ArchiveReport, string>>();
+  const keyOf = (type: string, file: string): string => `${type} ${file}`;
+  for (const document of documents) {
+    if (document === undefined || !isArchive(document.source)) continue;
+    const { type } = document.source;
+    const file = resolve(cwd, document.source.file);
+    if (!reports.has(keyOf(type, file))) reports.set(keyOf(type, file), await inspectArchive({ type, file }));
+  }
+  return {
+    of(document) {
+      const file = resolve(cwd, document.file);
+      const report = reports.get(keyOf(document.type, file));
+      if (report === undefined) throw new Error(`archive ${file} has not been read`);
+      return { file, report };
+    },
+  };
+}
+
+export const isArchive = (source: LayerDocument["source"]): source is ArchiveSourceDocument =>
+  source.type === "mbtiles" || source.type === "pmtiles";
+
+export function buildArchive(
+  document: ArchiveSourceDocument,
+  archives: Archives,
+  path: Path,
+  problems: Problems,
+): ArchiveSourceOptions {
+  const { type, connections = DEFAULT_CONNECTIONS } = document;
+  const { file, report } = archives.of(document);
+  if (!report.ok) problems.add([...path, "file"], `${JSON.stringify(file)}: ${report.error}`);
+  return { type, file, connections, stamp: report.ok ? report.value.stamp : "" };
+}
+
+/** A layer's grid sets with the archive's levels and bounds where the file says nothing else. */
+export function withBounds(
+  documents: readonly GridSubsetDocument[],
+  facts: ArchiveFacts,
+  gridSetOf: (id: string) => GridSet | undefined,
+): readonly GridSubsetDocument[] {
+  return documents.map((document) => {
+    const gridSet = gridSetOf(document.gridSet);
+    const bounded = gridSet !== undefined && canonicalSrs(gridSet.srs) === 3857 ? mercatorBounds(facts) : undefined;
+    return {
+      zoomStart: Math.min(facts.minZoom, document.zoomStop ?? facts.minZoom),
+      zoomStop: Math.max(facts.maxZoom, document.zoomStart ?? facts.maxZoom),
+      ...(bounded === undefined ? {} : { extent: [bounded.minX, bounded.minY, bounded.maxX, bounded.maxY] }),
+      ...document,
+    };
+  });
+}
+
+export function warnOfLevels(
+  layer: string,
+  subsets: readonly GridSubset[],
+  { minZoom, maxZoom }: ArchiveFacts,
+  warnings: string[],
+): void {
+  for (const { gridSet, zoomStart, zoomStop } of subsets)
+    if (zoomStart < minZoom || zoomStop > maxZoom)
+      warnings.push(
+        `layer ${layer}: levels ${zoomStart} to ${zoomStop} of ${gridSet.id} are offered, but the archive has ${minZoom} to ${maxZoom} only`,
+      );
+}
+
+/** Undefined where the archive has the whole world, as far as web mercator goes. */
+function mercatorBounds({ bounds }: ArchiveFacts): Extent | undefined {
+  if (bounds === undefined) return undefined;
+  const { minX, minY, maxX, maxY } = bounds;
+  return minX <= -180 && minY <= -85 && maxX >= 180 && maxY >= 85 ? undefined : toWebMercator(bounds);
+}

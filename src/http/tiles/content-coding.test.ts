@@ -1,0 +1,63 @@
+import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { codingFor, PackedBodies, packedTag } from "./content-coding.ts";
+
+test.each([
+  [undefined, "identity"],
+  ["", "identity"],
+  ["identity", "identity"],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["GZIP;Q=1", "gzip"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip;q=1.0, br;q=0.5", "gzip"],
+  ["br;q=0.5, gzip;q=0.5", "br"],
+  ["br;q=0, gzip", "gzip"],
+  ["*", "br"],
+  ["*;q=0.5, gzip", "gzip"],
+  ["gzip;q=0, *", "br"],
+  ["br;q=0, gzip;q=0", "identity"],
+  ["gzip;q=0.5, identity", "identity"],
+  ["identity;q=0.1, gzip;q=0.2", "gzip"],
+  ["gzip;q=2, br;q=x", "identity"],
+  ["deflate", "identity"],
+])("whoever sends %j gets %s", (header, expected) => {
+  expect(codingFor(header, 1000)).toBe(expected);
+});
+
+test("what fits into a packet is never packed, and no header is too strange", () => {
+  expect(codingFor("gzip", 255)).toBe("identity");
+  fc.assert(
+    fc.property(fc.string(), (header) => {
+      expect(["br", "gzip", "identity"]).toContain(codingFor(header, 1000));
+    }),
+  );
+});
+
+test("each coding of the same bytes has a tag of its own", () => {
+  expect((["identity", "gzip", "br"] as const).map((coding) => packedTag('"abc"', coding))).toEqual([
+    '"abc"',
+    '"abc-gzip"',
+    '"abc-br"',
+  ]);
+});
+
+test("a body is packed once, whoever asks meanwhile, and is there at once afterwards", async () => {
+  const bodies = new PackedBodies(100_000);
+  const bytes = Buffer.alloc(1000, "tile ");
+  const first = bodies.get(bytes, '"a"', "gzip");
+  expect(bodies.get(bytes, '"a"', "gzip")).toBe(first);
+  const packed = await first;
+  expect(gunzipSync(packed).equals(bytes)).toBe(true);
+  expect(bodies.get(bytes, '"a"', "gzip")).toBe(packed);
+  expect(bodies.get(bytes, '"a"', "br")).toBeInstanceOf(Promise);
+});
+
+test("no more bytes are kept than allowed", async () => {
+  const bodies = new PackedBodies(700);
+  const bytes = Buffer.alloc(1000, "tile ");
+  for (const tag of ['"a"', '"b"', '"c"']) await bodies.get(bytes, tag, "gzip");
+  expect(bodies.get(bytes, '"c"', "gzip")).not.toBeInstanceOf(Promise);
+  expect(bodies.get(bytes, '"a"', "gzip")).toBeInstanceOf(Promise);
+});

@@ -1,0 +1,50 @@
+import type { ArchiveSourceOptions } from "../layer/layer.ts";
+import type { Archive } from "./archive.ts";
+import { openArchive } from "./open-archive.ts";
+import { type Drawing, type DrawRequest, type Source, SourceError } from "./source.ts";
+import { tileData } from "./tile-data.ts";
+import { tileOf } from "./tile-template.ts";
+
+/** Tiles of an archive, which is opened by the first that is asked for. */
+export function createArchiveSource(options: ArchiveSourceOptions): Source {
+  let opening: Promise<Archive> | undefined;
+  const drawing = new Set<Promise<Drawing>>();
+
+  const opened = (): Promise<Archive> => {
+    opening ??= openArchive(options).catch((error: unknown) => {
+      // It may be there the next time.
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+
+  async function draw(request: DrawRequest): Promise<Drawing> {
+    const at = tileOf(request);
+    const bytes = await (await opened()).tile(at);
+    // As an upstream's empty answer: an archive of data has no tile where there is nothing.
+    if (bytes === undefined || bytes.byteLength === 0)
+      throw new SourceError("empty", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
+    const { format } = request;
+    return format.kind === "data" ? { kind: "data", bytes: tileData(bytes, format) } : { kind: "encoded", bytes };
+  }
+
+  return {
+    async draw(request, signal) {
+      if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
+      const drawn = draw(request);
+      drawing.add(drawn);
+      try {
+        return await drawn;
+      } finally {
+        drawing.delete(drawn);
+      }
+    },
+    /** What is being drawn ends first. */
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(drawing);
+      const archive = await opening?.catch(() => undefined);
+      await archive?.[Symbol.asyncDispose]();
+    },
+  };
+}
