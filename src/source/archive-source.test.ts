@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import Sqlite from "libsql";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { formatNamed } from "../../test/support/layer.ts";
@@ -145,6 +146,37 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
   });
 });
 
+test.each(["mbtiles", "pmtiles"] as const)(
+  "whatever is wrong in an archive of type %s is a failure of the source",
+  async (kind) => {
+    const whole = readFileSync(kinds[kind]());
+    const place = fc.nat({ max: whole.length - 1 });
+    // The header is where lies do most.
+    const change = fc.tuple(fc.oneof(place, fc.nat({ max: 200 })), fc.nat({ max: 255 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes.writeUInt8(value, at);
+        const file = fileFor(kind);
+        writeFileSync(file, bytes);
+        const source = createArchiveSource({ type: kind, file, connections: 1, stamp: "" });
+        for (const [x, y, z] of [
+          [0, 0, 0],
+          [3, 3, 2],
+        ] as const) {
+          const drawn: unknown = await source.draw(vectorAt(x, y, z), never()).catch((error: unknown) => error);
+          if (drawn instanceof Error) expect(drawn).toBeInstanceOf(SourceError);
+        }
+        const report = await inspectArchive({ type: kind, file });
+        expect(typeof report.ok).toBe("boolean");
+        await source[Symbol.asyncDispose]();
+        rmSync(file);
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
+
 describe("MBTiles", () => {
   const inspected = async (metadata: Readonly<Record<string, string>>, tiles: readonly FixtureTile[] = TILES) => {
     const file = fileFor("mbtiles");
@@ -186,6 +218,21 @@ describe("MBTiles", () => {
     });
   });
 
+  test("whose texts are no UTF-8 are read all the same", async () => {
+    const file = fileFor("mbtiles");
+    writeMbtiles(file, { metadata: { format: "pbf", name: "x" }, tiles: TILES });
+    const db = new Sqlite(file);
+    db.exec(`UPDATE images SET tile_data = CAST(x'1aff' AS TEXT) WHERE tile_id = '0/0/0';
+      INSERT INTO metadata VALUES ('bounds', CAST(x'ff' AS TEXT)), (CAST(x'ff' AS TEXT), 'x')`);
+    db.close();
+    expect(await bytesAt(sourceOf("mbtiles", file), 0, 0, 0)).toBe("\x1a\xff");
+    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: true });
+    const other = new Sqlite(file);
+    other.exec("UPDATE metadata SET value = CAST(x'ffff' AS TEXT) WHERE name = 'format'");
+    other.close();
+    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: false });
+  });
+
   test("without a format, with an unknown one, or without a tile are of no use", async () => {
     expect(await inspected({})).toBe("the archive is damaged: its metadata names no format");
     expect(await inspected({ format: "xyz" })).toBe(
@@ -194,7 +241,7 @@ describe("MBTiles", () => {
     expect(await inspected({ format: "png" }, [])).toBe("the archive is damaged: it holds no tile");
   });
 
-  test("may hold anything under a tile: what is far too long is not read, and a text is no tile", async () => {
+  test("may hold anything under a tile: what is far too long is not read, and a text is no vector tile", async () => {
     const file = fileFor("mbtiles");
     writeMbtiles(file, { metadata: { format: "pbf" }, tiles: [] });
     const db = new Sqlite(file);
@@ -203,7 +250,7 @@ describe("MBTiles", () => {
     db.close();
     const source = sourceOf("mbtiles", file);
     expect(await failureAt(source, 0, 0, 1)).toBe(`too_large: the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
-    expect(await failureAt(source, 1, 0, 1)).toBe("wrong_type: the archive is damaged: a tile is no blob");
+    expect(await failureAt(source, 1, 0, 1)).toBe("wrong_type: the answer is no vector tile");
     expect(await failureAt(source, 0, 1, 1)).toBe("empty: the archive has no tile 1/0/0");
     expect(await failureAt(source, 1, 1, 1)).toBe("empty: the archive has no tile 1/1/0");
   });

@@ -32,9 +32,9 @@ export interface Archive extends AsyncDisposable {
   tile(at: ArchiveTile): Promise<Uint8Array | undefined>;
 }
 
-/** What the archive holds is wrong. */
+/** What the archive holds is wrong. Its own names may be part of `why`: control characters must not reach a log line. */
 export const damaged = (why: string, cause?: unknown): SourceError =>
-  new SourceError("wrong_type", `the archive is damaged: ${why}`, { cause });
+  new SourceError("wrong_type", `the archive is damaged: ${why.replace(/[\s\p{C}]+/gu, " ").slice(0, 300)}`, { cause });
 
 /** It cannot be read now, which may pass. */
 export const unreadable = (why: string, cause?: unknown): SourceError =>

@@ -8,11 +8,17 @@ import { SourceError } from "./source.ts";
 /** Formats by the names that the MBTiles specification has for them, and by those that are in use beside. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpg", "jpeg", "webp", "avif", "gif", "pbf", "mvt"]);
 
-/** The length first, so that nothing that is far too long is read. */
-const TILE = `SELECT length(tile_data) AS size, CASE WHEN length(tile_data) <= ${ARCHIVE_READ_LIMIT} THEN tile_data END AS data
+/**
+ * The length first, so that nothing that is far too long is read. Everything that is no number is read as a blob: libsql
+ * ends the process when a text is no UTF-8.
+ */
+const bounded = (column: string): string =>
+  `CASE WHEN length(${column}) <= ${ARCHIVE_READ_LIMIT} THEN CAST(${column} AS BLOB) END`;
+const TILE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile_data")} AS data
   FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ? LIMIT 1`;
-const METADATA = `SELECT name, CASE WHEN length(value) <= ${ARCHIVE_READ_LIMIT} THEN value END AS value FROM metadata
-  WHERE name IN ('format', 'bounds', 'minzoom', 'maxzoom', 'json')`;
+const metadataOf = (name: string): string =>
+  `SELECT ${bounded("value")} AS data FROM metadata WHERE name = '${name}' LIMIT 1`;
+const levelOf = (which: "min" | "max"): string => `SELECT CAST(${which}(zoom_level) AS INTEGER) AS z FROM tiles`;
 
 const read = (row: unknown, column: string): unknown =>
   typeof row === "object" && row !== null ? Object.getOwnPropertyDescriptor(row, column)?.value : undefined;
@@ -34,7 +40,7 @@ export async function openMbtiles(file: string): Promise<Archive> {
       db.exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -8192");
       const tile = db.prepare(TILE);
       return {
-        facts: async () => guarded(() => factsOf((sql) => db.prepare(sql).all([]))),
+        facts: async () => guarded(() => factsOf((sql) => db.prepare(sql).get([]))),
         tile: async ({ z, x, fromBottom }) => guarded(() => bytesOf(tile.get([z, x, fromBottom]))),
         /** The file itself is let go of when the statements are collected. */
         async [Symbol.asyncDispose]() {
@@ -56,21 +62,22 @@ function bytesOf(row: unknown): Uint8Array | undefined {
   if (typeof size === "number" && size > ARCHIVE_READ_LIMIT)
     throw new SourceError("too_large", `the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
   // NULL stands for a tile that was asked for and is not there.
-  if (data === null) return undefined;
-  throw damaged("a tile is no blob");
+  return undefined;
 }
 
-function factsOf(all: (sql: string) => readonly unknown[]): ArchiveFacts {
-  const metadata = new Map(all(METADATA).map((row) => [String(read(row, "name")), String(read(row, "value") ?? "")]));
-  const { minZoom, maxZoom } = levelsOf(metadata, all);
+/** `first`: the first row of a query. */
+function factsOf(first: (sql: string) => unknown): ArchiveFacts {
+  const metadata = (name: string): string | undefined => {
+    const value = read(first(metadataOf(name)), "data");
+    return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
+  };
+  const { minZoom, maxZoom } = levelsOf(metadata, first);
   return {
-    format: formatNamed(metadata.get("format")),
+    format: formatNamed(metadata("format")),
     minZoom,
     maxZoom,
-    bounds: boundsOf(
-      (metadata.get("bounds") ?? "").split(",").map((part) => (part.trim() === "" ? NaN : Number(part))),
-    ),
-    vectorLayers: vectorLayersOf(parsed(metadata.get("json"))),
+    bounds: boundsOf((metadata("bounds") ?? "").split(",").map((part) => (part.trim() === "" ? NaN : Number(part)))),
+    vectorLayers: vectorLayersOf(parsed(metadata("json"))),
   };
 }
 
@@ -84,12 +91,13 @@ function formatNamed(name: string | undefined): TileFormat {
 }
 
 /** What the metadata says; in archives before 1.3 it may be silent. */
-function levelsOf(metadata: ReadonlyMap<string, string>, all: (sql: string) => readonly unknown[]) {
-  const [first, last] = ["minzoom", "maxzoom"].map((name) => Number(metadata.get(name) || Number.NaN));
-  if (first !== undefined && last !== undefined && areLevels(first, last)) return { minZoom: first, maxZoom: last };
+function levelsOf(metadata: (name: string) => string | undefined, first: (sql: string) => unknown) {
+  const [lowest, highest] = ["minzoom", "maxzoom"].map((name) => Number(metadata(name) || Number.NaN));
+  if (lowest !== undefined && highest !== undefined && areLevels(lowest, highest))
+    return { minZoom: lowest, maxZoom: highest };
   // One by one each is a look into the index.
-  const minZoom = read(all("SELECT min(zoom_level) AS z FROM tiles")[0], "z");
-  const maxZoom = read(all("SELECT max(zoom_level) AS z FROM tiles")[0], "z");
+  const minZoom = read(first(levelOf("min")), "z");
+  const maxZoom = read(first(levelOf("max")), "z");
   if (typeof minZoom !== "number" || typeof maxZoom !== "number") throw damaged("it holds no tile");
   if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
   return { minZoom, maxZoom };
