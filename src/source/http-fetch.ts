@@ -36,6 +36,8 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   const headers: Record<string, string> = {
     "user-agent": userAgent(),
     accept: "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1",
+    // Without it any coding would do (RFC 9110, 12.5.3). Pictures are compressed; nothing is inflated that is not measured.
+    "accept-encoding": "identity",
   };
   if (options.username !== undefined) {
     headers["authorization"] =

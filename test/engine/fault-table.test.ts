@@ -203,6 +203,14 @@ const FAULTS: readonly Fault[] = [
     breaks: "leaves the breaker closed",
   },
   {
+    name: "empty",
+    behaviour: bytes(() => new Uint8Array(0)),
+    status: 502,
+    words: /the answer is empty/,
+    failure: "empty",
+    breaks: "leaves the breaker closed",
+  },
+  {
     name: "truncated PNG",
     behaviour: bytes(({ width, height }) => picture(width, height).subarray(0, -20)),
     status: 502,
