@@ -35,7 +35,11 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     bodyTimeout: options.timeoutMs,
     pipelining: 1,
   });
-  const headers: Record<string, string> = { "user-agent": userAgent() };
+  const headers: Record<string, string> = {
+    "user-agent": userAgent(),
+    // Without it any coding would do (RFC 9110, 12.5.3). Pictures are compressed; nothing is inflated that is not measured.
+    "accept-encoding": "identity",
+  };
   if (options.username !== undefined) {
     headers["authorization"] =
       `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;

@@ -82,10 +82,10 @@ test("a picture is handed on byte by byte, whatever its Content-Type claims", as
   }
 });
 
-test("the upstream sees who asks, and the credentials it was given for", async () => {
+test("the upstream sees who asks, that its answer is read as it is, and the credentials it was given for", async () => {
   const seen: (string | undefined)[] = [];
   const url = await serve((request, response) => {
-    seen.push(request.headers["user-agent"], request.headers.authorization);
+    seen.push(request.headers["user-agent"], request.headers.authorization, request.headers["accept-encoding"]);
     response.end(TILE);
   });
   await sourceAt(url, { username: "map", password: "s3cret:ü" }).draw(REQUEST, never());
@@ -93,8 +93,10 @@ test("the upstream sees who asks, and the credentials it was given for", async (
   expect(seen).toEqual([
     expect.stringMatching(/^Nuthatch\/\d+\.\d+\.\d+/),
     `Basic ${Buffer.from("map:s3cret:ü").toString("base64")}`,
+    "identity",
     expect.stringMatching(/^Nuthatch\//),
     undefined,
+    "identity",
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
-import { type Behaviour, drawAfter, picture, startUpstream, type Upstream } from "../support/upstream.ts";
+import { ended, job, rows, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -69,48 +69,6 @@ test("an upstream that is dead for seconds in the middle is waited out: nothing 
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done", reason: null, tiles: { stored: 5461, failed: 0 } });
 }, 90_000);
-
-const bad: Record<string, Behaviour> = {
-  exception: (_, response) => {
-    response
-      .writeHead(200, { "Content-Type": "application/vnd.ogc.se_xml" })
-      .end(
-        '<ServiceExceptionReport><ServiceException code="LayerNotDefined">no layer roads here</ServiceException></ServiceExceptionReport>',
-      );
-    return "handled";
-  },
-  empty: (_, response) => {
-    response.writeHead(200, { "Content-Type": "image/png", "Content-Length": 0 }).end();
-    return "handled";
-  },
-  truncated: ({ width, height }, response) => {
-    const whole = picture(width, height);
-    response.writeHead(200, { "Content-Type": "image/png" }).end(whole.subarray(0, whole.length >> 1));
-    return "handled";
-  },
-  wrong_size: (_, response) => {
-    response.writeHead(200, { "Content-Type": "image/png" }).end(picture(100, 100));
-    return "handled";
-  },
-};
-
-test.each(Object.keys(bad))("an answer of the class %s is never stored, and is counted as that", async (name) => {
-  const at = await start();
-  at.upstream.behaviour = bad[name] ?? (() => "draw");
-  const id = await seed(at.server, LAYER, {
-    ...request,
-    zoomStop: 2,
-    tileFailureRetryCount: 1,
-    tileFailureRetryWaitTime: 1,
-  });
-  const last = await ended(at.server, id);
-  expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 21, stored: 0, failed: 21 } });
-  expect(last.errors).toMatchObject([{ class: name, count: 21 }]);
-  const user = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
-  expect(user.status).toBe(502);
-  expect(await user.text()).not.toContain(new URL(at.upstream.url).port);
-  expect((await usage(at.server)).total).toEqual({ tiles: 0, bytes: 0 });
-});
 
 test("HTML with status 200 is an exception that carries the upstream's own words", async () => {
   const at = await start();
