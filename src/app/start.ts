@@ -15,6 +15,7 @@ import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer } from "../http/server.ts";
+import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -218,6 +219,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
       reader: cache,
+      explain: (request) =>
+        explainTile({ inspect: (asked) => cache.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
       featureInfo: (query) => askFeatureInfo(draws, query),
       maps: new MapRenderer({ tiles: cache, compose: (composition) => painters.compose(composition) }),
       authorised: async (request) => {

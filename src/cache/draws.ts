@@ -97,6 +97,8 @@ export class Draws implements DrawGate {
   readonly #now: () => number;
   readonly #flights = new Map<string, Flight>();
   readonly #governors = new Map<string, Governor>();
+  /** When a layer or a part of it was truncated last, ms since 1970. */
+  readonly #truncatedMs = new Map<string, number>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
 
   constructor(parts: {
@@ -298,6 +300,7 @@ export class Draws implements DrawGate {
     }
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
+    this.#truncatedMs.set(layer, this.#now());
     this.#memory.clear(layer);
     await this.#painters.settle(layer, generation);
   }
@@ -313,6 +316,16 @@ export class Draws implements DrawGate {
 
   async forget(layer: string): Promise<void> {
     this.#memory.clear(layer);
+    this.#truncatedMs.set(layer, this.#now());
+  }
+
+  /** Undefined: not since the server started. */
+  truncatedMs(layer: string): number | undefined {
+    return this.#truncatedMs.get(layer);
+  }
+
+  isDrawing(order: Pick<DrawOrder, "tileSet" | "rect">): boolean {
+    return this.#flights.has(flightKey(order));
   }
 
   sweep(signal: AbortSignal): Promise<void> {
@@ -349,7 +362,7 @@ const failed = (failure: {
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
-const flightKey = ({ tileSet, rect }: DrawOrder): string =>
+const flightKey = ({ tileSet, rect }: Pick<DrawOrder, "tileSet" | "rect">): string =>
   `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
 
 /** The same picture, with nothing kept of it. */

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
-import { coverageAt } from "../layer/layer.ts";
+import { coverageAt, type Layer } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { type Draws, tileKey } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 /** Counters by outcome. */
@@ -52,7 +53,7 @@ export class TileCache implements TileReader {
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
     this.#uses.record(tileSet, index);
-    const oldest = layer.expireCacheSeconds > 0 ? this.#now() - layer.expireCacheSeconds * 1000 : 0;
+    const oldest = oldestOf(layer, this.#now());
     const hot = this.#memory.get(layer.name, key);
     if (hot !== undefined && hot.modifiedMs >= oldest && (!this.#shared() || this.#isKept(tileSet, index, hot))) {
       this.counts.memoryHits++;
@@ -69,6 +70,23 @@ export class TileCache implements TileReader {
       return { kind: "tile", tile: kept };
     }
     return this.#miss(request, tileSet, key, kept);
+  }
+
+  /** Where a tile is, for people who wonder. Draws nothing, and is no use of the tile. */
+  inspect({ layer, subset, format, parameters, index }: TileRequest): TileState {
+    const tileSet = tileSetOf({ layer, subset, format, parameters });
+    const coverage = coverageAt(subset, index.z);
+    const metatile = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
+    const found = this.#store.stat({ tileSet, ...index });
+    const oldest = oldestOf(layer, this.#now());
+    return {
+      inMemory: this.#memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
+      stored: found === undefined ? undefined : { ...found, expired: wholeSeconds(found.modifiedMs) < oldest },
+      key: this.#store.keyOf({ tileSet, ...index }),
+      drawing: metatile !== undefined && this.#draws.isDrawing({ tileSet, rect: metatile }),
+      metatile,
+      truncatedMs: this.#draws.truncatedMs(layer.name),
+    };
   }
 
   /** One draw at a time behind any number of reads. */
@@ -135,7 +153,11 @@ export class TileCache implements TileReader {
   }
 }
 
-const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
+/** Tiles written before this have expired, ms since 1970. */
+const oldestOf = ({ expireCacheSeconds }: Layer, nowMs: number): number =>
+  expireCacheSeconds > 0 ? nowMs - expireCacheSeconds * 1000 : 0;
+
+const tileSetOf = ({ layer, subset, format, parameters }: Omit<TileRequest, "index">): TileSet => ({
   layer: layer.name,
   gridSet: subset.gridSet.id,
   format: format.mimeType,

@@ -5,7 +5,9 @@ import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { FeatureInfo } from "../../source/source.ts";
+import { jsonText } from "../reply.ts";
 import { isNotModified } from "./conditional.ts";
+import type { Explanation } from "./explanation.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
 
@@ -236,8 +238,12 @@ export function sendFailure(response: ServerResponse, failure: TileFailure, dial
   sendTrouble(response, dialect, { status: failure.status, text: failure.message }, more);
 }
 
-export const sendUnauthorized = (response: ServerResponse): void =>
-  sendPlain(response, 401, "This layer needs a user name and a password", [
+/** For people who wonder about a tile: true at this moment only. */
+export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>
+  send(response, 200, "application/json", `${jsonText(explanation)}\n`, ["Cache-Control", "no-store"]);
+
+export const sendUnauthorized = (response: ServerResponse, what = "This layer"): void =>
+  sendPlain(response, 401, `${what} needs a user name and a password`, [
     "WWW-Authenticate",
     'Basic realm="Nuthatch"',
     "Cache-Control",

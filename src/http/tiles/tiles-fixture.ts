@@ -2,10 +2,12 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from "
 import type { AddressInfo } from "node:net";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { TileState } from "../../cache/tile-state.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
 import { gridSubset, type Layer } from "../../layer/layer.ts";
+import { explainTile } from "./explanation.ts";
 import { createTileDoors, type TileDoorOptions } from "./tile-door.ts";
 
 /** A grid set for tests of the doors, its levels halving from `resolution`. */
@@ -144,6 +146,15 @@ class FakeReader implements TileReader {
   }
 }
 
+const MISSING: TileState = {
+  inMemory: false,
+  stored: undefined,
+  key: "a/b.png",
+  drawing: false,
+  metatile: undefined,
+  truncatedMs: undefined,
+};
+
 interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -180,6 +191,8 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
         bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
       },
     }),
+    explain: (request) =>
+      explainTile({ inspect: () => MISSING, jobs: async () => [], now: () => Date.UTC(2026, 0, 1) }, request),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),
     ...more,
