@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
-import { askFeatureInfo } from "../cache/feature-info.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
+import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
@@ -221,7 +221,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       reader: cache,
       explain: (request) =>
         explainTile({ inspect: (asked) => cache.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
-      featureInfo: (query) => askFeatureInfo(draws, query),
+      ask: (question) => askUpstream(draws, question),
       maps: new MapRenderer({ tiles: cache, compose: (composition) => painters.compose(composition) }),
       authorised: async (request) => {
         if (!authenticator.usersConfigured()) return true;

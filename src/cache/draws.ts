@@ -2,7 +2,7 @@ import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import { serversOf } from "../source/servers.ts";
-import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
+import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
 import { Governor } from "./governor.ts";
@@ -39,7 +39,7 @@ export interface Painters {
    * a store phase that began before, and all of those have been told.
    */
   settle(layer: string, generation: number): Promise<void>;
-  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
+  ask(layer: string, question: Question): Promise<InfoResult>;
   /** Reclaims what drops left in the store. @throws Error when the painter died */
   sweep(signal: AbortSignal): Promise<void>;
   /** @throws Error when a tile is no picture, or the painter died */
@@ -55,9 +55,9 @@ export interface LedgerGate {
   lost(tileSet: TileSet, rect: TileRect): void;
 }
 
-/** What a painter answers to a question about a pixel. */
+/** What a painter answers to a question. */
 export type InfoResult =
-  | { readonly kind: "info"; readonly info: FeatureInfo }
+  | { readonly kind: "info"; readonly info: UpstreamDocument }
   | Extract<PaintResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
 
 export type UserDraw =
@@ -170,17 +170,17 @@ export class Draws implements DrawGate {
     }
   }
 
-  /** What lies under a pixel: one of the upstream's connections, as for any user. */
-  async featureInfo(
+  /** Something beside tiles: one of the upstream's connections, as for any user. */
+  async ask(
     layer: Layer,
-    request: FeatureInfoRequest,
+    question: Question,
   ): Promise<Extract<InfoResult, { kind: "info" }> | Exclude<UserDraw, { kind: "painted" | "stored" }>> {
     const governor = this.#governorOf(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     await governor.acquire("user", NEVER);
     try {
-      const result = await this.#painters.featureInfo(layer.name, request);
+      const result = await this.#painters.ask(layer.name, question);
       if (result.kind === "info") governor.succeeded();
       else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
       if (result.kind === "failed") return failed(result);

@@ -39,6 +39,7 @@ async function asked(rect: readonly [number, number, number, number], gutter: nu
     staleWhileRevalidateSeconds: 0,
     queryable: false,
     fullWms: false,
+    legends: [],
     expireClientSeconds: 0,
     secured: false,
   };

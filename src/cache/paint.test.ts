@@ -36,6 +36,7 @@ const layer: Layer = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  legends: [],
   expireClientSeconds: 0,
   secured: false,
 };

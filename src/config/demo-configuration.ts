@@ -43,6 +43,7 @@ const common = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  legends: [],
   jpegQuality: DEFAULT_JPEG_QUALITY,
   expireClientSeconds: 7200,
   secured: false,

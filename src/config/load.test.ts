@@ -161,7 +161,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
@@ -716,4 +716,33 @@ test("what is shown of each kind of source is read again as the same", async () 
     const again = await loaded({ yaml: JSON.stringify({ layers: configurationDocument(first)["layers"] }) });
     expect(again.layers).toEqual(first.layers);
   }
+});
+
+test("legends have defaults, one per style that the layer has, and an address where no WMS can be asked", async () => {
+  const filter = "parameterFilters: [{ type: string, key: STYLES, default: thin, values: [wide] }]";
+  const good = await loaded({
+    yaml: layer(
+      `${filter}, legends: [{ style: thin }, { style: wide, width: 99, format: image/gif, url: "https://c/w.gif", minScaleDenominator: 5 }]`,
+    ),
+  });
+  expect(good.layers[0]?.legends).toEqual([
+    { style: "", width: 20, height: 20, format: "image/png" },
+    { style: "wide", width: 99, height: 20, format: "image/gif", url: "https://c/w.gif", minScaleDenominator: 5 },
+  ]);
+  const bad = `layers:
+  - name: a
+    source: { type: xyz, url: "http://u/{z}/{x}/{y}" }
+    legends:
+      - { style: x, url: "ftp://u" }
+      - { minScaleDenominator: 9, maxScaleDenominator: 9, url: "http://me:secret@u/" }
+      - {}
+`;
+  expect(await problems({ yaml: bad })).toEqual([
+    '5:18: layers[0].legends[0].style: expected "", as the layer has no parameter filter STYLES, got "x"',
+    '5:26: layers[0].legends[0].url: expected an address with http:// or https://, got "ftp://u"',
+    "6:9: layers[0].legends[1]: minScaleDenominator is not below maxScaleDenominator",
+    "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
+    '7:9: layers[0].legends[2]: two legends are for the style ""',
+    "7:9: layers[0].legends[2]: url is missing: only a source of type wms can be asked for a legend",
+  ]);
 });

@@ -46,6 +46,7 @@ const layer: Layer = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  legends: [],
   jpegQuality: 85,
   expireClientSeconds: 0,
   secured: false,

@@ -1,6 +1,7 @@
 import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import type { TileFormat } from "./format.ts";
+import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -118,6 +119,8 @@ export interface Layer {
   /** Pixels drawn around a metatile and cut away. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
+  /** What capabilities show to explain the styles. */
+  readonly legends: readonly Legend[];
   /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
   readonly jpegQuality: number;
   /** 0: tiles never expire. */

@@ -12,6 +12,7 @@ import {
 } from "../../layer/parameter-filter.ts";
 import { directoryName } from "../../store/file-layout.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
+import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
@@ -81,6 +82,11 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const ofTiles = drawsSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
   const gridSubsets = buildSubsets(offered, [...path, "gridSubsets"], name, context);
+  const parameterFilters = buildFilters(
+    document.parameterFilters ?? [],
+    [...path, "parameterFilters"],
+    context.problems,
+  );
   checkTileLayer(document, source, gridSubsets, path, context.problems);
   return {
     name,
@@ -91,7 +97,12 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     formats: buildFormats(document.formats ?? DEFAULT_FORMATS, [...path, "formats"], context.problems),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     gutter: document.gutter ?? 0,
-    parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
+    parameterFilters,
+    legends: buildLegends(document.legends ?? [], [...path, "legends"], {
+      source,
+      parameterFilters,
+      problems: context.problems,
+    }),
     jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,

@@ -143,6 +143,16 @@ const IntegerFilterSchema = strict({
   threshold: optional(whole(1, 2 ** 31 - 1)),
 });
 
+const LegendSchema = strict({
+  style: optional(Type.String()),
+  width: optional(whole(1, 9999)),
+  height: optional(whole(1, 9999)),
+  format: optional(text),
+  url: optional(text),
+  minScaleDenominator: optional(Type.Number({ minimum: 0 })),
+  maxScaleDenominator: optional(Type.Number({ exclusiveMinimum: 0 })),
+});
+
 export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
@@ -155,6 +165,7 @@ export const LayerSchema = strict({
   parameterFilters: optional(
     Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema, FloatFilterSchema, IntegerFilterSchema])),
   ),
+  legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
@@ -238,6 +249,7 @@ export const ConfigurationSchema = strict({
 });
 
 export type LayerDocument = Static<typeof LayerSchema>;
+export type LegendDocument = Static<typeof LegendSchema>;
 export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;

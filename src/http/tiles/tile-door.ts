@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { FeatureInfoOutcome, FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField } from "../../lib/refusal.ts";
 import { parseQuery } from "./address.ts";
@@ -50,7 +50,7 @@ export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
-  readonly featureInfo: (query: FeatureInfoQuery) => Promise<FeatureInfoOutcome>;
+  readonly ask: (question: UpstreamQuestion) => Promise<UpstreamOutcome>;
   /** Where a tile is, or why it is not there; draws nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
   /** Whether these credentials may see secured layers, and what `?explain` tells. */
@@ -177,12 +177,12 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     else sendFailure(response, outcome.failure, dialect);
   };
 
-  const serveInfo = async (query: FeatureInfoQuery, dialect: Dialect, response: ServerResponse): Promise<void> => {
+  const serveInfo = async (query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> => {
     const allowed = !query.layer.secured || (await options.authorised(response.req));
     if (!allowed) return sendUnauthorized(response);
-    const outcome = await options.featureInfo(query);
+    const outcome = await options.ask(query);
     if (response.destroyed) return;
-    if (outcome.kind === "info") sendInfo(response, outcome.info);
+    if (outcome.kind === "info") sendInfo(response, outcome.info, query);
     else sendFailure(response, outcome.failure, dialect);
   };
 

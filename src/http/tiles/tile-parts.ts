@@ -1,6 +1,6 @@
-import type { FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
@@ -21,11 +21,11 @@ export interface OutsideTile {
   readonly why: "outside_levels" | "outside_coverage";
 }
 
-/** What an address means: a tile, a map to be made of tiles, what lies under a pixel, or a document made of the catalogue. */
+/** What an address means: a tile, a map to be made of tiles, a question to the upstream, or a document made of the catalogue. */
 export type Asked =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
-  | { readonly kind: "info"; readonly query: FeatureInfoQuery }
+  | { readonly kind: "info"; readonly query: UpstreamQuestion }
   | AskedDocument;
 
 export interface AskedDocument {

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
-import type { FeatureInfo } from "../../source/source.ts";
+import type { UpstreamDocument } from "../../source/source.ts";
 import { jsonText } from "../reply.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Explanation } from "./explanation.ts";
@@ -175,9 +176,22 @@ export function sendMap(
 }
 
 /** An upstream's document goes out on our own origin: in a browser it may not run anything there. */
-export function sendInfo(response: ServerResponse, { contentType, bytes }: FeatureInfo): void {
+export function sendInfo(
+  response: ServerResponse,
+  { contentType, bytes }: UpstreamDocument,
+  { layer, request }: UpstreamQuestion,
+): void {
+  // A legend changes as seldom as the layer's tiles; what lies under a pixel may be different already.
+  const lasting = request.kind === "legend" ? directivesOf(layer) : [];
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
-  response.writeHead(200, [...head, ...OPEN, "Cache-Control", "no-store", "Content-Security-Policy", "sandbox"]);
+  response.writeHead(200, [
+    ...head,
+    ...OPEN,
+    "Cache-Control",
+    lasting.join(", ") || "no-store",
+    "Content-Security-Policy",
+    "sandbox",
+  ]);
   response.end(bytes);
 }
 

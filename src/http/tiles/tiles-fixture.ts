@@ -76,6 +76,7 @@ function layer(name: string, more: Partial<Layer>): Layer {
     staleWhileRevalidateSeconds: 0,
     queryable: false,
     fullWms: false,
+    legends: [],
     jpegQuality: 85,
     expireClientSeconds: 0,
     secured: false,
@@ -184,12 +185,15 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
       compose: async ({ tiles, windowWidth, windowHeight }) =>
         Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
     }),
-    featureInfo: async ({ layer: { name }, request }) => ({
+    ask: async ({ layer: { name }, request }) => ({
       kind: "info",
-      info: {
-        contentType: request.infoFormat,
-        bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
-      },
+      info:
+        request.kind === "legend"
+          ? { contentType: request.format, bytes: Buffer.from(JSON.stringify({ name, ...request })) }
+          : {
+              contentType: request.infoFormat,
+              bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
+            },
     }),
     explain: (request) =>
       explainTile({ inspect: () => MISSING, jobs: async () => [], now: () => Date.UTC(2026, 0, 1) }, request),
