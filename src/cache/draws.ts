@@ -5,6 +5,7 @@ import { serversOf } from "../source/servers.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
+import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import { Governor } from "./governor.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
@@ -66,6 +67,13 @@ export type UserDraw =
   | { readonly kind: "stored" }
   | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
   | DrawFailure
+  /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
+  | {
+      readonly kind: "remembered";
+      readonly failure: DrawFailure;
+      readonly retryAfterSeconds: number;
+      readonly asked: "just now" | "before";
+    }
   | { readonly kind: "cancelled" };
 
 const NEVER = new AbortController().signal;
@@ -95,6 +103,7 @@ export class Draws implements DrawGate {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
+  readonly #failures: FailureMemory;
   readonly #flights = new Map<string, Flight>();
   readonly #governors = new Map<string, Governor>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
@@ -113,10 +122,13 @@ export class Draws implements DrawGate {
     this.#memory = parts.memory;
     this.#layer = parts.layer;
     this.#now = parts.now;
+    this.#failures = new FailureMemory(parts.now);
   }
 
   /** Layers in front of one upstream share its connections; where they disagree the smallest bound holds. */
   configure(layers: Iterable<Layer>): void {
+    // What failed may have been what the operator has just put right.
+    this.#failures.clearAll();
     const bounds = new Map<string, number>();
     for (const { source } of layers) {
       const key = upstreamOf(source);
@@ -150,10 +162,12 @@ export class Draws implements DrawGate {
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       if (result.kind === "painted" && holds(flying.order, missed))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
-      if (result.kind === "failed") return failed(result);
+      if (result.kind === "failed") return this.#failedForUser(order, result);
       // The job that drew it was killed, or did not want this tile.
       return this.drawForUser(order, missed);
     }
+    const remembered = this.#failures.find(order.tileSet.layer, key);
+    if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const flight = this.#fly(key, order, "user", missed);
@@ -162,7 +176,7 @@ export class Draws implements DrawGate {
       case "painted":
         return result;
       case "failed":
-        return failed(result);
+        return this.#failedForUser(order, result);
       case "cancelled":
         return result;
       case "lost":
@@ -170,11 +184,26 @@ export class Draws implements DrawGate {
     }
   }
 
+  #failedForUser(order: DrawOrder, result: Extract<PaintResult, { readonly kind: "failed" }>): UserDraw {
+    const remembered = this.#failures.find(order.tileSet.layer, flightKey(order));
+    return remembered === undefined ? failed(result) : this.#rememberedOf(remembered, "just now");
+  }
+
+  #rememberedOf({ failure, untilMs }: RememberedFailure, asked: "just now" | "before"): UserDraw {
+    const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - this.#now()) / 1000));
+    return { kind: "remembered", failure, retryAfterSeconds, asked };
+  }
+
+  /** Why a metatile is not asked for at the moment. */
+  failureOf(order: Pick<DrawOrder, "tileSet" | "rect">): RememberedFailure | undefined {
+    return this.#failures.find(order.tileSet.layer, flightKey(order));
+  }
+
   /** Something beside tiles: one of the upstream's connections, as for any user. */
   async ask(
     layer: Layer,
     question: Question,
-  ): Promise<Extract<InfoResult, { kind: "info" }> | Exclude<UserDraw, { kind: "painted" | "stored" }>> {
+  ): Promise<Extract<InfoResult, { kind: "info" }> | Exclude<UserDraw, { kind: "painted" | "stored" | "remembered" }>> {
     const governor = this.#governorOf(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
@@ -251,6 +280,7 @@ export class Draws implements DrawGate {
   ): Promise<PaintResult> {
     const governor = this.#governor(order);
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
+    const epoch = this.#failures.epoch(order.tileSet.layer);
     const unstored = missed !== undefined && opened === undefined;
     try {
       await governor.acquire(who, signal);
@@ -272,9 +302,14 @@ export class Draws implements DrawGate {
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
-      if (result.kind === "painted") governor.succeeded();
-      else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
-      else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
+      if (result.kind === "painted") {
+        governor.succeeded();
+        this.#failures.forget(flightKey(order));
+      } else if (result.kind === "failed") {
+        governor.failed(result.failure, result.retryAfterMs);
+        const seconds = this.#layer(order.tileSet.layer)?.negativeCacheSeconds ?? 0;
+        this.#failures.remember(order.tileSet.layer, flightKey(order), failed(result), seconds, epoch);
+      } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
       return result;
     } finally {
       governor.release();
@@ -301,6 +336,7 @@ export class Draws implements DrawGate {
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
     this.#truncatedMs.set(layer, this.#now());
+    this.#failures.clear(layer);
     this.#memory.clear(layer);
     await this.#painters.settle(layer, generation);
   }
@@ -316,6 +352,7 @@ export class Draws implements DrawGate {
 
   async forget(layer: string): Promise<void> {
     this.#memory.clear(layer);
+    this.#failures.clear(layer);
     this.#truncatedMs.set(layer, this.#now());
   }
 

@@ -40,6 +40,7 @@ async function asked(rect: readonly [number, number, number, number], gutter: nu
     queryable: false,
     fullWms: false,
     legends: [],
+    negativeCacheSeconds: 0,
     expireClientSeconds: 0,
     secured: false,
   };

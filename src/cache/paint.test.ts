@@ -37,6 +37,7 @@ const layer: Layer = {
   queryable: false,
   fullWms: false,
   legends: [],
+  negativeCacheSeconds: 0,
   expireClientSeconds: 0,
   secured: false,
 };

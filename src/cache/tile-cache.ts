@@ -18,6 +18,8 @@ export interface TileCounts {
   misses: number;
   failures: number;
   staleServed: number;
+  /** Failures that were answered without asking the upstream again. */
+  failuresRemembered: number;
 }
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
@@ -29,7 +31,14 @@ export class TileCache implements TileReader {
   readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly #revalidating = new Set<string>();
-  readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
+  readonly counts: TileCounts = {
+    memoryHits: 0,
+    storeHits: 0,
+    misses: 0,
+    failures: 0,
+    staleServed: 0,
+    failuresRemembered: 0,
+  };
 
   constructor(parts: {
     readonly store: BlobStore;
@@ -77,6 +86,7 @@ export class TileCache implements TileReader {
     const tileSet = tileSetOf({ layer, subset, format, parameters });
     const coverage = coverageAt(subset, index.z);
     const metatile = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
+    const failing = metatile === undefined ? undefined : this.#draws.failureOf({ tileSet, rect: metatile });
     const found = this.#store.stat({ tileSet, ...index });
     const oldest = oldestOf(layer, this.#now());
     return {
@@ -86,6 +96,7 @@ export class TileCache implements TileReader {
       drawing: metatile !== undefined && this.#draws.isDrawing({ tileSet, rect: metatile }),
       metatile,
       truncatedMs: this.#draws.truncatedMs(layer.name),
+      failing: failing === undefined ? undefined : { message: failing.failure.message, untilMs: failing.untilMs },
     };
   }
 
@@ -144,6 +155,7 @@ export class TileCache implements TileReader {
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired);
     }
+    if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
     if (expired !== undefined) {
       this.counts.staleServed++;
       return { kind: "tile", tile: expired };

@@ -14,6 +14,8 @@ export interface TileState {
   readonly metatile: TileRect | undefined;
   /** When the layer, or a part of it, was last truncated, ms since 1970; undefined: not since the server started. */
   readonly truncatedMs: number | undefined;
+  /** Its last draw failed, and it is not drawn again before a time, ms since 1970. */
+  readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
 }
 
 export interface StoredState {

@@ -44,6 +44,7 @@ const common = {
   queryable: false,
   fullWms: false,
   legends: [],
+  negativeCacheSeconds: 0,
   jpegQuality: DEFAULT_JPEG_QUALITY,
   expireClientSeconds: 7200,
   secured: false,

@@ -47,6 +47,7 @@ const layer: Layer = {
   queryable: false,
   fullWms: false,
   legends: [],
+  negativeCacheSeconds: 0,
   jpegQuality: 85,
   expireClientSeconds: 0,
   secured: false,

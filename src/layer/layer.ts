@@ -127,6 +127,8 @@ export interface Layer {
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
+  /** A metatile that could not be drawn is not asked for again for so long, by users; 0: it is, by everybody who looks. */
+  readonly negativeCacheSeconds: number;
   /** The capabilities say that GetFeatureInfo can be asked. */
   readonly queryable: boolean;
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */

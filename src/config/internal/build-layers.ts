@@ -106,6 +106,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
+    negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,

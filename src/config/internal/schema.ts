@@ -169,6 +169,7 @@ export const LayerSchema = strict({
   jpegQuality: optional(whole(1, 100)),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
+  negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */

@@ -41,6 +41,7 @@ const state = (more: Partial<TileState>): TileState => ({
   drawing: false,
   metatile: { z: 3, minX: 0, minY: 4, maxX: 3, maxY: 7 },
   truncatedMs: undefined,
+  failing: undefined,
   ...more,
 });
 
@@ -108,6 +109,12 @@ describe("an explanation of a tile", () => {
       reason: "truncated",
       layerTruncatedAt: "2025-12-31T23:59:59.000Z",
       truncatedBy: null,
+    });
+    const failing = { message: "status 500", untilMs: NOW + 4500 };
+    expect(await explain({ failing, truncatedMs: NOW - 1000 })).toMatchObject({
+      state: "missing",
+      reason: "failing",
+      message: "Not stored: its last draw failed (status 500). The map server is asked again in 5 seconds.",
     });
     const all = { type: "truncate", gridSet: null, format: null, parameters: null } as const;
     expect(await explain({}, [job(9, all)])).toMatchObject({ reason: "truncated", truncatedBy: { id: 9 } });

@@ -33,7 +33,7 @@ export interface Explanation {
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
   /** Why no tile that could be served as it is lies here; null: one does. */
-  readonly reason: OutsideTile["why"] | "not_stored" | "truncated" | "expired" | null;
+  readonly reason: OutsideTile["why"] | "not_stored" | "truncated" | "failing" | "expired" | null;
   /** The same for people. */
   readonly message: string;
   readonly inMemory: boolean;
@@ -75,7 +75,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
   const truncated = truncatedBy !== undefined || truncatedMs !== undefined;
   return {
     ...identityOf(request),
-    ...verdict(stored, ageSeconds, truncated, state.drawing),
+    ...verdict(state, ageSeconds, truncated, parts.now()),
     inMemory: state.inMemory,
     store: {
       key: state.key,
@@ -127,18 +127,29 @@ function identityOf({ layer, subset, format, parameters, index }: TileRequest) {
 }
 
 function verdict(
-  stored: TileState["stored"],
+  { stored, drawing, failing }: TileState,
   ageSeconds: number | null,
   truncated: boolean,
-  drawing: boolean,
+  nowMs: number,
 ): Pick<Explanation, "state" | "reason" | "message"> {
   if (stored !== undefined && !stored.expired)
     return { state: "kept", reason: null, message: `Kept: ${stored.bytes} bytes, written ${ageSeconds} seconds ago.` };
-  const next = drawing ? "It is being drawn." : "The next request draws it.";
+  const wait = failing === undefined ? 0 : Math.max(1, Math.ceil((failing.untilMs - nowMs) / 1000));
+  const next = drawing
+    ? "It is being drawn."
+    : failing === undefined
+      ? "The next request draws it."
+      : `The map server is asked again in ${wait} seconds.`;
   if (stored !== undefined) {
     const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
     return { state: "expired", reason: "expired", message };
   }
+  if (failing !== undefined)
+    return {
+      state: "missing",
+      reason: "failing",
+      message: `Not stored: its last draw failed (${failing.message}). ${next}`,
+    };
   return truncated
     ? { state: "missing", reason: "truncated", message: `Not stored since the last truncation. ${next}` }
     : { state: "missing", reason: "not_stored", message: `Not stored yet, or evicted. ${next}` };

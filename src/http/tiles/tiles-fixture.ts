@@ -77,6 +77,7 @@ function layer(name: string, more: Partial<Layer>): Layer {
     queryable: false,
     fullWms: false,
     legends: [],
+    negativeCacheSeconds: 0,
     jpegQuality: 85,
     expireClientSeconds: 0,
     secured: false,
@@ -154,6 +155,7 @@ const MISSING: TileState = {
   drawing: false,
   metatile: undefined,
   truncatedMs: undefined,
+  failing: undefined,
 };
 
 interface Reply {
