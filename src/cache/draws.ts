@@ -252,7 +252,7 @@ export class Draws implements DrawGate {
         if (result.storeFailure !== undefined) {
           return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
-        return { kind: "stored" };
+        return order.watched === true ? { kind: "stored", written: result.written } : { kind: "stored" };
       case "failed":
         return failed(result);
       case "cancelled":

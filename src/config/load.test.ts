@@ -161,7 +161,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
@@ -744,5 +744,14 @@ test("legends have defaults, one per style that the layer has, and an address wh
     "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
     '7:9: layers[0].legends[2]: two legends are for the style ""',
     "7:9: layers[0].legends[2]: url is missing: only a source of type wms can be asked for a legend",
+  ]);
+});
+
+test("a seed guard has a window, and guards against something", async () => {
+  const guarded = await loaded({ yaml: layer("seedGuard: { identicalPercent: 90 }") });
+  expect(guarded.layers[0]?.seedGuard).toEqual({ tiles: 1000, identicalPercent: 90 });
+  expect((await loaded({ yaml: layer("gutter: 1") })).layers[0]?.seedGuard).toBeUndefined();
+  expect(await problems({ yaml: layer("seedGuard: { tiles: 20 }") })).toEqual([
+    "2:68: layers[0].seedGuard: identicalPercent or unlikePercent is missing: without one of them nothing is guarded",
   ]);
 });

@@ -90,6 +90,16 @@ export interface DemoSourceOptions {
   readonly connections: number;
 }
 
+/** When a seed or reseed is not to go on; costs a digest of each tile it stores. */
+export interface SeedGuardOptions {
+  /** How many of the last tiles are looked at. */
+  readonly tiles: number;
+  /** So many of them, and more, may not be one and the same picture. */
+  readonly identicalPercent?: number;
+  /** So many of those that replaced another, and more, may not be unlike it. */
+  readonly unlikePercent?: number;
+}
+
 export const DEFAULT_JPEG_QUALITY = 85;
 
 /** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
@@ -129,6 +139,8 @@ export interface Layer {
   readonly staleWhileRevalidateSeconds: number;
   /** A metatile that could not be drawn is not asked for again for so long, by users; 0: it is, by everybody who looks. */
   readonly negativeCacheSeconds: number;
+  /** Absent: seeds store whatever comes, as long as it is a picture. */
+  readonly seedGuard?: SeedGuardOptions;
   /** The capabilities say that GetFeatureInfo can be asked. */
   readonly queryable: boolean;
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */

@@ -1,7 +1,14 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, drawsSingleTiles, type GridSubset, gridSubset, type Layer } from "../../layer/layer.ts";
+import {
+  DEFAULT_JPEG_QUALITY,
+  drawsSingleTiles,
+  type GridSubset,
+  gridSubset,
+  type Layer,
+  type SeedGuardOptions,
+} from "../../layer/layer.ts";
 import {
   type CaseRule,
   compileRegex,
@@ -38,6 +45,8 @@ const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
 /** GWC's. */
 const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
+
+const DEFAULT_GUARDED_TILES = 1000;
 
 /** The layers in the order of the file. Documents that did not fit the schema are undefined here. */
 export function buildLayers(
@@ -107,11 +116,24 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
     negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
+    ...(document.seedGuard === undefined
+      ? {}
+      : { seedGuard: buildSeedGuard(document.seedGuard, [...path, "seedGuard"], context.problems) }),
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
     secured: document.secured ?? false,
   };
+}
+
+function buildSeedGuard(
+  { tiles = DEFAULT_GUARDED_TILES, ...percents }: NonNullable<LayerDocument["seedGuard"]>,
+  path: Path,
+  problems: Problems,
+): SeedGuardOptions {
+  if (percents.identicalPercent === undefined && percents.unlikePercent === undefined)
+    problems.add(path, "identicalPercent or unlikePercent is missing: without one of them nothing is guarded");
+  return { tiles, ...percents };
 }
 
 function buildSubsets(

@@ -153,6 +153,13 @@ const LegendSchema = strict({
   maxScaleDenominator: optional(Type.Number({ exclusiveMinimum: 0 })),
 });
 
+const percent = optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 }));
+const SeedGuardSchema = strict({
+  tiles: optional(whole(10, 1_000_000)),
+  identicalPercent: percent,
+  unlikePercent: percent,
+});
+
 export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
@@ -170,6 +177,7 @@ export const LayerSchema = strict({
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
+  seedGuard: optional(SeedGuardSchema),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
