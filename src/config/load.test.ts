@@ -755,3 +755,46 @@ test("a seed guard has a window, and guards against something", async () => {
     "2:68: layers[0].seedGuard: identicalPercent or unlikePercent is missing: without one of them nothing is guarded",
   ]);
 });
+
+test("a grid set may be an OGC TileMatrixSet document, and what is wrong in it is told with its file", async () => {
+  const matrix = { cornerOfOrigin: "topLeft", pointOfOrigin: [2000000, 5500000], tileWidth: 256, tileHeight: 256 };
+  const document = {
+    id: "laea",
+    title: "Europe",
+    crs: "http://www.opengis.net/def/crs/EPSG/0/3035",
+    orderedAxes: ["E", "N"],
+    tileMatrices: [
+      { ...matrix, id: "a", cellSize: 1000, scaleDenominator: 1000 / 0.00028, matrixWidth: 18, matrixHeight: 18 },
+      { ...matrix, id: "b", cellSize: 500, scaleDenominator: 500 / 0.00028, matrixWidth: 36, matrixHeight: 36 },
+    ],
+  };
+  writeFileSync(join(directory, "laea.json"), JSON.stringify(document));
+  writeFileSync(join(directory, "wrong.json"), JSON.stringify({ ...document, crs: 7 }));
+  writeFileSync(join(directory, "none.json"), "{");
+  const own = await loaded({
+    yaml: `gridSets: [{ tileMatrixSet: ./laea.json }, { id: mine, title: t, tileMatrixSet: laea.json }]\n${layer("gridSubsets: [{ gridSet: laea, zoomStop: 1 }, { gridSet: mine }]")}`,
+  });
+  const [first, second] = own.layers[0]?.gridSubsets ?? [];
+  expect(first?.gridSet).toMatchObject({ id: "laea", title: "Europe", srs: 3035, extent: { maxX: 6608000 } });
+  expect(second?.gridSet).toMatchObject({ id: "mine", title: "t" });
+  const again = await loaded({ yaml: JSON.stringify({ ...configurationDocument(own), users: [] }) });
+  expect(again.layers[0]?.gridSubsets).toEqual(own.layers[0]?.gridSubsets);
+  const yaml = `gridSets:
+  - { tileMatrixSet: laea.json, srs: 3857 }
+  - { tileMatrixSet: wrong.json }
+  - { tileMatrixSet: none.json }
+  - { tileMatrixSet: missing.json }
+  - { tileMatrixSet: laea.json }
+  - { title: empty }
+`;
+  expect((await problems({ yaml })).map((line) => line.replace(/(JSON|read): .*/, "$1"))).toEqual([
+    "2:33: gridSets[0].srs: is said by the document of tileMatrixSet; only id and title can be given",
+    "3:22: gridSets[1].tileMatrixSet: wrong.json: crs: expected the URI of a CRS",
+    "4:22: gridSets[2].tileMatrixSet: none.json: is no JSON",
+    "5:22: gridSets[3].tileMatrixSet: missing.json: cannot be read",
+    '6:22: gridSets[4].tileMatrixSet: two grid sets are called "laea"',
+    "7:5: gridSets[5]: id is missing",
+    "7:5: gridSets[5]: srs is missing",
+    "7:5: gridSets[5]: extent is missing",
+  ]);
+});

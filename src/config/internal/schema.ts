@@ -33,11 +33,14 @@ export const UserSchema = strict({
 
 export const HtpasswdSchema = strict({ file: text, roles: optional(Roles) });
 
+/** `id`, `srs` and `extent` are needed unless a document says them: the builder tells. */
 export const GridSetSchema = strict({
-  id: text,
+  id: optional(text),
   title: optional(Type.String()),
-  srs: Type.Union([Type.String(), whole(1, 999_999)]),
-  extent,
+  /** A file with an OGC TileMatrixSet 2.0 document. */
+  tileMatrixSet: optional(text),
+  srs: optional(Type.Union([Type.String(), whole(1, 999_999)])),
+  extent: optional(extent),
   resolutions: optional(Type.Array(Type.Number(), { minItems: 1 })),
   scaleDenominators: optional(Type.Array(Type.Number(), { minItems: 1 })),
   levels: optional(whole(1, 64)),
