@@ -7,7 +7,7 @@ import type { Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { FeatureInfoRequest } from "../source/source.ts";
+import type { Question } from "../source/source.ts";
 import type { PainterData, PainterMethods } from "./painter-process.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
@@ -121,10 +121,10 @@ export class PainterPool implements Painters {
     });
   }
 
-  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult> {
+  ask(layer: string, question: Question): Promise<InfoResult> {
     return this.#busy("user", ({ channel }) =>
-      channel.call("featureInfo", layer, request).catch((error: unknown) => {
-        this.#log.error("a question about a pixel failed by a fault", { layer, error: String(error) });
+      channel.call("ask", layer, question).catch((error: unknown) => {
+        this.#log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
         return { kind: "lost" } as const;
       }),
     );

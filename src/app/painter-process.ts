@@ -6,7 +6,7 @@ import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import { createSource } from "../source/create-source.ts";
-import { type FeatureInfoRequest, type Source, SourceError } from "../source/source.ts";
+import { type Question, type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 
@@ -27,7 +27,7 @@ export interface PainterMethods {
   paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
-  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
+  ask(layer: string, question: Question): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition): Promise<Uint8Array>;
   configure(layers: readonly Layer[]): void;
@@ -112,13 +112,13 @@ function startPainter(): void {
       oldest.set(layer, generation);
       return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
     },
-    async featureInfo(name, request) {
+    async ask(name, question) {
       const layer = layers.get(name);
       if (layer === undefined) return { kind: "cancelled" };
       const source = sourceOf(layer.source);
-      if (source.featureInfo === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      if (source.ask === undefined) throw new Error(`the source of ${name} knows pictures only`);
       try {
-        return { kind: "info", info: await source.featureInfo(request, new AbortController().signal) };
+        return { kind: "info", info: await source.ask(question, new AbortController().signal) };
       } catch (error) {
         return failedDraw(error);
       }

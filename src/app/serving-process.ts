@@ -61,7 +61,8 @@ function startServing(): void {
           operations: channel,
           draws: {
             drawForUser: (order, missed) => channel.call("drawForUser", order, missed),
-            featureInfo: (layer, request) => channel.call("featureInfo", layer, request),
+            ask: (layer, question) => channel.call("ask", layer, question),
+            standing: (layer, metatile) => channel.call("standing", layer, metatile),
           },
           compose: (composition) => channel.call("compose", composition),
           used: (report) => channel.note("used", [report]),

@@ -1,13 +1,14 @@
 import type { UserDraws } from "../cache/draws.ts";
-import { askFeatureInfo } from "../cache/feature-info.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { type HotTiles, MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
+import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../http/server.ts";
+import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Composition } from "../image/compose.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -63,7 +64,8 @@ export class Serving implements HotTiles {
         this.tellUses();
         return core.draws.drawForUser(order, missed);
       },
-      featureInfo: (layer, request) => core.draws.featureInfo(layer, request),
+      ask: (layer, question) => core.draws.ask(layer, question),
+      standing: (layer, metatile) => core.draws.standing(layer, metatile),
     };
     const reader = new TileCache({
       store,
@@ -73,21 +75,24 @@ export class Serving implements HotTiles {
       shared: () => this.#configuration.store.shared,
       now: Date.now,
     });
+    const operations = operationsOf(
+      core.operations,
+      () => this.tellUses(),
+      () => {},
+    );
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
       catalogue: () => this.#catalogue,
       jobOptions: () => this.#configuration.jobs,
-      operations: operationsOf(
-        core.operations,
-        () => this.tellUses(),
-        () => {},
-      ),
+      operations,
       authenticator,
       tileDoors: createTileDoors({
         catalogue: () => this.#catalogue,
         reader,
-        featureInfo: (query) => askFeatureInfo(draws, query),
+        explain: (request) =>
+          explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
+        ask: (question) => askUpstream(draws, question),
         maps: new MapRenderer({ tiles: reader, compose: (composition) => core.compose(composition) }),
         authorised: async (request) => {
           if (!authenticator.usersConfigured()) return true;

@@ -11,6 +11,8 @@ export interface DrawOrder {
   readonly rect: TileRect;
   /** 1 for each tile of the rectangle to keep, row by row from the lower left; null: all. */
   readonly wanted: Uint8Array | null;
+  /** The tiles written are told with their digests. */
+  readonly watched?: true;
 }
 
 /** A tile that was written. `replaced`: bytes of the one before, undefined when there was none. */
@@ -20,6 +22,8 @@ export interface WrittenTile {
   readonly z: number;
   readonly bytes: number;
   readonly replaced: number | undefined;
+  /** Equal for equal bytes; only where the order was watched. */
+  readonly digest?: string;
 }
 
 export interface DrawFailure {
@@ -31,7 +35,8 @@ export interface DrawFailure {
 }
 
 export type DrawOutcome =
-  | { readonly kind: "stored" }
+  /** `written`: where the order was watched, unless somebody else's draw has stored it. */
+  | { readonly kind: "stored"; readonly written?: readonly WrittenTile[] }
   /** The layer was truncated while this was drawn: drawn, but not kept. */
   | { readonly kind: "stale" }
   /** Drawn, but the store had no room for it. */

@@ -2,9 +2,10 @@ import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import { serversOf } from "../source/servers.ts";
-import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
+import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
+import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import { Governor, type Refused } from "./governor.ts";
 import type { HotTiles } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
@@ -39,7 +40,7 @@ export interface Painters {
    * a store phase that began before, and all of those have been told.
    */
   settle(layer: string, generation: number): Promise<void>;
-  featureInfo(layer: string, request: FeatureInfoRequest): Promise<InfoResult>;
+  ask(layer: string, question: Question): Promise<InfoResult>;
   /** Reclaims what drops left in the store. @throws Error when the painter died */
   sweep(signal: AbortSignal): Promise<void>;
   /** @throws Error when a tile is no picture, or the painter died */
@@ -55,9 +56,9 @@ export interface LedgerGate {
   lost(tileSet: TileSet, rect: TileRect): void;
 }
 
-/** What a painter answers to a question about a pixel. */
+/** What a painter answers to a question. */
 export type InfoResult =
-  | { readonly kind: "info"; readonly info: FeatureInfo }
+  | { readonly kind: "info"; readonly info: UpstreamDocument }
   | Extract<PaintResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
 
 export type UserDraw =
@@ -66,19 +67,39 @@ export type UserDraw =
   | { readonly kind: "stored" }
   | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
   | DrawFailure
+  /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
+  | {
+      readonly kind: "remembered";
+      readonly failure: DrawFailure;
+      readonly retryAfterSeconds: number;
+      readonly asked: "just now" | "before";
+    }
   | { readonly kind: "cancelled" };
 
 /** What whoever serves users asks for. */
 export interface UserDraws {
   /** Draws for a user who missed one tile of the metatile. */
   drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw>;
-  /** What lies under a pixel: one of the upstream's connections, as for any user. */
-  featureInfo(layer: Layer, request: FeatureInfoRequest): Promise<UserInfo>;
+  /** Something beside tiles: one of the upstream's connections, as for any user. */
+  ask(layer: Layer, question: Question): Promise<UserAnswer>;
+  /** For people who wonder. */
+  standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding>;
 }
 
-export type UserInfo =
+export type Metatile = Pick<DrawOrder, "tileSet" | "rect">;
+
+export type UserAnswer =
   | Extract<InfoResult, { readonly kind: "info" }>
-  | Exclude<UserDraw, { readonly kind: "painted" | "stored" }>;
+  | Exclude<UserDraw, { readonly kind: "painted" | "stored" | "remembered" }>;
+
+/** How it stands with the draws of a metatile and its layer. */
+export interface DrawStanding {
+  readonly drawing: boolean;
+  /** Why it is not asked for at the moment; ms since 1970. */
+  readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
+  /** When the layer or a part of it was truncated last, ms since 1970; undefined: not since the server started. */
+  readonly truncatedMs: number | undefined;
+}
 
 const NEVER = new AbortController().signal;
 const PAINTER_DIED: DrawFailure = {
@@ -110,8 +131,11 @@ export class Draws implements DrawGate, UserDraws {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
+  readonly #failures: FailureMemory;
   readonly #flights = new Map<string, Flight>();
   readonly #governors = new Map<string, Governor>();
+  /** When a layer or a part of it was truncated last, ms since 1970. */
+  readonly #truncatedMs = new Map<string, number>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
 
   constructor(parts: {
@@ -126,10 +150,13 @@ export class Draws implements DrawGate, UserDraws {
     this.#memory = parts.memory;
     this.#layer = parts.layer;
     this.#now = parts.now;
+    this.#failures = new FailureMemory(parts.now);
   }
 
   /** Layers in front of one upstream share its connections; where they disagree the smallest bound holds. */
   configure(layers: Iterable<Layer>): void {
+    // What failed may have been what the operator has just put right.
+    this.#failures.clearAll();
     const bounds = new Map<string, number>();
     for (const { source } of layers) {
       const key = upstreamOf(source);
@@ -162,11 +189,13 @@ export class Draws implements DrawGate, UserDraws {
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       if (result.kind === "painted" && holds(flying.order, missed))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
-      if (result.kind === "failed") return failed(result);
+      if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
       // The job that drew it was killed, or did not want this tile.
       return this.drawForUser(order, missed);
     }
+    const remembered = this.#failures.find(order.tileSet.layer, key);
+    if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const flight = this.#fly(key, order, "user", missed);
@@ -177,20 +206,40 @@ export class Draws implements DrawGate, UserDraws {
       case "cancelled":
         return result;
       case "failed":
-        return failed(result);
+        return this.#failedForUser(order, result);
       case "lost":
         return PAINTER_DIED;
     }
   }
 
-  async featureInfo(layer: Layer, request: FeatureInfoRequest): Promise<UserInfo> {
+  #failedForUser(order: DrawOrder, result: Extract<PaintResult, { readonly kind: "failed" }>): UserDraw {
+    const remembered = this.#failures.find(order.tileSet.layer, flightKey(order));
+    return remembered === undefined ? failed(result) : this.#rememberedOf(remembered, "just now");
+  }
+
+  #rememberedOf({ failure, untilMs }: RememberedFailure, asked: "just now" | "before"): UserDraw {
+    const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - this.#now()) / 1000));
+    return { kind: "remembered", failure, retryAfterSeconds, asked };
+  }
+
+  async standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding> {
+    const key = metatile === undefined ? undefined : flightKey(metatile);
+    const failing = key === undefined ? undefined : this.#failures.find(layer, key);
+    return {
+      drawing: key !== undefined && this.#flights.has(key),
+      failing: failing === undefined ? undefined : { message: failing.failure.message, untilMs: failing.untilMs },
+      truncatedMs: this.#truncatedMs.get(layer),
+    };
+  }
+
+  async ask(layer: Layer, question: Question): Promise<UserAnswer> {
     const governor = this.#governorOf(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const late = await governor.acquire("user", NEVER);
     if (late !== undefined) return { kind: "refused", ...late };
     try {
-      const result = await this.#painters.featureInfo(layer.name, request);
+      const result = await this.#painters.ask(layer.name, question);
       learn(governor, result);
       if (result.kind === "failed") return failed(result);
       return result.kind === "lost" ? PAINTER_DIED : result;
@@ -232,7 +281,7 @@ export class Draws implements DrawGate, UserDraws {
         if (result.storeFailure !== undefined) {
           return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
-        return { kind: "stored" };
+        return order.watched === true ? { kind: "stored", written: result.written } : { kind: "stored" };
       case "failed":
         return failed(result);
       case "cancelled":
@@ -263,6 +312,7 @@ export class Draws implements DrawGate, UserDraws {
   ): Promise<FlightResult> {
     const governor = this.#governor(order);
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
+    const epoch = this.#failures.epoch(order.tileSet.layer);
     const unstored = missed !== undefined && opened === undefined;
     try {
       const refused = await governor.acquire(who, signal);
@@ -289,7 +339,11 @@ export class Draws implements DrawGate, UserDraws {
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       learn(governor, result);
-      if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
+      if (result.kind === "painted") this.#failures.forget(flightKey(order));
+      else if (result.kind === "failed") {
+        const seconds = this.#layer(order.tileSet.layer)?.negativeCacheSeconds ?? 0;
+        this.#failures.remember(order.tileSet.layer, flightKey(order), failed(result), seconds, epoch);
+      } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
       return result;
     } finally {
       governor.release();
@@ -315,6 +369,8 @@ export class Draws implements DrawGate, UserDraws {
     }
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
+    this.#truncatedMs.set(layer, this.#now());
+    this.#failures.clear(layer);
     this.#memory.clear(layer);
     await this.#painters.settle(layer, generation);
   }
@@ -330,6 +386,8 @@ export class Draws implements DrawGate, UserDraws {
 
   async forget(layer: string): Promise<void> {
     this.#memory.clear(layer);
+    this.#failures.clear(layer);
+    this.#truncatedMs.set(layer, this.#now());
   }
 
   sweep(signal: AbortSignal): Promise<void> {
@@ -374,7 +432,7 @@ const failed = (failure: {
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
-const flightKey = ({ tileSet, rect }: DrawOrder): string =>
+const flightKey = ({ tileSet, rect }: Metatile): string =>
   `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
 
 /** The same picture, with nothing kept of it. */

@@ -40,6 +40,11 @@ export class MemoryTier implements HotTiles {
     return entry !== undefined && entry.epoch === this.epoch(layer) ? entry.tile : undefined;
   }
 
+  /** Whether a tile is here, without counting the look as a use. */
+  holds(layer: string, key: string): boolean {
+    return this.#entries.peek(key)?.epoch === this.epoch(layer);
+  }
+
   /** `epoch`: what `epoch(layer)` was before the bytes were read. */
   set(key: string, tile: ServedTile, epoch: number): void {
     this.#entries.set(key, { tile, epoch });

@@ -1,39 +1,18 @@
 import { expect, test } from "vitest";
-import { builtInGridSet } from "../grid/built-in.ts";
-import { formatOf, type TileFormat } from "../layer/format.ts";
+import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { Drawing, DrawRequest, Source } from "../source/source.ts";
 import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
 import { paint } from "./paint.ts";
 
-function present<T>(found: T | undefined): T {
-  if (found === undefined) throw new Error("not found");
-  return found;
-}
-const png = present(formatOf("image/png"));
-const webp = present(formatOf("image/webp"));
-const vector = present(formatOf("application/vnd.mapbox-vector-tile"));
-const subset = gridSubset(present(builtInGridSet("EPSG:900913")), {});
+const png = formatNamed("image/png");
+const webp = formatNamed("image/webp");
+const vector = formatNamed("application/vnd.mapbox-vector-tile");
+const subset = gridSubset(gridSetNamed("EPSG:900913"), {});
 
 /** As in front of a WMS: its pictures have metatiles and a gutter, its vector tiles have neither. */
-const layer: Layer = {
-  name: "a",
-  title: "a",
-  description: "",
-  source: { type: "demo", dataset: "world", connections: 1 },
-  gridSubsets: [subset],
-  formats: [png, vector],
-  metatile: [4, 4],
-  gutter: 8,
-  parameterFilters: [],
-  expireCacheSeconds: 0,
-  jpegQuality: 85,
-  staleWhileRevalidateSeconds: 0,
-  queryable: false,
-  fullWms: false,
-  expireClientSeconds: 0,
-  secured: false,
-};
+const layer = layerNamed("a", { gridSubsets: [subset], formats: [png, vector], gutter: 8 });
 
 async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) {
   const requests: DrawRequest[] = [];

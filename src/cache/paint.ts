@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
@@ -166,7 +167,8 @@ async function keepTiles(
         stale = true;
         break;
       }
-      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced });
+      const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
+      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...digest });
     }
     if (written.length > 0 && tileSet.parametersId !== "") {
       await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);

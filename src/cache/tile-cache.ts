@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
-import { coverageAt, metatileFor } from "../layer/layer.ts";
+import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { tileKey, type UserDraws } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 /** Counters by outcome. */
@@ -17,6 +18,8 @@ export interface TileCounts {
   misses: number;
   failures: number;
   staleServed: number;
+  /** Failures that were answered without asking the upstream again. */
+  failuresRemembered: number;
 }
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
@@ -28,7 +31,14 @@ export class TileCache implements TileReader {
   readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly #revalidating = new Set<string>();
-  readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
+  readonly counts: TileCounts = {
+    memoryHits: 0,
+    storeHits: 0,
+    misses: 0,
+    failures: 0,
+    staleServed: 0,
+    failuresRemembered: 0,
+  };
 
   constructor(parts: {
     readonly store: BlobStore;
@@ -52,7 +62,7 @@ export class TileCache implements TileReader {
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
     this.#uses.record(tileSet, index);
-    const oldest = layer.expireCacheSeconds > 0 ? this.#now() - layer.expireCacheSeconds * 1000 : 0;
+    const oldest = oldestOf(layer, this.#now());
     const hot = this.#memory.get(layer.name, key);
     if (hot !== undefined && hot.modifiedMs >= oldest && (!this.#shared() || this.#isKept(tileSet, index, hot))) {
       this.counts.memoryHits++;
@@ -69,6 +79,27 @@ export class TileCache implements TileReader {
       return { kind: "tile", tile: kept };
     }
     return this.#miss(request, tileSet, key, kept);
+  }
+
+  /** Where a tile is, for people who wonder. Draws nothing, and is no use of the tile. */
+  async inspect({ layer, subset, format, parameters, index }: TileRequest): Promise<TileState> {
+    const tileSet = tileSetOf({ layer, subset, format, parameters });
+    const coverage = coverageAt(subset, index.z);
+    const metatile =
+      coverage === undefined ? undefined : metatileOf(index.x, index.y, metatileFor(layer, tileSet.format), coverage);
+    const standing = await this.#draws.standing(
+      layer.name,
+      metatile === undefined ? undefined : { tileSet, rect: metatile },
+    );
+    const found = this.#store.stat({ tileSet, ...index });
+    const oldest = oldestOf(layer, this.#now());
+    return {
+      ...standing,
+      inMemory: this.#memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
+      stored: found === undefined ? undefined : { ...found, expired: wholeSeconds(found.modifiedMs) < oldest },
+      key: this.#store.keyOf({ tileSet, ...index }),
+      metatile,
+    };
   }
 
   /** One draw at a time behind any number of reads. */
@@ -127,6 +158,7 @@ export class TileCache implements TileReader {
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired);
     }
+    if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
     if (expired !== undefined) {
       this.counts.staleServed++;
       return { kind: "tile", tile: expired };
@@ -136,7 +168,11 @@ export class TileCache implements TileReader {
   }
 }
 
-const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
+/** Tiles written before this have expired, ms since 1970. */
+const oldestOf = ({ expireCacheSeconds }: Layer, nowMs: number): number =>
+  expireCacheSeconds > 0 ? nowMs - expireCacheSeconds * 1000 : 0;
+
+const tileSetOf = ({ layer, subset, format, parameters }: Omit<TileRequest, "index">): TileSet => ({
   layer: layer.name,
   gridSet: subset.gridSet.id,
   format: format.mimeType,

@@ -3,7 +3,9 @@ import type { UserDraw } from "./draws.ts";
 import type { TileFailure } from "./tile-reader.ts";
 
 /** What a user is told when the upstream gave nothing (decisions 9). */
-export function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelled" }> | DrawFailure): TileFailure {
+export function failureOf(
+  drawn: Extract<UserDraw, { kind: "refused" | "remembered" | "cancelled" }> | DrawFailure,
+): TileFailure {
   switch (drawn.kind) {
     case "refused":
       return {
@@ -11,6 +13,12 @@ export function failureOf(drawn: Extract<UserDraw, { kind: "refused" | "cancelle
         message: drawn.why === "down" ? "The map server is down." : "Too many requests wait for the map server.",
         retryAfterSeconds: drawn.retryAfterSeconds,
       };
+    case "remembered": {
+      const failure = upstreamFailure(drawn.failure);
+      // An upstream may have asked for longer.
+      const wait = Math.max(drawn.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
+      return { ...failure, retryAfterSeconds: wait };
+    }
     case "cancelled":
       return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
     case "failed":

@@ -97,6 +97,7 @@ function layerDocument(
   const offered = FORMATS.filter((format) => formats.includes(format));
   const side = Math.floor(Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY) / TILE);
   const filters = parameterFilters(layer);
+  const legends = legendDocuments(layer);
   return {
     name: prefix + layer.name,
     title: layer.title,
@@ -113,6 +114,7 @@ function layerDocument(
     formats: offered.length === 0 ? ["image/png"] : offered,
     ...(side >= METATILE ? {} : { metatile: [Math.max(1, side), Math.max(1, side)] }),
     ...(filters.length === 0 ? {} : { parameterFilters: filters }),
+    ...(legends.length === 0 ? {} : { legends }),
     ...(layer.queryable ? { queryable: true } : {}),
   };
 }
@@ -159,4 +161,32 @@ function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly R
         : { type: "string", key, default: initial, values };
     }),
   ];
+}
+
+/** A style that the layer offers by its name, the first one as its default too. */
+function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
+  const named = styles.filter((style) => style !== "");
+  const [standard] = styles;
+  const offered = named.length > 1 ? named : [];
+  return [...(standard === undefined ? [] : [["", standard] as const]), ...offered.map((name) => [name, name] as const)]
+    .map(([style, name]) => ({ style, legend: legends.get(name) }))
+    .flatMap(({ style, legend }) =>
+      legend === undefined
+        ? []
+        : [
+            {
+              ...(style === "" ? {} : { style }),
+              width: legend.width,
+              height: legend.height,
+              format: legend.format,
+              // What the WMS draws itself it is asked for; its address may be nobody's business.
+              ...(isLegendGraphic(legend.url) ? {} : { url: legend.url }),
+            },
+          ],
+    );
+}
+
+function isLegendGraphic(url: string): boolean {
+  const request = [...new URL(url).searchParams].find(([key]) => key.toLowerCase() === "request")?.[1] ?? "";
+  return request.toLowerCase() === "getlegendgraphic";
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { configCommand } from "./config-command.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
+import { explainCommand } from "./explain-command.ts";
 import { importCommand } from "./import-command.ts";
 import { quotaCommand } from "./quota-command.ts";
 import { serveCommand } from "./serve-command.ts";
@@ -20,7 +21,8 @@ const program = new Command("nuthatch")
   .addCommand(userCommand())
   .addCommand(configCommand())
   .addCommand(importCommand())
-  .addCommand(quotaCommand());
+  .addCommand(quotaCommand())
+  .addCommand(explainCommand());
 
 /** Commands that are added do not inherit it. */
 function throwInsteadOfExit(command: Command): void {

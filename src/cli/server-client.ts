@@ -20,9 +20,10 @@ export class ServerClient {
   readonly #base: string;
   readonly #authorization: string | undefined;
 
-  constructor({ url, user }: ServerFlags) {
+  constructor({ url, user }: ServerFlags, credentials: "from the environment" | "none" = "from the environment") {
     if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
     this.#base = url.replace(/\/+$/, "");
+    if (credentials === "none") return;
     const name = user ?? process.env["NUTHATCH_USER"];
     const password = process.env["NUTHATCH_PASSWORD"];
     if (name !== undefined && password === undefined)

@@ -43,6 +43,8 @@ const common = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  legends: [],
+  negativeCacheSeconds: 0,
   jpegQuality: DEFAULT_JPEG_QUALITY,
   expireClientSeconds: 7200,
   secured: false,

@@ -161,7 +161,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
@@ -716,4 +716,85 @@ test("what is shown of each kind of source is read again as the same", async () 
     const again = await loaded({ yaml: JSON.stringify({ layers: configurationDocument(first)["layers"] }) });
     expect(again.layers).toEqual(first.layers);
   }
+});
+
+test("legends have defaults, one per style that the layer has, and an address where no WMS can be asked", async () => {
+  const filter = "parameterFilters: [{ type: string, key: STYLES, default: thin, values: [wide] }]";
+  const good = await loaded({
+    yaml: layer(
+      `${filter}, legends: [{ style: thin }, { style: wide, width: 99, format: image/gif, url: "https://c/w.gif", minScaleDenominator: 5 }]`,
+    ),
+  });
+  expect(good.layers[0]?.legends).toEqual([
+    { style: "", width: 20, height: 20, format: "image/png" },
+    { style: "wide", width: 99, height: 20, format: "image/gif", url: "https://c/w.gif", minScaleDenominator: 5 },
+  ]);
+  const bad = `layers:
+  - name: a
+    source: { type: xyz, url: "http://u/{z}/{x}/{y}" }
+    legends:
+      - { style: x, url: "ftp://u" }
+      - { minScaleDenominator: 9, maxScaleDenominator: 9, url: "http://me:secret@u/" }
+      - {}
+`;
+  expect(await problems({ yaml: bad })).toEqual([
+    '5:18: layers[0].legends[0].style: expected "", as the layer has no parameter filter STYLES, got "x"',
+    '5:26: layers[0].legends[0].url: expected an address with http:// or https://, got "ftp://u"',
+    "6:9: layers[0].legends[1]: minScaleDenominator is not below maxScaleDenominator",
+    "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
+    '7:9: layers[0].legends[2]: two legends are for the style ""',
+    "7:9: layers[0].legends[2]: url is missing: only a source of type wms can be asked for a legend",
+  ]);
+});
+
+test("a seed guard has a window, and guards against something", async () => {
+  const guarded = await loaded({ yaml: layer("seedGuard: { identicalPercent: 90 }") });
+  expect(guarded.layers[0]?.seedGuard).toEqual({ tiles: 1000, identicalPercent: 90 });
+  expect((await loaded({ yaml: layer("gutter: 1") })).layers[0]?.seedGuard).toBeUndefined();
+  expect(await problems({ yaml: layer("seedGuard: { tiles: 20 }") })).toEqual([
+    "2:68: layers[0].seedGuard: identicalPercent or unlikePercent is missing: without one of them nothing is guarded",
+  ]);
+});
+
+test("a grid set may be an OGC TileMatrixSet document, and what is wrong in it is told with its file", async () => {
+  const matrix = { cornerOfOrigin: "topLeft", pointOfOrigin: [2000000, 5500000], tileWidth: 256, tileHeight: 256 };
+  const document = {
+    id: "laea",
+    title: "Europe",
+    crs: "http://www.opengis.net/def/crs/EPSG/0/3035",
+    orderedAxes: ["E", "N"],
+    tileMatrices: [
+      { ...matrix, id: "a", cellSize: 1000, scaleDenominator: 1000 / 0.00028, matrixWidth: 18, matrixHeight: 18 },
+      { ...matrix, id: "b", cellSize: 500, scaleDenominator: 500 / 0.00028, matrixWidth: 36, matrixHeight: 36 },
+    ],
+  };
+  writeFileSync(join(directory, "laea.json"), JSON.stringify(document));
+  writeFileSync(join(directory, "wrong.json"), JSON.stringify({ ...document, crs: 7 }));
+  writeFileSync(join(directory, "none.json"), "{");
+  const own = await loaded({
+    yaml: `gridSets: [{ tileMatrixSet: ./laea.json }, { id: mine, title: t, tileMatrixSet: laea.json }]\n${layer("gridSubsets: [{ gridSet: laea, zoomStop: 1 }, { gridSet: mine }]")}`,
+  });
+  const [first, second] = own.layers[0]?.gridSubsets ?? [];
+  expect(first?.gridSet).toMatchObject({ id: "laea", title: "Europe", srs: 3035, extent: { maxX: 6608000 } });
+  expect(second?.gridSet).toMatchObject({ id: "mine", title: "t" });
+  const again = await loaded({ yaml: JSON.stringify({ ...configurationDocument(own), users: [] }) });
+  expect(again.layers[0]?.gridSubsets).toEqual(own.layers[0]?.gridSubsets);
+  const yaml = `gridSets:
+  - { tileMatrixSet: laea.json, srs: 3857 }
+  - { tileMatrixSet: wrong.json }
+  - { tileMatrixSet: none.json }
+  - { tileMatrixSet: missing.json }
+  - { tileMatrixSet: laea.json }
+  - { title: empty }
+`;
+  expect((await problems({ yaml })).map((line) => line.replace(/(JSON|read): .*/, "$1"))).toEqual([
+    "2:33: gridSets[0].srs: is said by the document of tileMatrixSet; only id and title can be given",
+    "3:22: gridSets[1].tileMatrixSet: wrong.json: crs: expected the URI of a CRS",
+    "4:22: gridSets[2].tileMatrixSet: none.json: is no JSON",
+    "5:22: gridSets[3].tileMatrixSet: missing.json: cannot be read",
+    '6:22: gridSets[4].tileMatrixSet: two grid sets are called "laea"',
+    "7:5: gridSets[5]: id is missing",
+    "7:5: gridSets[5]: srs is missing",
+    "7:5: gridSets[5]: extent is missing",
+  ]);
 });

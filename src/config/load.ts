@@ -15,6 +15,7 @@ import { type ConfigurationFile, readConfigurationFile, type Variables } from ".
 import { conform } from "./internal/conform.ts";
 import { lay, readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
+import { readJsonFiles } from "./internal/read-json-files.ts";
 import {
   CompatSchema,
   ConfigurationSchema,
@@ -131,8 +132,13 @@ async function build(content: unknown, building: Building): Promise<Configuratio
 
   const server = buildServer(section(ServerSchema, "server") ?? {}, ["server"], problems);
   const dataDir = typeof root["dataDir"] === "string" ? root["dataDir"] : "data";
-  const gridSets = buildGridSets(items(GridSetSchema, "gridSets"), ["gridSets"], problems);
-  const declared = new Set(idsOf(root["gridSets"]));
+  const gridSetDocuments = items(GridSetSchema, "gridSets");
+  const readDocument = await readJsonFiles(
+    gridSetDocuments.flatMap((document) => document?.tileMatrixSet ?? []),
+    input.cwd,
+  );
+  const gridSets = buildGridSets(gridSetDocuments, ["gridSets"], problems, readDocument);
+  const declared = new Set([...idsOf(root["gridSets"]), ...gridSets.keys()]);
   const demo = file === undefined && root["layers"] === undefined;
   const documents = items(LayerSchema, "layers");
   const archives = await readArchives(documents, input.cwd);

@@ -38,7 +38,8 @@ const MAX_LEVELS = 64;
 /** Tile indices are JavaScript numbers. */
 const MAX_TILES = 2 ** 50;
 
-const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
+/** Of an EPSG code that is known, else 1. */
+export const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
 
 /**
  * A grid set with GWC's numbers (`GridSetFactory`; `facts/gwc-core.md` 1.5), so that its tiles are GWC's tiles. Refused,

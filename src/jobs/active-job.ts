@@ -4,6 +4,7 @@ import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobRequest, JobView, TaskRow } from "./job.ts";
 import type { JobError, JobProgress, StoredJob } from "./job-store.ts";
+import type { SeedGuard } from "./seed-guard.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -60,6 +61,8 @@ export class ActiveJob {
   /** A metatile that has been drawn: what a probe of the upstream asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
+  /** Looks at what it stores, where the layer asks for that. */
+  guard: SeedGuard | undefined;
   /** Since when there has been no room for its tiles. */
   noRoomSinceMs: number | undefined;
   #cursor = 0n;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Admission } from "../cache/admission.ts";
-import type { DrawFailure, DrawGate, DrawOutcome } from "../cache/draw.ts";
+import type { DrawFailure, DrawGate, DrawOutcome, WrittenTile } from "../cache/draw.ts";
 import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -13,6 +13,7 @@ import type { ActiveJob, Task } from "./active-job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobAborted, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type JobStore } from "./job-store.ts";
+import { SeedGuard } from "./seed-guard.ts";
 
 export interface SeedingParts {
   readonly ledger: Ledger;
@@ -174,7 +175,13 @@ export class Seeding implements Work {
       if (unmarked !== undefined) return { kind: "full", reason: `the state database cannot be written: ${unmarked}` };
       if (signal.aborted) return { kind: "cancelled" };
       return await gate.draw(
-        { tileSet: metatile.tileSet, parameters: job.request.parameters ?? {}, rect: metatile.rect, wanted },
+        {
+          tileSet: metatile.tileSet,
+          parameters: job.request.parameters ?? {},
+          rect: metatile.rect,
+          wanted,
+          ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
+        },
         signal,
       );
     } finally {
@@ -197,7 +204,8 @@ export class Seeding implements Work {
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;
-          return this.#finish(job, task, metatile, { wanted, failed: false });
+          this.#finish(job, task, metatile, { wanted, failed: false });
+          return this.#lookAt(job, layer, outcome.written ?? []);
         case "cancelled":
           return;
         case "stale":
@@ -228,6 +236,20 @@ export class Seeding implements Work {
       }
       this.#fail(job, task, metatile, wanted, outcome);
       return;
+    }
+  }
+
+  /**
+   * What was stored is looked at by the layer's guard. A suspicious job is aborted: here it can be paused instead, once
+   * jobs can be.
+   * @throws JobAborted
+   */
+  #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {
+    if (seedGuard === undefined) return;
+    if (job.guard?.options !== seedGuard) job.guard = new SeedGuard(seedGuard);
+    for (const { digest, bytes, replaced } of written) {
+      const reason = digest === undefined ? undefined : job.guard.look({ digest, bytes, replaced });
+      if (reason !== undefined) throw new JobAborted(`the tiles are suspicious: ${reason}`);
     }
   }
 

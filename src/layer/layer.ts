@@ -1,6 +1,7 @@
 import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "./format.ts";
+import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -112,6 +113,16 @@ export interface DemoSourceOptions {
   readonly connections: number;
 }
 
+/** When a seed or reseed is not to go on; costs a digest of each tile it stores. */
+export interface SeedGuardOptions {
+  /** How many of the last tiles are looked at. */
+  readonly tiles: number;
+  /** So many of them, and more, may not be one and the same picture. */
+  readonly identicalPercent?: number;
+  /** So many of those that replaced another, and more, may not be unlike it. */
+  readonly unlikePercent?: number;
+}
+
 export const DEFAULT_JPEG_QUALITY = 85;
 
 /** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
@@ -170,12 +181,18 @@ export interface Layer {
   /** Pixels drawn around a metatile and cut away; of pictures only. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
+  /** What capabilities show to explain the styles. */
+  readonly legends: readonly Legend[];
   /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
   readonly jpegQuality: number;
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
+  /** A metatile that could not be drawn is not asked for again for so long, by users; 0: it is, by everybody who looks. */
+  readonly negativeCacheSeconds: number;
+  /** Absent: seeds store whatever comes, as long as it is a picture. */
+  readonly seedGuard?: SeedGuardOptions;
   /** The capabilities say that GetFeatureInfo can be asked. */
   readonly queryable: boolean;
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */

@@ -1,8 +1,8 @@
 import { Failover } from "./failover.ts";
 import { createHttpFetch } from "./http-fetch.ts";
-import { infoOf, pictureOf, type UpstreamAnswer } from "./picture-answer.ts";
+import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./picture-answer.ts";
 import { addressesOf, type HttpSourceOptions, serversOf } from "./servers.ts";
-import { type DrawRequest, type FeatureInfo, type FeatureInfoRequest, type Source, SourceError } from "./source.ts";
+import { type DrawRequest, type Question, type Source, SourceError, type UpstreamDocument } from "./source.ts";
 import { dataOf } from "./tile-data.ts";
 
 /** Milliseconds of a clock that never goes back. */
@@ -13,7 +13,7 @@ const monotonic: Clock = () => performance.now();
 export interface HttpAddresses {
   picture(address: string, request: DrawRequest): URL;
   /** Absent: such a source knows pictures only. */
-  featureInfo?(address: string, request: FeatureInfoRequest): URL;
+  question?(address: string, question: Question): URL;
 }
 
 /** A source over HTTP: its kinds differ only in their addresses. */
@@ -31,7 +31,7 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
       return http.ask(url(address), signal, understand, accept);
     });
-  const { featureInfo } = addresses;
+  const { question: placeOf } = addresses;
   return {
     async draw(request, signal) {
       const { format } = request;
@@ -40,12 +40,15 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
       const accept = `${format.contentType}, */*;q=0.1`;
       return { kind: "data", bytes: await ask(url, signal, (answer) => dataOf(answer, format), accept) };
     },
-    ...(featureInfo === undefined
+    ...(placeOf === undefined
       ? {}
       : {
-          async featureInfo(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo> {
-            const { contentType, body } = await ask((address) => featureInfo(address, request), signal, infoOf);
-            return { contentType: contentType === "" ? request.infoFormat : contentType, bytes: body };
+          async ask(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
+            const isLegend = question.kind === "legend";
+            const understand = isLegend ? legendOf : infoOf;
+            const { contentType, body } = await ask((address) => placeOf(address, question), signal, understand);
+            const asked = isLegend ? question.format : question.infoFormat;
+            return { contentType: contentType === "" ? asked : contentType, bytes: body };
           },
         }),
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),

@@ -100,6 +100,15 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
+/** The picture, or the JSON, in an answer to GetLegendGraphic. @throws SourceError */
+export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
+  checkStatus(answer);
+  const { contentType, body } = answer;
+  if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
+  if (isPicture(body) || /^application\/(\w+\+)?json\b/i.test(contentType)) return answer;
+  throw new SourceError("exception", ownWords(body) || "a document without words");
+}
+
 const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ["ECONNREFUSED", ["refused", "no connection"]],
   ["ENOTFOUND", ["refused", "the host is not known"]],

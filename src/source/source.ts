@@ -25,8 +25,12 @@ export type Drawing =
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
+/** What somebody may want of an upstream beside tiles; its answer is passed on and never kept. */
+export type Question = FeatureInfoRequest | LegendRequest;
+
 /** What lies under a pixel of a picture that could be drawn. */
 export interface FeatureInfoRequest {
+  readonly kind: "feature_info";
   readonly gridSet: GridSet;
   readonly extent: Extent;
   readonly width: number;
@@ -41,8 +45,19 @@ export interface FeatureInfoRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** The picture that explains a style (OGC 05-078r4, 12). */
+export interface LegendRequest {
+  readonly kind: "legend";
+  /** "": the upstream's default. */
+  readonly style: string;
+  /** MIME type. */
+  readonly format: string;
+  /** Further parameters, keys in upper case, as given. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
 /** A document in the upstream's own words, as it came. */
-export interface FeatureInfo {
+export interface UpstreamDocument {
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
@@ -54,7 +69,7 @@ export interface FeatureInfo {
 export interface Source extends AsyncDisposable {
   draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing>;
   /** Absent where an upstream knows pictures only. */
-  featureInfo?(request: FeatureInfoRequest, signal: AbortSignal): Promise<FeatureInfo>;
+  ask?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
 
 /** Classes of failure, as counted in `errors` of a job. */

@@ -16,7 +16,7 @@ const OLD = `<?xml version="1.0"?>
         <Name>rain</Name>
         <Title>Rain</Title>
         <SRS>EPSG:2154</SRS>
-        <Style><Name>blue</Name></Style><Style><Name>red</Name></Style>
+        <Style><Name>blue</Name><LegendURL width="40" height="60"><Format>image/gif</Format><OnlineResource xlink:href="http://a/blue.gif"/></LegendURL></Style><Style><Name>red</Name></Style>
         <Dimension name="time" units="ISO8601"/>
         <Extent name="time" default="2026-01-01">2026-01-01/2026-12-31/P1D</Extent>
       </Layer>
@@ -39,6 +39,7 @@ test("layers of 1.1.1 take over what those around them have", () => {
       crs: new Set(["EPSG:4326", "EPSG:3857", "EPSG:2154"]),
       box: [-10, 40, 10, 60],
       styles: ["blue", "red"],
+      legends: new Map([["blue", { width: 40, height: 60, format: "image/gif", url: "http://a/blue.gif" }]]),
       dimensions: [{ name: "TIME", default: "2026-01-01", values: ["2026-01-01/2026-12-31/P1D"] }],
     },
     {
@@ -49,6 +50,7 @@ test("layers of 1.1.1 take over what those around them have", () => {
       crs: new Set(["EPSG:4326", "EPSG:3857"]),
       box: [-10, 40, 10, 60],
       styles: [],
+      legends: new Map(),
       dimensions: [],
     },
   ]);

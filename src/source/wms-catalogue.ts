@@ -24,6 +24,8 @@ export interface WmsCatalogueLayer {
   /** West, south, east, north in degrees. */
   readonly box: readonly [number, number, number, number] | undefined;
   readonly styles: readonly string[];
+  /** By the style they explain, where it says how large they are. */
+  readonly legends: ReadonlyMap<string, WmsLegend>;
   readonly dimensions: readonly WmsDimension[];
 }
 
@@ -33,6 +35,13 @@ export interface WmsDimension {
   readonly default: string;
   /** As given: a list of values or of intervals. */
   readonly values: readonly string[];
+}
+
+export interface WmsLegend {
+  readonly width: number;
+  readonly height: number;
+  readonly format: string;
+  readonly url: string;
 }
 
 interface Element {
@@ -106,8 +115,8 @@ const words = (element: Element): string =>
   [element.text, ...element.children.map(words)].join(" ").replace(/\s+/g, " ").trim();
 
 /** What a layer takes over from those around it (1.3.0, 7.2.4.8). */
-type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "styles" | "dimensions">;
-const NOTHING: Inherited = { crs: new Set(), box: undefined, styles: [], dimensions: [] };
+type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "styles" | "legends" | "dimensions">;
+const NOTHING: Inherited = { crs: new Set(), box: undefined, styles: [], legends: new Map(), dimensions: [] };
 
 function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[]): void {
   // 1.1.1 allows several in one element.
@@ -118,6 +127,7 @@ function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[])
     crs: new Set([...around.crs, ...own.filter((code) => code !== "")]),
     box: boxOf(element) ?? around.box,
     styles: [...new Set([...around.styles, ...all(element, "Style").map((style) => textOf(first(style, "Name")))])],
+    legends: new Map([...around.legends, ...all(element, "Style").flatMap(legendOf)]),
     dimensions: [...dimensions.values()],
   };
   const name = textOf(first(element, "Name"));
@@ -131,6 +141,19 @@ function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[])
     });
   }
   for (const child of all(element, "Layer")) collect(child, here, into);
+}
+
+/** The first one of a style, as most map servers have one. */
+function legendOf(style: Element): (readonly [string, WmsLegend])[] {
+  const legend = first(style, "LegendURL");
+  const side = (name: string): number => Number(legend?.attributes[name] ?? Number.NaN);
+  const [width, height] = [side("width"), side("height")];
+  const online = Object.entries(first(legend, "OnlineResource")?.attributes ?? {});
+  const url = online.find(([key]) => local(key) === "href")?.[1].trim() ?? "";
+  const isWhole = [width, height].every((n) => Number.isSafeInteger(n) && n > 0 && n < 10_000);
+  if (!isWhole || !URL.canParse(url)) return [];
+  const format = textOf(first(legend, "Format")) || "image/png";
+  return [[textOf(first(style, "Name")), { width, height, format, url }]];
 }
 
 function boxOf(element: Element): WmsCatalogueLayer["box"] {

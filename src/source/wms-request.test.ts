@@ -5,7 +5,7 @@ import { formatOf, type TileFormat } from "../layer/format.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { addressesOf } from "./servers.ts";
 import type { DrawRequest } from "./source.ts";
-import { wmsUrl } from "./wms-request.ts";
+import { questionUrl, wmsUrl } from "./wms-request.ts";
 
 function grid(id: string): GridSet {
   const found = builtInGridSet(id);
@@ -135,4 +135,27 @@ test("vendor parameters are sent, filter values win over them, empty ones change
   });
   expect(found).not.toHaveProperty("TIME");
   expect(asked({}, { gridSet: grid("EPSG:4326"), parameters: { STYLES: "wide" } })["STYLES"]).toBe("wide");
+});
+
+test("a legend is asked for by layer, style and format, with what 1.3.0 needs, keys of the address replaced", () => {
+  const legend = (options: Partial<WmsSourceOptions>, style: string) =>
+    Object.fromEntries(
+      questionUrl(
+        "http://upstream.example/wms?map=a&layer=old",
+        { ...OPTIONS, ...options },
+        { kind: "legend", style, format: "image/png", options: { WIDTH: "30" } },
+      ).searchParams,
+    );
+  expect(legend({ vendorParameters: { key: "k" } }, "")).toEqual({
+    map: "a",
+    SERVICE: "WMS",
+    VERSION: "1.1.1",
+    REQUEST: "GetLegendGraphic",
+    LAYER: "roads,rivers",
+    STYLE: "thin",
+    FORMAT: "image/png",
+    WIDTH: "30",
+    KEY: "k",
+  });
+  expect(legend({ version: "1.3.0" }, "wide")).toMatchObject({ STYLE: "wide", SLD_VERSION: "1.1.0" });
 });

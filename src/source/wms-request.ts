@@ -1,7 +1,7 @@
 import { canonicalSrs, type GridSet } from "../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "./query.ts";
-import type { DrawRequest, FeatureInfoRequest } from "./source.ts";
+import type { DrawRequest, FeatureInfoRequest, LegendRequest, Question } from "./source.ts";
 
 /**
  * Whether WMS 1.3.0 wants y first: the CRS's own axis order (OGC 06-042, 6.7.3.3). Web mercator is x first, whatever
@@ -21,8 +21,33 @@ export function wmsUrl(address: string, options: WmsSourceOptions, request: Draw
   });
 }
 
+export function questionUrl(address: string, options: WmsSourceOptions, question: Question): URL {
+  switch (question.kind) {
+    case "feature_info":
+      return featureInfoUrl(address, options, question);
+    case "legend":
+      return legendUrl(address, options, question);
+  }
+}
+
+/** The GetLegendGraphic of a style (OGC 05-078r4, 12.2): it speaks of one layer; GeoServer takes a list, too. */
+function legendUrl(address: string, options: WmsSourceOptions, { style, format, options: more }: LegendRequest): URL {
+  return withQuery(address, {
+    SERVICE: "WMS",
+    VERSION: options.version,
+    REQUEST: "GetLegendGraphic",
+    LAYER: options.layers.join(","),
+    STYLE: style === "" ? (options.styles[0] ?? "") : style,
+    FORMAT: format,
+    // Needed by the standard, and by MapServer.
+    ...(options.version === "1.3.0" ? { SLD_VERSION: "1.1.0" } : {}),
+    ...more,
+    ...Object.fromEntries(Object.entries(options.vendorParameters).map(([key, value]) => [key.toUpperCase(), value])),
+  });
+}
+
 /** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
-export function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
+function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
   const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
   return urlOf(address, options, request, {
     REQUEST: "GetFeatureInfo",

@@ -1,7 +1,7 @@
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { type Clock, createHttpSource } from "./http-source.ts";
 import type { Source } from "./source.ts";
-import { featureInfoUrl, wmsUrl } from "./wms-request.ts";
+import { questionUrl, wmsUrl } from "./wms-request.ts";
 
 /** A WMS 1.1.1 or 1.3.0. */
 export const createWmsSource = (options: WmsSourceOptions, now?: Clock): Source =>
@@ -9,7 +9,7 @@ export const createWmsSource = (options: WmsSourceOptions, now?: Clock): Source 
     options,
     {
       picture: (address, request) => wmsUrl(address, options, request),
-      featureInfo: (address, request) => featureInfoUrl(address, options, request),
+      question: (address, question) => questionUrl(address, options, question),
     },
     now,
   );

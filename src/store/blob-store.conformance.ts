@@ -30,6 +30,13 @@ export function blobStoreConformance(make: () => BlobStore): void {
     expect(store.stat(at(3, 2, 5))?.bytes).toBe(10);
     expect(store.get(at(2, 3, 5))).toBeUndefined();
   });
+  test("every tile has a name of its own, relative to the root, whether it is there or not", () => {
+    const store = make();
+    const places = [at(3, 2, 5), at(2, 3, 5), at(3, 2, 6), at(3, 2, 5, { format: "image/jpeg" })];
+    const keys = [...places, at(3, 2, 5, { parametersId: ID })].map((place) => store.keyOf(place));
+    expect(new Set(keys).size).toBe(5);
+    expect(keys.filter((key) => key.startsWith("/"))).toEqual([]);
+  });
   test("a put answers the bytes that it replaced", async () => {
     const store = make();
     expect(await store.put(at(0, 0, 0), of(7), yes)).toEqual({ stored: true, replaced: undefined });

@@ -88,6 +88,8 @@ export interface Room {
 export interface BlobStore extends AsyncDisposable {
   /** One read, no database; synchronous, because the page cache answers faster than a hop to a thread (`facts/perf.md`). */
   get(at: TileAddress): StoredTile | undefined;
+  /** What the tile is called in the store, relative to its root: for people who look for it. It need not be there. */
+  keyOf(at: TileAddress): string;
   /** Bytes and time without reading; undefined: not kept. */
   stat(at: TileAddress): { readonly bytes: number; readonly modifiedMs: number } | undefined;
   /**

@@ -92,6 +92,10 @@ class FileBlobStore implements BlobStore {
     return `${this.#zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}/${tileFile(x, y, z, extensionOf(tileSet.format))}`;
   }
 
+  keyOf(at: TileAddress): string {
+    return this.#path(at).slice(this.#root.length + 1);
+  }
+
   get(at: TileAddress) {
     let file: number;
     try {

@@ -22,6 +22,7 @@ export function createMemoryBlobStore(): BlobStore {
     return kept !== undefined && kept.bytes.byteLength > 0 ? kept : undefined;
   };
   return {
+    keyOf,
     get: (at) => found(at),
     stat(at) {
       const kept = found(at);

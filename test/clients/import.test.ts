@@ -45,6 +45,7 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
           gridSubsets: [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }],
           formats: expect.arrayContaining(["image/png"]),
           queryable: true,
+          legends: [{ width: expect.any(Number), height: expect.any(Number), format: "image/png" }],
         },
       ],
     });
@@ -53,6 +54,13 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
       const answer = await fetch(`${server.url}/xyz/ws:roads/1/1/0.png`);
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
       expect(colours(await pixels(new Uint8Array(await answer.arrayBuffer())))).toBeGreaterThan(2);
+      const capabilities = await (await fetch(`${server.url}/service/wmts?request=GetCapabilities`)).text();
+      const href = /<LegendURL [^>]*xlink:href="([^"]*)"/.exec(capabilities)?.[1]?.replaceAll("&amp;", "&") ?? "";
+      expect(href.startsWith(server.url), href).toBe(true);
+      const legend = await fetch(href);
+      expect([legend.status, legend.headers.get("content-type")]).toEqual([200, "image/png"]);
+      const drawn = await pixels(new Uint8Array(await legend.arrayBuffer()));
+      expect(colours(drawn)).toBeGreaterThan(1);
     } finally {
       await server.close();
     }

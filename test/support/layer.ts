@@ -32,6 +32,8 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  legends: [],
+  negativeCacheSeconds: 0,
   jpegQuality: DEFAULT_JPEG_QUALITY,
   expireClientSeconds: 0,
   secured: false,

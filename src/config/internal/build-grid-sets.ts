@@ -1,5 +1,7 @@
 import { createGridSet, type Levels } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
+import type { Result } from "../../lib/result.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSetDocument } from "./schema.ts";
 
@@ -12,44 +14,82 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
   return { minX, minY, maxX, maxY };
 }
 
+/** What a file of `tileMatrixSet` holds: its JSON, or why there is none. */
+export type ReadDocument = (file: string) => Result<unknown, string>;
+
 /** The operator's own grid sets; one with the id of a built-in takes its place (as in GWC). */
 export function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
   at: Path,
   problems: Problems,
+  readDocument: ReadDocument,
 ): ReadonlyMap<string, GridSet> {
   const built = new Map<string, GridSet>();
   const seen = new Set<string>();
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
     const path = [...at, i];
-    const { id } = document;
+    const gridSet =
+      document.tileMatrixSet === undefined
+        ? buildGridSet(document, path, problems)
+        : importGridSet(document, document.tileMatrixSet, path, problems, readDocument);
+    const id = document.id ?? gridSet?.id;
+    if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
       problems.expected([...path, "id"], "at most 100 characters, none of them a control character", id);
-    else if (seen.has(id)) problems.add([...path, "id"], `two grid sets are called ${JSON.stringify(id)}`);
+    else if (seen.has(id)) {
+      const where = document.id === undefined ? "tileMatrixSet" : "id";
+      problems.add([...path, where], `two grid sets are called ${JSON.stringify(id)}`);
+    }
     seen.add(id);
-    const srs = typeof document.srs === "number" ? document.srs : epsgCode(document.srs);
-    if (srs === undefined) problems.expected([...path, "srs"], "EPSG:NUMBER", document.srs);
-    const scale = scaleOf(document, path, problems);
-    if (srs === undefined || scale === undefined) continue;
-    const { title, metersPerUnit, pixelSize, scaleNames, tileSize, alignTopLeft, yCoordinateFirst } = document;
-    const created = createGridSet({
-      id,
-      srs,
-      extent: extentOf(document.extent),
-      scale,
-      ...(title === undefined ? {} : { title }),
-      ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
-      ...(pixelSize === undefined ? {} : { pixelSize }),
-      ...(scaleNames === undefined ? {} : { scaleNames }),
-      ...(tileSize === undefined ? {} : { tileWidth: tileSize[0], tileHeight: tileSize[1] }),
-      ...(alignTopLeft === undefined ? {} : { alignTopLeft }),
-      ...(yCoordinateFirst === undefined ? {} : { yCoordinateFirst }),
-    });
-    if (created.ok) built.set(id, created.value);
-    else problems.add(path, created.error);
+    if (gridSet !== undefined) built.set(id, gridSet);
   }
   return built;
+}
+
+function buildGridSet(document: GridSetDocument, path: Path, problems: Problems): GridSet | undefined {
+  const { id, srs: crs, extent } = document;
+  for (const key of ["id", "srs", "extent"] as const)
+    if (document[key] === undefined) problems.add(path, `${key} is missing`);
+  const srs = typeof crs === "number" || crs === undefined ? crs : epsgCode(crs);
+  if (crs !== undefined && srs === undefined) problems.expected([...path, "srs"], "EPSG:NUMBER", crs);
+  const scale = scaleOf(document, path, problems);
+  if (id === undefined || srs === undefined || extent === undefined || scale === undefined) return undefined;
+  const { title, metersPerUnit, pixelSize, scaleNames, tileSize, alignTopLeft, yCoordinateFirst } = document;
+  const created = createGridSet({
+    id,
+    srs,
+    extent: extentOf(extent),
+    scale,
+    ...(title === undefined ? {} : { title }),
+    ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
+    ...(pixelSize === undefined ? {} : { pixelSize }),
+    ...(scaleNames === undefined ? {} : { scaleNames }),
+    ...(tileSize === undefined ? {} : { tileWidth: tileSize[0], tileHeight: tileSize[1] }),
+    ...(alignTopLeft === undefined ? {} : { alignTopLeft }),
+    ...(yCoordinateFirst === undefined ? {} : { yCoordinateFirst }),
+  });
+  if (created.ok) return created.value;
+  problems.add(path, created.error);
+  return undefined;
+}
+
+/** A grid set that an OGC TileMatrixSet document describes: the file says everything but what it is called here. */
+function importGridSet(
+  { id, title, tileMatrixSet: _, ...others }: GridSetDocument,
+  file: string,
+  path: Path,
+  problems: Problems,
+  readDocument: ReadDocument,
+): GridSet | undefined {
+  for (const key of Object.keys(others))
+    problems.add([...path, key], "is said by the document of tileMatrixSet; only id and title can be given", "key");
+  const read = readDocument(file);
+  const names = { ...(id === undefined ? {} : { id }), ...(title === undefined ? {} : { title }) };
+  const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, names) : read;
+  if (gridSet.ok) return gridSet.value;
+  problems.add([...path, "tileMatrixSet"], `${file}: ${gridSet.error}`);
+  return undefined;
 }
 
 function epsgCode(text: string): number | undefined {

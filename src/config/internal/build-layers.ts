@@ -8,6 +8,7 @@ import {
   type GridSubset,
   gridSubset,
   type Layer,
+  type SeedGuardOptions,
   type SourceOptions,
 } from "../../layer/layer.ts";
 import {
@@ -22,6 +23,7 @@ import type { ArchiveFacts } from "../../source/archive.ts";
 import { directoryName } from "../../store/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
+import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
@@ -48,6 +50,8 @@ const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
 /** GWC's. */
 const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
+
+const DEFAULT_GUARDED_TILES = 1000;
 
 /** The layers in the order of the file. Documents that did not fit the schema are undefined here. */
 export function buildLayers(
@@ -92,6 +96,11 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const archive = factsOf(document.source, context.archives);
   const ofTiles = drawsSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
+  const parameterFilters = buildFilters(
+    document.parameterFilters ?? [],
+    [...path, "parameterFilters"],
+    context.problems,
+  );
   const gridSubsets = buildSubsets(
     archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
     [...path, "gridSubsets"],
@@ -116,10 +125,19 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     gutter: document.gutter ?? 0,
-    parameterFilters: buildFilters(document.parameterFilters ?? [], [...path, "parameterFilters"], context.problems),
+    parameterFilters,
+    legends: buildLegends(document.legends ?? [], [...path, "legends"], {
+      source,
+      parameterFilters,
+      problems: context.problems,
+    }),
     jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
+    negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
+    ...(document.seedGuard === undefined
+      ? {}
+      : { seedGuard: buildSeedGuard(document.seedGuard, [...path, "seedGuard"], context.problems) }),
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
@@ -135,6 +153,16 @@ function factsOf(source: LayerDocument["source"], archives: Archives): ArchiveFa
 /** One of the file, whether it is right or not, hides the built-in one of its name. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
   gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
+
+function buildSeedGuard(
+  { tiles = DEFAULT_GUARDED_TILES, ...percents }: NonNullable<LayerDocument["seedGuard"]>,
+  path: Path,
+  problems: Problems,
+): SeedGuardOptions {
+  if (percents.identicalPercent === undefined && percents.unlikePercent === undefined)
+    problems.add(path, "identicalPercent or unlikePercent is missing: without one of them nothing is guarded");
+  return { tiles, ...percents };
+}
 
 function buildSubsets(
   documents: readonly GridSubsetDocument[],

@@ -35,11 +35,14 @@ export const UserSchema = strict({
 
 export const HtpasswdSchema = strict({ file: text, roles: optional(Roles) });
 
+/** `id`, `srs` and `extent` are needed unless a document says them: the builder tells. */
 export const GridSetSchema = strict({
-  id: text,
+  id: optional(text),
   title: optional(Type.String()),
-  srs: Type.Union([Type.String(), whole(1, 999_999)]),
-  extent,
+  /** A file with an OGC TileMatrixSet 2.0 document. */
+  tileMatrixSet: optional(text),
+  srs: optional(Type.Union([Type.String(), whole(1, 999_999)])),
+  extent: optional(extent),
   resolutions: optional(Type.Array(Type.Number(), { minItems: 1 })),
   scaleDenominators: optional(Type.Array(Type.Number(), { minItems: 1 })),
   levels: optional(whole(1, 64)),
@@ -149,6 +152,23 @@ const IntegerFilterSchema = strict({
   threshold: optional(whole(1, 2 ** 31 - 1)),
 });
 
+const LegendSchema = strict({
+  style: optional(Type.String()),
+  width: optional(whole(1, 9999)),
+  height: optional(whole(1, 9999)),
+  format: optional(text),
+  url: optional(text),
+  minScaleDenominator: optional(Type.Number({ minimum: 0 })),
+  maxScaleDenominator: optional(Type.Number({ exclusiveMinimum: 0 })),
+});
+
+const percent = optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 }));
+const SeedGuardSchema = strict({
+  tiles: optional(whole(10, 1_000_000)),
+  identicalPercent: percent,
+  unlikePercent: percent,
+});
+
 export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
@@ -169,9 +189,12 @@ export const LayerSchema = strict({
   parameterFilters: optional(
     Type.Array(Type.Union([StringFilterSchema, RegexFilterSchema, FloatFilterSchema, IntegerFilterSchema])),
   ),
+  legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
+  negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
+  seedGuard: optional(SeedGuardSchema),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
@@ -252,6 +275,7 @@ export const ConfigurationSchema = strict({
 });
 
 export type LayerDocument = Static<typeof LayerSchema>;
+export type LegendDocument = Static<typeof LegendSchema>;
 export type GridSetDocument = Static<typeof GridSetSchema>;
 export type GridSubsetDocument = Static<typeof GridSubsetSchema>;
 export type WmsSourceDocument = Static<typeof WmsSourceSchema>;

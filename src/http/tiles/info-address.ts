@@ -1,5 +1,5 @@
-import type { FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
@@ -40,10 +40,11 @@ export function infoOfTile(
     readonly infoFormat: string;
     readonly featureCount: number | undefined;
   },
-): FeatureInfoQuery {
+): UpstreamQuestion {
   return {
     layer,
     request: {
+      kind: "feature_info",
       gridSet,
       extent: tileExtent(gridSet, index),
       width: gridSet.tileWidth,

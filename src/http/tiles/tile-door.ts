@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { FeatureInfoOutcome, FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
-import type { TileOutcome, TileReader } from "../../cache/tile-reader.ts";
+import type { TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { badField } from "../../lib/refusal.ts";
+import { parseQuery } from "./address.ts";
 import { PackedBodies } from "./content-coding.ts";
+import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import type { AskedDocument } from "./tile-parts.ts";
 import {
@@ -14,6 +17,7 @@ import {
   prepareTile,
   sendData,
   sendDocument,
+  sendExplanation,
   sendFailure,
   sendInfo,
   sendMap,
@@ -49,8 +53,10 @@ export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
-  readonly featureInfo: (query: FeatureInfoQuery) => Promise<FeatureInfoOutcome>;
-  /** Whether these credentials may see secured layers. */
+  readonly ask: (question: UpstreamQuestion) => Promise<UpstreamOutcome>;
+  /** Where a tile is, or why it is not there; draws nothing. */
+  readonly explain: (request: TileRequest) => Promise<Explanation>;
+  /** Whether these credentials may see secured layers, and what `?explain` tells. */
   readonly authorised: (request: IncomingMessage) => Promise<boolean>;
   /** ms since 1970, for Expires. */
   readonly now?: () => number;
@@ -103,6 +109,13 @@ class CatalogueMemo {
     this.#documents.set(key, made);
     return made;
   }
+}
+
+/** Asked only of addresses that the memo does not know: none with this key ever gets into it. */
+function wantsExplanation(query: string): boolean {
+  if (query === "" || !/explain/i.test(query)) return false;
+  const parsed = parseQuery(query);
+  return parsed.ok && parsed.value.has("EXPLAIN");
 }
 
 export function createTileDoors(options: TileDoorOptions): TileDoors {
@@ -173,11 +186,29 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     else sendFailure(response, outcome.failure, dialect);
   };
 
-  const serveInfo = async (query: FeatureInfoQuery, dialect: Dialect, response: ServerResponse): Promise<void> => {
-    const outcome = await options.featureInfo(query);
+  const serveInfo = async (query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> => {
+    const outcome = await options.ask(query);
     if (response.destroyed) return;
-    if (outcome.kind === "info") sendInfo(response, outcome.info);
+    if (outcome.kind === "info") sendInfo(response, outcome.info, query);
     else sendFailure(response, outcome.failure, dialect);
+  };
+
+  /** Where the tile of an address is: for those who may see the management interface. */
+  const serveExplanation = async (request: TileDoorRequest, response: ServerResponse): Promise<void> => {
+    if (!(await options.authorised(response.req))) return sendUnauthorized(response, "An explanation");
+    const route = routeOf(request.path);
+    if (!route.ok) return sendRefusal(response, route.error, "plain");
+    const { asked } = parseAsked(memo.catalogue, route.value, request.query);
+    if (!asked.ok) {
+      const { outside, message } = asked.error;
+      return outside === undefined
+        ? sendRefusal(response, asked.error, "plain")
+        : sendExplanation(response, explainOutside(outside, message));
+    }
+    if (asked.value.kind !== "tile")
+      return sendRefusal(response, badField("explain", "the address of a tile", request.path), "plain");
+    const explanation = await options.explain(asked.value.request);
+    if (!response.destroyed) sendExplanation(response, explanation);
   };
 
   /** The slow way: an address that is new, wrong, a document, or asked with another method. */
@@ -186,6 +217,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     if (!route.ok) return sendRefusal(response, route.error, "plain");
     if (request.method === "OPTIONS") return sendPreflight(response);
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
+    if (wantsExplanation(request.query)) return serveExplanation(request, response);
     const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
     const meant = asked.value;

@@ -1,6 +1,6 @@
-import type { FeatureInfoQuery } from "../../cache/feature-info.ts";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
@@ -12,13 +12,20 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 /** A refusal with the words that OGC documents have for it. Doors that answer in plain text ignore them. */
 export interface DoorRefusal extends Refusal {
   readonly exception?: { readonly code: string; readonly locator?: string };
+  /** The tile that a well-formed address means and the layer does not offer: its level, or its place on it. */
+  readonly outside?: OutsideTile;
 }
 
-/** What an address means: a tile, a map to be made of tiles, what lies under a pixel, or a document made of the catalogue. */
+export interface OutsideTile {
+  readonly request: TileRequest;
+  readonly why: "outside_levels" | "outside_coverage";
+}
+
+/** What an address means: a tile, a map to be made of tiles, a question to the upstream, or a document made of the catalogue. */
 export type Asked =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
-  | { readonly kind: "info"; readonly query: FeatureInfoQuery }
+  | { readonly kind: "info"; readonly query: UpstreamQuestion }
   | AskedDocument;
 
 export interface AskedDocument {
@@ -126,12 +133,15 @@ export function tileAt(
     readonly parameters: Parameters;
   },
   at: { readonly z: number; readonly column: number; readonly row: number; readonly rows: RowOrder },
-): Result<{ readonly kind: "tile"; readonly request: TileRequest }, Refusal> {
+): Result<{ readonly kind: "tile"; readonly request: TileRequest }, DoorRefusal> {
   const { subset } = parts;
+  const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
+  const request = { layer: parts.layer, subset, format: parts.format, parameters: parts.parameters, index };
   const range = offeredRange(subset, at.z, at.rows);
   if (range === undefined) {
     return refuse({
       code: "outside_coverage",
+      outside: { request, why: "outside_levels" },
       message: `The layer has no tiles at this level: it offers levels ${subset.zoomStart} to ${subset.zoomStop} of ${subset.gridSet.id}`,
     });
   }
@@ -140,12 +150,9 @@ export function tileAt(
   if (!inside) {
     return refuse({
       code: "outside_coverage",
+      outside: { request, why: "outside_coverage" },
       message: `The tile is outside the layer's coverage: level ${at.z} has columns ${range.minColumn} to ${range.maxColumn} and rows ${range.minRow} to ${range.maxRow}, counted from the ${at.rows}`,
     });
   }
-  const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
-  return ok({
-    kind: "tile",
-    request: { layer: parts.layer, subset, format: parts.format, parameters: parts.parameters, index },
-  });
+  return ok({ kind: "tile", request });
 }

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
-import type { FeatureInfo } from "../../source/source.ts";
+import type { UpstreamDocument } from "../../source/source.ts";
+import { jsonText } from "../reply.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
+import type { Explanation } from "./explanation.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
 import type { DoorRefusal } from "./tile-parts.ts";
 
@@ -227,9 +230,22 @@ export function sendMap(
 }
 
 /** An upstream's document goes out on our own origin: in a browser it may not run anything there. */
-export function sendInfo(response: ServerResponse, { contentType, bytes }: FeatureInfo): void {
+export function sendInfo(
+  response: ServerResponse,
+  { contentType, bytes }: UpstreamDocument,
+  { layer, request }: UpstreamQuestion,
+): void {
+  // A legend changes as seldom as the layer's tiles; what lies under a pixel may be different already.
+  const lasting = request.kind === "legend" ? directivesOf(layer) : [];
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
-  response.writeHead(200, [...head, ...OPEN, "Cache-Control", "no-store", "Content-Security-Policy", "sandbox"]);
+  response.writeHead(200, [
+    ...head,
+    ...OPEN,
+    "Cache-Control",
+    lasting.join(", ") || "no-store",
+    "Content-Security-Policy",
+    "sandbox",
+  ]);
   response.end(bytes);
 }
 
@@ -290,8 +306,12 @@ export function sendFailure(response: ServerResponse, failure: TileFailure, dial
   sendTrouble(response, dialect, { status: failure.status, text: failure.message }, more);
 }
 
-export const sendUnauthorized = (response: ServerResponse): void =>
-  sendPlain(response, 401, "This layer needs a user name and a password", [
+/** For people who wonder about a tile: true at this moment only. */
+export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>
+  send(response, 200, "application/json", `${jsonText(explanation)}\n`, ["Cache-Control", "no-store"]);
+
+export const sendUnauthorized = (response: ServerResponse, what = "This layer"): void =>
+  sendPlain(response, 401, `${what} needs a user name and a password`, [
     "WWW-Authenticate",
     'Basic realm="Nuthatch"',
     "Cache-Control",

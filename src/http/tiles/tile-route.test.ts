@@ -306,7 +306,7 @@ describe("the address of a tile", () => {
     expect(refusalOf(`${map}&LAYERS=nope&SRS=EPSG:3857`)).toBe("unknown_layer LayerNotDefined ");
     expect(refusalOf(`${map}&LAYERS=broken&SRS=EPSG:4326`)).toBe("bad_field InvalidSRS ");
     expect(refusalOf(`${map}&LAYERS=broken&CRS=EPSG:4326&VERSION=1.3.0`)).toBe("bad_field InvalidCRS ");
-    expect(refusalOf("/service/wms?REQUEST=GetLegendGraphic")).toBe("bad_field OperationNotSupported ");
+    expect(refusalOf("/service/wms?REQUEST=DescribeLayer")).toBe("bad_field OperationNotSupported ");
     const images = `${map.replace("png", "jpeg")}&LAYERS=img%20states&VERSION=1.3.0`;
     expect(tileOf(`${images}&CRS=CRS:84&BBOX=0,-90,180,90`).index).toEqual({ x: 1, y: 0, z: 0 });
     expect(tileOf(`${images}&CRS=EPSG:4326&BBOX=-90,0,90,180`).index).toEqual({ x: 1, y: 0, z: 0 });

@@ -3,10 +3,12 @@ import type { AddressInfo } from "node:net";
 import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { TileState } from "../../cache/tile-state.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { gridSubset, type Layer } from "../../layer/layer.ts";
+import { explainTile } from "./explanation.ts";
 import { createTileDoors, type TileDoorOptions } from "./tile-door.ts";
 
 /** A grid set for tests of the doors, its levels halving from `resolution`. */
@@ -120,6 +122,16 @@ class FakeReader implements TileReader {
   }
 }
 
+const MISSING: TileState = {
+  inMemory: false,
+  stored: undefined,
+  key: "a/b.png",
+  drawing: false,
+  metatile: undefined,
+  truncatedMs: undefined,
+  failing: undefined,
+};
+
 interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -149,13 +161,18 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
       compose: async ({ tiles, windowWidth, windowHeight }) =>
         Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
     }),
-    featureInfo: async ({ layer: { name }, request }) => ({
+    ask: async ({ layer: { name }, request }) => ({
       kind: "info",
-      info: {
-        contentType: request.infoFormat,
-        bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
-      },
+      info:
+        request.kind === "legend"
+          ? { contentType: request.format, bytes: Buffer.from(JSON.stringify({ name, ...request })) }
+          : {
+              contentType: request.infoFormat,
+              bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
+            },
     }),
+    explain: (request) =>
+      explainTile({ inspect: async () => MISSING, jobs: async () => [], now: () => Date.UTC(2026, 0, 1) }, request),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),
     ...more,

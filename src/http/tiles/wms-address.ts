@@ -17,6 +17,7 @@ import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { isYFirst } from "./axis-order.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
+import { parseGetLegendGraphic } from "./legend-address.ts";
 import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt } from "./tile-parts.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
@@ -38,11 +39,16 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, Door
       return parseGetMap(catalogue, query);
     case "getfeatureinfo":
       return parseGetFeatureInfo(catalogue, query);
+    case "getlegendgraphic":
+      return parseGetLegendGraphic(catalogue, query);
     case "getcapabilities":
     case "capabilities":
       return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue) : capabilities111(catalogue, query));
     default:
-      return as(badField("REQUEST", "GetMap, GetFeatureInfo or GetCapabilities", request), "OperationNotSupported");
+      return as(
+        badField("REQUEST", "GetMap, GetFeatureInfo, GetLegendGraphic or GetCapabilities", request),
+        "OperationNotSupported",
+      );
   }
 }
 
@@ -152,6 +158,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
   const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
   if (!parameters.ok) return parameters;
   const request = {
+    kind: "feature_info" as const,
     gridSet: subsets.value.offered[0].gridSet,
     extent: box.value,
     ...size.value,

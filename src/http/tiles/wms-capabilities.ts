@@ -1,11 +1,14 @@
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
+import type { Legend } from "../../layer/legend.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
+import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
+import { styleNames } from "./wmts-style.ts";
 
 const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 
@@ -40,8 +43,22 @@ function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
   return found;
 }
 
-const styleElements = (layer: Layer): string[] =>
-  stylesOf(layer).map((s) => `        <Style><Name>${escapeXml(s)}</Name><Title>${escapeXml(s)}</Title></Style>`);
+/** A layer without named styles has one to hang a legend on: the door takes its name for the default. */
+function styleElements(layer: Layer, baseUrl: string): string[] {
+  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  const styles = stylesOf(layer);
+  const shown = filter === undefined && legendOf(layer, undefined) !== undefined ? styleNames(layer) : styles;
+  return shown.map((name) => {
+    const legend = legendOf(layer, filter === undefined || name === filter.default ? undefined : name);
+    const picture = legend === undefined ? "" : legendElement(layer, legend, baseUrl);
+    return `        <Style><Name>${escapeXml(name)}</Name><Title>${escapeXml(name)}</Title>${picture}</Style>`;
+  });
+}
+
+function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
+  const href = escapeXml(legendAddress(layer, legend, baseUrl));
+  return `<LegendURL width="${legend.width}" height="${legend.height}"><Format>${escapeXml(legend.format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${href}"/></LegendURL>`;
+}
 
 const named = (layer: Layer): string[] => [
   `        <Name>${escapeXml(layer.name)}</Name>`,
@@ -70,7 +87,7 @@ export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSe
   <Capability>
     <Request>
 ${operation("GetCapabilities", ["application/vnd.ogc.wms_xml"], base)}
-${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)].join("\n")}
+${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base), ...legendOperation(layers, base)].join("\n")}
     </Request>
     <Exception>
       <Format>application/vnd.ogc.se_xml</Format>
@@ -78,7 +95,7 @@ ${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)]
     <Layer>
       <Title>Nuthatch</Title>
       <LatLonBoundingBox ${attributes(WORLD)}/>
-${layers.map(layer111).join("\n")}
+${layers.map((layer) => layer111(layer, baseUrl)).join("\n")}
     </Layer>
   </Capability>
 </WMT_MS_Capabilities>
@@ -87,6 +104,10 @@ ${layers.map(layer111).join("\n")}
 
 const infoOperation = (layers: readonly Layer[], base: string): readonly string[] =>
   layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : [];
+
+/** In 1.3.0 it is an operation of another standard, and the addresses of the legends are enough. */
+const legendOperation = (layers: readonly Layer[], base: string): readonly string[] =>
+  layers.some(offersLegendGraphic) ? [operation("GetLegendGraphic", ["image/png"], base)] : [];
 
 const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
 <!ELEMENT TileSet (SRS, BoundingBox?, Resolutions, Width, Height, Format, Layers*, Styles*) >
@@ -121,7 +142,7 @@ function tileSetElements(layer: Layer): string[] {
   );
 }
 
-function layer111(layer: Layer): string {
+function layer111(layer: Layer, baseUrl: string): string {
   const boxes = [...boxesOf(layer)];
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
@@ -129,7 +150,7 @@ function layer111(layer: Layer): string {
     ...boxes.map(([code]) => `        <SRS>EPSG:${code}</SRS>`),
     `        <LatLonBoundingBox ${attributes(geographicBox(layer) ?? WORLD)}/>`,
     ...boxes.map(([code, s]) => `        <BoundingBox SRS="EPSG:${code}" ${attributes(subsetExtent(s))}/>`),
-    ...styleElements(layer),
+    ...styleElements(layer, baseUrl),
     "      </Layer>",
   ].join("\n");
 }
@@ -156,7 +177,7 @@ ${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)]
     <Layer>
       <Title>Nuthatch</Title>
       ${geographic(WORLD)}
-${layers.map(layer130).join("\n")}
+${layers.map((layer) => layer130(layer, baseUrl)).join("\n")}
     </Layer>
   </Capability>
 </WMS_Capabilities>
@@ -166,7 +187,7 @@ ${layers.map(layer130).join("\n")}
 const geographic = (e: Extent): string =>
   `<EX_GeographicBoundingBox><westBoundLongitude>${e.minX}</westBoundLongitude><eastBoundLongitude>${e.maxX}</eastBoundLongitude><southBoundLatitude>${e.minY}</southBoundLatitude><northBoundLatitude>${e.maxY}</northBoundLatitude></EX_GeographicBoundingBox>`;
 
-function layer130(layer: Layer): string {
+function layer130(layer: Layer, baseUrl: string): string {
   const boxes = [...boxesOf(layer)];
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
@@ -174,7 +195,7 @@ function layer130(layer: Layer): string {
     ...boxes.map(([code]) => `        <CRS>EPSG:${code}</CRS>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
     ...boxes.map(([code, s]) => `        <BoundingBox CRS="EPSG:${code}" ${attributes(inAxisOrder(s))}/>`),
-    ...styleElements(layer),
+    ...styleElements(layer, baseUrl),
     "      </Layer>",
   ].join("\n");
 }

@@ -123,9 +123,9 @@ const missing = (locator: string): Failed =>
     message: `${locator}: expected a value, got none`,
     exception: { code: "MissingParameterValue", locator },
   });
-const as = (refusal: Refusal, code: string, locator: string): Failed =>
+const as = (refusal: DoorRefusal, code: string, locator: string): Failed =>
   refuse({ ...refusal, exception: { code, locator } });
-const invalid = (locator: string, refusal: Refusal): Failed => as(refusal, "InvalidParameterValue", locator);
+const invalid = (locator: string, refusal: DoorRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /** WMTS by key and value: GWC's checks in GWC's order, with its exception codes (`gwc-core.md` 5.2). */
 export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, DoorRefusal> {
@@ -208,35 +208,32 @@ function parseGetTile(
   if (value("TILEMATRIX") === "") return missing("TILEMATRIX");
   const z = levelOf(subset.value.gridSet, value("TILEMATRIX"));
   const range = z === undefined ? undefined : offeredRange(subset.value, z, "top");
+  const column = Number(value("TILECOL"));
+  const row = Number(value("TILEROW"));
+  const found = tileAt(
+    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
+    { z: z ?? -1, column, row, rows: "top" },
+  );
+  const outside = found.ok || found.error.outside === undefined ? {} : { outside: found.error.outside };
   if (z === undefined || range === undefined) {
     const names = subset.value.gridSet.matrices.flatMap((m, n) => (n in subset.value.coverage ? [m.name] : []));
-    return invalid("TILEMATRIX", badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX")));
+    const refusal = badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX"));
+    return invalid("TILEMATRIX", z === undefined ? refusal : { ...refusal, ...outside });
   }
 
   for (const key of ["TILEROW", "TILECOL"]) {
     if (value(key) === "") return missing(key);
     if (!/^-?\d+$/.test(value(key))) return invalid(key, badField(key, "a whole number", value(key)));
   }
-  const column = Number(value("TILECOL"));
-  const row = Number(value("TILEROW"));
-  if (column < range.minColumn || column > range.maxColumn) {
-    const expected = `a column from ${range.minColumn} to ${range.maxColumn}`;
-    return as(
-      { ...badField("TILECOL", expected, value("TILECOL")), code: "outside_coverage" },
+  const beyond = (expected: string, locator: "TILECOL" | "TILEROW"): Failed =>
+    as(
+      { ...badField(locator, expected, value(locator)), code: "outside_coverage", ...outside },
       "TileOutOfRange",
-      "TILECOL",
+      locator,
     );
-  }
-  if (row < range.minRow || row > range.maxRow) {
-    const expected = `a row from ${range.minRow} to ${range.maxRow}`;
-    return as(
-      { ...badField("TILEROW", expected, value("TILEROW")), code: "outside_coverage" },
-      "TileOutOfRange",
-      "TILEROW",
-    );
-  }
-  return tileAt(
-    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
-    { z, column, row, rows: "top" },
-  );
+  if (column < range.minColumn || column > range.maxColumn)
+    return beyond(`a column from ${range.minColumn} to ${range.maxColumn}`, "TILECOL");
+  if (row < range.minRow || row > range.maxRow)
+    return beyond(`a row from ${range.minRow} to ${range.maxRow}`, "TILEROW");
+  return found;
 }

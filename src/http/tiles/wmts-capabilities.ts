@@ -1,11 +1,13 @@
 import { type Extent, type GridSet, matrixRect, plainNumber, topLeftCorner } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import type { Legend } from "../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
 import { geographicBox, subsetExtent } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
+import { legendAddress, legendOf } from "./legend-address.ts";
 import { offeredRange } from "./tile-parts.ts";
 import { styleNames } from "./wmts-style.ts";
 
@@ -33,7 +35,7 @@ ${operation("GetCapabilities", base)}
 ${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
 </ows:OperationsMetadata>
 <Contents>
-${[...layers.map((layer) => layerElement(layer, base)), ...sorted.map(matrixSetElement)].join("\n")}
+${[...layers.map((layer) => layerElement(layer, base, baseUrl)), ...sorted.map(matrixSetElement)].join("\n")}
 </Contents>
 <ServiceMetadataURL xlink:href="${base}/service/wmts?SERVICE=wmts&amp;REQUEST=getcapabilities&amp;VERSION=1.0.0"/>
 <ServiceMetadataURL xlink:href="${base}/service/wmts/rest/WMTSCapabilities.xml"/>
@@ -55,7 +57,7 @@ const operation = (name: string, base: string): string => `  <ows:Operation name
     </ows:DCP>
   </ows:Operation>`;
 
-function layerElement(layer: Layer, base: string): string {
+function layerElement(layer: Layer, base: string, baseUrl: string): string {
   const box = geographicBox(layer);
   const dimensions = layer.parameterFilters.filter((f) => listedValues(f) !== undefined && f.key !== "STYLES");
   const infoFormats = isQueryable(layer) ? INFO_FORMATS : [];
@@ -66,7 +68,7 @@ function layerElement(layer: Layer, base: string): string {
     box === undefined ? undefined : boxElement(box),
     `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
     ...layer.gridSubsets.map(crsBoxElement),
-    ...styleNames(layer).map(styleElement),
+    ...styleNames(layer).map((name, position) => styleElement(layer, name, position, baseUrl)),
     ...layer.formats.map((f) => `    <Format>${escapeXml(f.mimeType)}</Format>`),
     ...infoFormats.map((f) => `    <InfoFormat>${escapeXml(f)}</InfoFormat>`),
     ...dimensions.map(dimensionElement),
@@ -96,12 +98,31 @@ function crsBoxElement(subset: GridSubset): string {
     </ows:BoundingBox>`;
 }
 
-const styleElement = (
-  name: string,
-  position: number,
-): string => `    <Style${position === 0 ? ' isDefault="true"' : ""}>
-      <ows:Identifier>${escapeXml(name)}</ows:Identifier>
-    </Style>`;
+/** The first is the default. */
+function styleElement(layer: Layer, name: string, position: number, baseUrl: string): string {
+  const legend = legendOf(layer, position === 0 ? undefined : name);
+  return [
+    `    <Style${position === 0 ? ' isDefault="true"' : ""}>`,
+    `      <ows:Identifier>${escapeXml(name)}</ows:Identifier>`,
+    ...(legend === undefined ? [] : [legendElement(layer, legend, baseUrl)]),
+    "    </Style>",
+  ].join("\n");
+}
+
+function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
+  const attributes = {
+    format: legend.format,
+    "xlink:href": legendAddress(layer, legend, baseUrl),
+    minScaleDenominator: legend.minScaleDenominator,
+    maxScaleDenominator: legend.maxScaleDenominator,
+    width: legend.width,
+    height: legend.height,
+  };
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${escapeXml(String(value))}"`],
+  );
+  return `      <LegendURL${written.join("")}/>`;
+}
 
 function dimensionElement(filter: ParameterFilter): string {
   const shown = (listedValues(filter) ?? []).filter((v) => v !== "");

@@ -16,6 +16,12 @@ const DEFAULT_STYLE = "default";
 const isTaken = (filter: ParameterFilter): boolean =>
   filter.type !== "regex" && legalValue(filter, DEFAULT_STYLE) !== undefined;
 
+/** Whether a name in a request means the default style. */
+export function isDefaultStyle(layer: Layer, style: string): boolean {
+  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  return style === "" || (style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter)));
+}
+
 /** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
 export function styleNames(layer: Layer): readonly string[] {
   const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
@@ -32,9 +38,7 @@ export function parametersWithStyle(
   style: string | undefined,
 ): Result<Parameters, Refusal> {
   if (style === undefined || style === "") return parseParameters(layer.parameterFilters, query, "ignore");
-  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
-  const isDefault = style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter));
   const given = new Map(query);
-  given.set("STYLES", isDefault ? "" : style);
+  given.set("STYLES", isDefaultStyle(layer, style) ? "" : style);
   return parseParameters(layer.parameterFilters, given, "ignore");
 }

@@ -1,0 +1,65 @@
+import { LRUCache } from "lru-cache";
+import type { DrawFailure } from "./draw.ts";
+
+/** Metatiles whose failure is remembered at most, of all layers; the oldest are forgotten first. */
+const MAX_FAILURES = 10_000;
+
+export interface RememberedFailure {
+  readonly failure: DrawFailure;
+  /** ms since 1970: the upstream is asked again from then on. */
+  readonly untilMs: number;
+}
+
+interface Entry extends RememberedFailure {
+  readonly epoch: number;
+}
+
+/**
+ * Metatiles that an upstream has just failed to draw, for a short time: a broken one that many users look at costs it one
+ * request, not one per look. Bounded in number; a layer is forgotten by raising its epoch.
+ */
+export class FailureMemory {
+  readonly #entries: LRUCache<string, Entry>;
+  readonly #epochs = new Map<string, number>();
+  readonly #now: () => number;
+  #allEpochs = 0;
+
+  constructor(now: () => number, max = MAX_FAILURES) {
+    this.#entries = new LRUCache({ max });
+    this.#now = now;
+  }
+
+  epoch(layer: string): number {
+    return this.#allEpochs + (this.#epochs.get(layer) ?? 0);
+  }
+
+  /** `epoch`: what `epoch(layer)` was when the draw began: one that a truncation overtook says nothing any more. */
+  remember(layer: string, key: string, failure: DrawFailure, seconds: number, epoch: number): void {
+    // Neither is the upstream's.
+    if (seconds <= 0 || failure.failure === "store" || failure.failure === "cancelled") return;
+    if (epoch === this.epoch(layer)) this.#entries.set(key, { failure, untilMs: this.#now() + seconds * 1000, epoch });
+  }
+
+  find(layer: string, key: string): RememberedFailure | undefined {
+    if (this.#entries.size === 0) return undefined;
+    const entry = this.#entries.peek(key);
+    if (entry === undefined) return undefined;
+    if (entry.epoch === this.epoch(layer) && this.#now() < entry.untilMs) return entry;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  /** The metatile has been drawn. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  clear(layer: string): void {
+    this.#epochs.set(layer, (this.#epochs.get(layer) ?? 0) + 1);
+  }
+
+  clearAll(): void {
+    this.#allEpochs++;
+    this.#entries.clear();
+  }
+}

@@ -1,0 +1,23 @@
+import type { Layer } from "../layer/layer.ts";
+import type { Question, UpstreamDocument } from "../source/source.ts";
+import type { UserDraws } from "./draws.ts";
+import { failureOf } from "./tile-failure.ts";
+import type { TileFailure } from "./tile-reader.ts";
+
+export interface UpstreamQuestion {
+  readonly layer: Layer;
+  readonly request: Question;
+}
+
+export type UpstreamOutcome =
+  | { readonly kind: "info"; readonly info: UpstreamDocument }
+  | { readonly kind: "failure"; readonly failure: TileFailure };
+
+/** Asks the upstream something beside tiles, as any user's request and never kept. */
+export async function askUpstream(
+  draws: Pick<UserDraws, "ask">,
+  { layer, request }: UpstreamQuestion,
+): Promise<UpstreamOutcome> {
+  const answer = await draws.ask(layer, request);
+  return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
+}

@@ -1,0 +1,78 @@
+import { Command } from "commander";
+import { CommandFailure, EXIT } from "./exit.ts";
+import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
+
+interface JobAnswer {
+  readonly id: number;
+  readonly type: string;
+  readonly state: string;
+  readonly startedAt: string | null;
+}
+interface ExplanationAnswer {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
+  readonly bounds: readonly number[] | null;
+  readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
+  readonly message: string;
+  readonly inMemory: boolean;
+  readonly store: { readonly key: string; readonly modifiedAt: string | null } | null;
+  readonly writtenBy: JobAnswer | null;
+  readonly layerTruncatedAt: string | null;
+  readonly truncatedBy: JobAnswer | null;
+}
+
+const jobText = ({ id, type, state, startedAt }: JobAnswer): string =>
+  `job ${id} (${type}, ${state}, begun ${startedAt ?? "never"})`;
+
+function show(e: ExplanationAnswer): string {
+  const values = Object.entries(e.parameters.values).map(([key, value]) => `${key}=${value}`);
+  const parameters = e.parameters.id === "" ? "the defaults" : `${values.join("&")} (${e.parameters.id})`;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["layer", e.layer],
+    ["grid set", e.gridSet],
+    ["tile", `z ${e.tile.z}, x ${e.tile.x}, y ${e.tile.y ?? "?"} from the bottom`],
+    ["bounds", e.bounds?.join(",")],
+    ["format", e.format],
+    ["parameters", parameters],
+    ["state", e.message],
+    ["in memory", e.store === null ? undefined : e.inMemory ? "yes" : "no"],
+    ["in the store", e.store?.key],
+    ["written", e.store?.modifiedAt ?? undefined],
+    ["written by", e.writtenBy === null ? undefined : jobText(e.writtenBy)],
+    ["truncated by", e.truncatedBy === null ? undefined : jobText(e.truncatedBy)],
+    ["layer truncated", e.layerTruncatedAt ?? undefined],
+  ];
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
+}
+
+/** The server of an address and what to ask it for; a path is asked of the server that the flags name. */
+function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
+  const ownServer = /^https?:\/\//i.test(tile);
+  const relative = tile.startsWith("/") ? tile : `/${tile}`;
+  const text = ownServer ? tile : `${flags.url.replace(/\/+$/, "")}${relative}`;
+  if (!URL.canParse(text)) throw new CommandFailure(`expected the address of a tile, got ${tile}`, EXIT.usage);
+  const at = new URL(text);
+  // A pasted address may lead anywhere: the password goes to the server that it is for.
+  const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
+  return { client: new ServerClient({ ...flags, url: at.origin }, trusted ? "from the environment" : "none"), at };
+}
+
+/** `nuthatch explain URL`: where a tile is, or why it is not there; asks a running server, draws nothing. */
+export function explainCommand(): Command {
+  return addServerFlags(
+    new Command("explain")
+      .description("where a tile is, or why it is not there")
+      .argument("<url>", "the tile's address, or its path on the server of --url"),
+  )
+    .option("--json", "the server's answer as it is")
+    .action(async (tile: string, flags: ServerFlags & { json?: boolean }) => {
+      const { client, at } = placeOf(tile, flags);
+      const query = new URLSearchParams(at.search);
+      query.set("explain", "");
+      const text = await client.ask("GET", at.pathname, query);
+      if (flags.json === true) process.stdout.write(text);
+      else process.stdout.write(show(JSON.parse(text)));
+    });
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import type { TileState } from "../../cache/tile-state.ts";
+import type { JobView } from "../../jobs/job.ts";
+import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
+import { explainTile } from "./explanation.ts";
+import { geodetic, startDoors, states } from "./tiles-fixture.ts";
+
+const NOW = Date.UTC(2026, 0, 1);
+const subset = states.gridSubsets.find((s) => s.gridSet === geodetic);
+const [format] = states.formats;
+if (subset === undefined || format === undefined) throw new Error("the fixture has changed");
+const request = { layer: states, subset, format, parameters: DEFAULT_PARAMETERS, index: { x: 2, y: 5, z: 3 } };
+
+const job = (id: number, more: Partial<JobView>): JobView => ({
+  id,
+  layer: "topp:states",
+  type: "seed",
+  gridSet: "EPSG:4326",
+  format: "image/png",
+  parameters: {},
+  bounds: null,
+  zoomStart: 0,
+  zoomStop: 5,
+  state: "done",
+  outcome: "done",
+  reason: null,
+  tasks: [1],
+  tiles: { total: 1n, stored: 1n, skipped: 0n, failed: 0n },
+  createdAt: "2025-12-31T23:00:00.000Z",
+  startedAt: "2025-12-31T23:00:00.000Z",
+  endedAt: "2025-12-31T23:30:00.000Z",
+  errors: [],
+  retries: 0,
+  ...more,
+});
+
+const state = (more: Partial<TileState>): TileState => ({
+  inMemory: false,
+  stored: undefined,
+  key: "topp_states/EPSG_4326_03/0_1/02_05.png",
+  drawing: false,
+  metatile: { z: 3, minX: 0, minY: 4, maxX: 3, maxY: 7 },
+  truncatedMs: undefined,
+  failing: undefined,
+  ...more,
+});
+
+const explain = (more: Partial<TileState>, jobs: readonly JobView[] = []) =>
+  explainTile({ inspect: async () => state(more), jobs: async () => jobs, now: () => NOW }, request);
+
+describe("an explanation of a tile", () => {
+  it("that is kept tells its address, where it is, its age and the job that was at work there", async () => {
+    const stored = { bytes: 77, modifiedMs: NOW - 3_000_000, expired: false };
+    const elsewhere = [
+      job(9, { zoomStart: 4 }),
+      job(8, { gridSet: "EPSG:900913" }),
+      job(7, { format: "image/jpeg" }),
+      job(6, { parameters: { STYLES: "pop" } }),
+      job(5, { bounds: [0, -90, 180, 0] }),
+      job(4, { startedAt: "2025-12-31T23:20:00.000Z" }),
+    ];
+    expect(await explain({ inMemory: true, stored }, [...elsewhere, job(3, {}), job(2, {})])).toEqual({
+      layer: "topp:states",
+      gridSet: "EPSG:4326",
+      format: "image/png",
+      tile: { x: 2, y: 5, z: 3 },
+      bounds: [-135, 22.5, -112.5, 45],
+      parameters: { id: "", values: {} },
+      state: "kept",
+      reason: null,
+      message: "Kept: 77 bytes, written 3000 seconds ago.",
+      inMemory: true,
+      store: {
+        key: "topp_states/EPSG_4326_03/0_1/02_05.png",
+        bytes: 77,
+        modifiedAt: "2025-12-31T23:10:00.000Z",
+        ageSeconds: 3000,
+      },
+      expireCacheSeconds: 0,
+      drawing: false,
+      metatile: [0, 4, 3, 7],
+      writtenBy: {
+        id: 3,
+        type: "seed",
+        state: "done",
+        startedAt: "2025-12-31T23:00:00.000Z",
+        endedAt: "2025-12-31T23:30:00.000Z",
+      },
+      layerTruncatedAt: null,
+      truncatedBy: null,
+    });
+  });
+
+  it("that a user's request wrote names no job", async () => {
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false };
+    expect((await explain({ stored }, [job(3, {})])).writtenBy).toBeNull();
+  });
+
+  it("that expired, is missing, or was truncated says so", async () => {
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: true };
+    expect(await explain({ stored, drawing: true })).toMatchObject({
+      state: "expired",
+      reason: "expired",
+      message: "Expired: 77 bytes, written 60 seconds ago. It is being drawn.",
+    });
+    expect(await explain({})).toMatchObject({ state: "missing", reason: "not_stored", store: { bytes: null } });
+    expect(await explain({ truncatedMs: NOW - 1000 })).toMatchObject({
+      state: "missing",
+      reason: "truncated",
+      layerTruncatedAt: "2025-12-31T23:59:59.000Z",
+      truncatedBy: null,
+    });
+    const failing = { message: "status 500", untilMs: NOW + 4500 };
+    expect(await explain({ failing, truncatedMs: NOW - 1000 })).toMatchObject({
+      state: "missing",
+      reason: "failing",
+      message: "Not stored: its last draw failed (status 500). The map server is asked again in 5 seconds.",
+    });
+    const all = { type: "truncate", gridSet: null, format: null, parameters: null } as const;
+    expect(await explain({}, [job(9, all)])).toMatchObject({ reason: "truncated", truncatedBy: { id: 9 } });
+  });
+});
+
+const WMTS =
+  "/service/wmts?request=GetTile&layer=topp:states&format=image/png&tilematrixset=EPSG:4326&tilematrix=EPSG:4326:3&tilerow=2&tilecol=2";
+const WMS =
+  "/service/wms?request=GetMap&layers=topp:states&srs=EPSG:4326&bbox=-135,22.5,-112.5,45&width=256&height=256&format=image/png";
+const user = { headers: { authorization: "Basic bWU6bWU=" } };
+
+describe("?explain", () => {
+  it("is answered at every door with JSON, and nothing is read or drawn", async () => {
+    await using doors = await startDoors();
+    for (const target of [
+      "/xyz/topp:states/EPSG:4326/3/2/2.png?explain",
+      "/service/tms/1.0.0/topp:states@EPSG:4326@png/3/2/5.png?Explain=1",
+      "/service/wmts/rest/topp:states/EPSG:4326/EPSG:4326:3/2/2?format=image/png&explain",
+      `${WMTS}&explain`,
+      `${WMS}&explain=true`,
+    ]) {
+      const { status, headers, body } = await doors.ask(target, user);
+      expect([status, headers["content-type"], headers["cache-control"]], target).toEqual([
+        200,
+        "application/json",
+        "no-store",
+      ]);
+      expect(JSON.parse(body), target).toMatchObject({ tile: { x: 2, y: 5, z: 3 }, state: "missing" });
+    }
+    expect(doors.reader.asked).toEqual([]);
+  });
+
+  it("says which tile the layer does not offer, and why", async () => {
+    await using doors = await startDoors();
+    const look = async (target: string) => JSON.parse((await doors.ask(target, user)).body);
+    const outside = { state: "outside", store: null, layer: "topp:states", gridSet: "EPSG:4326" };
+    const beyond = { ...outside, reason: "outside_coverage", tile: { x: 0, y: 0, z: 3 } };
+    expect(await look("/xyz/topp:states/EPSG:4326/3/0/7.png?explain")).toMatchObject(beyond);
+    const wmts = WMTS.replace("tilerow=2&tilecol=2", "tilerow=7&tilecol=0");
+    expect(await look(`${wmts}&explain`)).toMatchObject(beyond);
+    const levels = { ...outside, reason: "outside_levels", tile: { x: 2, y: 60001, z: 16 } };
+    expect(await look("/xyz/topp:states/EPSG:4326/16/2/5534.png?explain")).toMatchObject(levels);
+    expect(await look("/xyz/topp:states/EPSG:4326/99/2/2.png?explain")).toMatchObject({
+      ...outside,
+      tile: { x: 2, y: null, z: 99 },
+      bounds: null,
+    });
+    expect(await look(`${WMTS.replace("EPSG:4326:3", "EPSG:4326:16")}&explain`)).toMatchObject({
+      ...outside,
+      reason: "outside_levels",
+    });
+  });
+
+  it("needs an account, also of a public layer, and is no answer to what is no tile", async () => {
+    await using doors = await startDoors();
+    expect(await doors.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
+      status: 401,
+      body: "An explanation needs a user name and a password",
+    });
+    const ask = (target: string) => doors.ask(target, user);
+    expect((await ask("/service/wmts?request=GetCapabilities&explain")).status).toBe(400);
+    expect((await ask("/xyz/none/3/2/2.png?explain")).status).toBe(404);
+    expect((await ask("/xyz/topp:states/EPSG:4326/3/x/2.png?explain")).status).toBe(400);
+  });
+
+  it("is a word in another parameter's value like any other", async () => {
+    await using doors = await startDoors();
+    const { headers } = await doors.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?CQL_FILTER=NAME=%27explain%27");
+    expect(headers["content-type"]).toBe("image/png");
+  });
+});

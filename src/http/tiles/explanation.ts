@@ -1,0 +1,188 @@
+import type { TileRequest } from "../../cache/tile-reader.ts";
+import type { TileState } from "../../cache/tile-state.ts";
+import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
+import type { JobFilter, JobView } from "../../jobs/job.ts";
+import { parametersId } from "../../layer/parameter-filter.ts";
+import type { OutsideTile } from "./tile-parts.ts";
+
+export interface ExplanationParts {
+  readonly inspect: (request: TileRequest) => Promise<TileState>;
+  /** Newest first. */
+  readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
+  /** ms since 1970. */
+  readonly now: () => number;
+}
+
+/** A job in few words; `/api/v1/jobs/{id}` tells the rest. */
+interface ExplainingJob {
+  readonly id: number;
+  readonly type: JobView["type"];
+  readonly state: JobView["state"];
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** What `?explain` answers. Times are ISO 8601 in UTC, y counts from the bottom. */
+export interface Explanation {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  /** y is null where the grid set has no such level. */
+  readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
+  readonly bounds: readonly [number, number, number, number] | null;
+  readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
+  readonly state: "kept" | "expired" | "missing" | "outside";
+  /** Why no tile that could be served as it is lies here; null: one does. */
+  readonly reason: OutsideTile["why"] | "not_stored" | "truncated" | "failing" | "expired" | null;
+  /** The same for people. */
+  readonly message: string;
+  readonly inMemory: boolean;
+  readonly store: {
+    /** Relative to the store's root. */
+    readonly key: string;
+    readonly bytes: number | null;
+    readonly modifiedAt: string | null;
+    readonly ageSeconds: number | null;
+  } | null;
+  readonly expireCacheSeconds: number;
+  readonly drawing: boolean;
+  /** What is drawn in one go with it: [minX, minY, maxX, maxY]. */
+  readonly metatile: readonly [number, number, number, number] | null;
+  /** A seed or reseed that was at work here when the tile was written. */
+  readonly writtenBy: ExplainingJob | null;
+  /** The last truncation of the layer or of a part of it since the server started. */
+  readonly layerTruncatedAt: string | null;
+  /** The last job that truncated this very tile. */
+  readonly truncatedBy: ExplainingJob | null;
+}
+
+/** Jobs of a layer that are looked through, newest first. */
+const JOBS_LOOKED_AT = 200;
+/** File times are coarser than a job's. */
+const CLOCK_SLACK_MS = 2_000;
+
+/** Where a tile is, or why it is not there. Draws nothing. */
+export async function explainTile(parts: ExplanationParts, request: TileRequest): Promise<Explanation> {
+  const state = await parts.inspect(request);
+  const jobs = (await parts.jobs({ layer: request.layer.name, limit: JOBS_LOOKED_AT })).filter((job) =>
+    touches(job, request, state),
+  );
+  const { stored, truncatedMs } = state;
+  const writtenBy =
+    stored === undefined ? undefined : jobs.find((job) => job.type !== "truncate" && ran(job, stored.modifiedMs));
+  const truncatedBy = jobs.find((job) => job.type === "truncate" && job.startedAt !== null);
+  const ageSeconds = stored === undefined ? null : Math.max(0, Math.floor((parts.now() - stored.modifiedMs) / 1000));
+  const truncated = truncatedBy !== undefined || truncatedMs !== undefined;
+  return {
+    ...identityOf(request),
+    ...verdict(state, ageSeconds, truncated, parts.now()),
+    inMemory: state.inMemory,
+    store: {
+      key: state.key,
+      bytes: stored?.bytes ?? null,
+      modifiedAt: stored === undefined ? null : isoTime(stored.modifiedMs),
+      ageSeconds,
+    },
+    expireCacheSeconds: request.layer.expireCacheSeconds,
+    drawing: state.drawing,
+    metatile:
+      state.metatile === undefined
+        ? null
+        : [state.metatile.minX, state.metatile.minY, state.metatile.maxX, state.metatile.maxY],
+    writtenBy: writtenBy === undefined ? null : brief(writtenBy),
+    layerTruncatedAt: truncatedMs === undefined ? null : isoTime(truncatedMs),
+    truncatedBy: truncatedBy === undefined ? null : brief(truncatedBy),
+  };
+}
+
+/** A tile that the layer does not offer: nothing is asked of anybody. */
+export function explainOutside({ request, why }: OutsideTile, message: string): Explanation {
+  return {
+    ...identityOf(request),
+    state: "outside",
+    reason: why,
+    message,
+    inMemory: false,
+    store: null,
+    expireCacheSeconds: request.layer.expireCacheSeconds,
+    drawing: false,
+    metatile: null,
+    writtenBy: null,
+    layerTruncatedAt: null,
+    truncatedBy: null,
+  };
+}
+
+function identityOf({ layer, subset, format, parameters, index }: TileRequest) {
+  const { gridSet } = subset;
+  const extent = gridSet.matrices[index.z] === undefined ? undefined : tileExtent(gridSet, index);
+  return {
+    layer: layer.name,
+    gridSet: gridSet.id,
+    format: format.mimeType,
+    tile: { x: index.x, y: extent === undefined ? null : index.y, z: index.z },
+    bounds: extent === undefined ? null : ([extent.minX, extent.minY, extent.maxX, extent.maxY] as const),
+    parameters,
+  };
+}
+
+function verdict(
+  { stored, drawing, failing }: TileState,
+  ageSeconds: number | null,
+  truncated: boolean,
+  nowMs: number,
+): Pick<Explanation, "state" | "reason" | "message"> {
+  if (stored !== undefined && !stored.expired)
+    return { state: "kept", reason: null, message: `Kept: ${stored.bytes} bytes, written ${ageSeconds} seconds ago.` };
+  const wait = failing === undefined ? 0 : Math.max(1, Math.ceil((failing.untilMs - nowMs) / 1000));
+  const next = drawing
+    ? "It is being drawn."
+    : failing === undefined
+      ? "The next request draws it."
+      : `The map server is asked again in ${wait} seconds.`;
+  if (stored !== undefined) {
+    const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
+    return { state: "expired", reason: "expired", message };
+  }
+  if (failing !== undefined)
+    return {
+      state: "missing",
+      reason: "failing",
+      message: `Not stored: its last draw failed (${failing.message}). ${next}`,
+    };
+  return truncated
+    ? { state: "missing", reason: "truncated", message: `Not stored since the last truncation. ${next}` }
+    : { state: "missing", reason: "not_stored", message: `Not stored yet, or evicted. ${next}` };
+}
+
+/** Whether a job has this tile in its range; a seed writes whole metatiles. */
+function touches(job: JobView, { subset, format, parameters, index }: TileRequest, { metatile }: TileState): boolean {
+  const { gridSet } = subset;
+  if (job.gridSet !== null && job.gridSet !== gridSet.id) return false;
+  if (job.format !== null && job.format !== format.mimeType) return false;
+  if (job.parameters !== null && idOf(job.parameters) !== parameters.id) return false;
+  if (index.z < job.zoomStart || index.z > job.zoomStop) return false;
+  if (job.bounds === null) return true;
+  const [minX, minY, maxX, maxY] = job.bounds;
+  const drawn: Extent =
+    job.type === "truncate" || metatile === undefined ? tileExtent(gridSet, index) : rectExtent(gridSet, metatile);
+  return extentsOverlap({ minX, minY, maxX, maxY }, drawn);
+}
+
+const idOf = (values: Readonly<Record<string, string>>): string =>
+  Object.keys(values).length === 0 ? "" : parametersId(values);
+
+function ran({ startedAt, endedAt }: JobView, atMs: number): boolean {
+  if (startedAt === null || Date.parse(startedAt) > atMs + CLOCK_SLACK_MS) return false;
+  return endedAt === null || Date.parse(endedAt) >= atMs - CLOCK_SLACK_MS;
+}
+
+const brief = ({ id, type, state, startedAt, endedAt }: JobView): ExplainingJob => ({
+  id,
+  type,
+  state,
+  startedAt,
+  endedAt,
+});
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
