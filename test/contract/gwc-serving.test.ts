@@ -320,7 +320,7 @@ describe("5.4 WMS-C", () => {
   exception(
     "another request is 400 (GWC passes it on to the upstream)",
     400,
-    "/service/wms?request=GetLegendGraphic&layer=ws:roads",
+    "/service/wms?request=DescribeLayer&layers=ws:roads",
     'code="OperationNotSupported"',
   );
 

@@ -100,11 +100,12 @@ class CatalogueMemo {
 
   document(asked: AskedDocument, baseUrl: string): KeptDocument {
     const key = `${asked.name}\n${baseUrl}`;
-    const kept = this.#documents.get(key);
+    const kept = asked.isKept === false ? undefined : this.#documents.get(key);
     if (kept !== undefined) return kept;
     const bytes = Buffer.from(asked.write(baseUrl), "utf8");
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const made = { contentType: asked.contentType, fileName: asked.fileName, etag, bytes };
+    const made: KeptDocument = { contentType: asked.contentType, fileName: asked.fileName, etag, bytes };
+    if (asked.isKept === false) return made;
     if (this.#documents.size >= KEPT_DOCUMENTS) this.#documents.clear();
     this.#documents.set(key, made);
     return made;

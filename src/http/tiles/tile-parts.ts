@@ -35,6 +35,8 @@ export interface AskedDocument {
   readonly contentType: string;
   /** Offered as the name under which a browser saves it. */
   readonly fileName?: string;
+  /** False: there are many of its kind, each made anew. */
+  readonly isKept?: false;
   readonly write: (baseUrl: string) => string;
 }
 

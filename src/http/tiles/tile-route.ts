@@ -2,6 +2,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseQuery, splitPath } from "./address.ts";
+import { parseKml } from "./kml-address.ts";
 import { parseOgc } from "./ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import { type Asked, type DoorRefusal, notFound } from "./tile-parts.ts";
@@ -23,6 +24,7 @@ export interface TileRoute {
     | "quadkey"
     | "tilejson"
     | "ogc"
+    | "kml"
     | "ve"
     | "gmaps"
     | "mgmaps";
@@ -40,13 +42,14 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   if (first === "ogc") return ok({ protocol: "ogc", rest });
   if (first === "service") {
     if (second === "tms") return ok({ protocol: "tms", rest: segments.value.slice(2) });
+    if (second === "kml" && third !== undefined) return ok({ protocol: "kml", rest: segments.value.slice(2) });
     if (second === "wmts" && third === "rest") return ok({ protocol: "wmts-rest", rest: segments.value.slice(3) });
     if (second === "wmts" && third === undefined) return ok({ protocol: "wmts", rest: [] });
     const simple = second === "wms" || second === "ve" || second === "gmaps" || second === "mgmaps";
     if (simple && third === undefined) return ok({ protocol: second, rest: [] });
   }
   return notFound(
-    "Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /xyz, /quadkey, /tilejson and /ogc",
+    "Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
   );
 }
 
@@ -77,6 +80,8 @@ export function parseAsked(
       return answer("plain", () => parseTileJson(catalogue, rest, query));
     case "ogc":
       return answer("plain", () => parseOgc(catalogue, rest, query));
+    case "kml":
+      return answer("plain", () => parseKml(catalogue, rest, query));
     case "tms":
       return answer("plain", () => parseTms(catalogue, rest, query));
     case "wmts-rest":
