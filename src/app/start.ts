@@ -272,12 +272,21 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>, tellUses: () => void): Operations {
   return {
     rows: (layer) => keeper.call("rows", layer),
-    submit(request) {
+    submit(request, origin) {
       tellUses();
-      return keeper.call("submit", request);
+      return keeper.call("submit", request, origin);
     },
-    kill: (scope, layer) => keeper.call("kill", scope, layer),
-    killTask: (layer, taskId) => keeper.call("killTask", layer, taskId),
+    keyed: (by, key) => keeper.call("keyed", by, key),
+    kill: (scope, layer, by) => keeper.call("kill", scope, layer, by),
+    killTask: (layer, taskId, by) => keeper.call("killTask", layer, taskId, by),
+    cancel: (id, by) => keeper.call("cancel", id, by),
+    pause: (id, by) => keeper.call("pause", id, by),
+    unpause: (id) => keeper.call("unpause", id),
+    retry(id, origin) {
+      tellUses();
+      return keeper.call("retry", id, origin);
+    },
+    forget: (id) => keeper.call("forget", id),
     truncateLayer: (layer) => keeper.call("truncateLayer", layer),
     truncateParameters: (layer, values) => keeper.call("truncateParameters", layer, values),
     truncateOrphans: (layer) => keeper.call("truncateOrphans", layer),

@@ -33,7 +33,7 @@ export function send(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     ...(answer.type === undefined ? {} : { "Content-Type": answer.type }),
-    "Content-Length": String(body.byteLength),
+    ...(answer.status === 204 ? {} : { "Content-Length": String(body.byteLength) }),
     ...(options.draining ? { Connection: "close" } : {}),
     ...answer.headers,
   };

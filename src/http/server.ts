@@ -68,7 +68,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     massTruncateRoute({ operations, jobOptions }),
     diskQuotaRoute({ operations, compat }),
     reloadRoute(options.reload),
-    apiRoute({ operations, catalogue: options.catalogue }),
+    apiRoute({ operations, catalogue: options.catalogue, jobOptions }),
     mapPageRoute({ operations, catalogue: options.catalogue }),
   ];
   let draining = false;
@@ -224,6 +224,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       origin,
       base: origin + target.mount,
       catalogue,
+      by: user?.name ?? null,
       body: () => readBody(request),
     };
     return handler.handle(exchange);

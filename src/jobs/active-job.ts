@@ -1,9 +1,10 @@
-import type { TileRect } from "../grid/grid-set.ts";
-import { rectCount } from "../grid/grid-set.ts";
-import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
+import type { MetatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobRequest, JobView, TaskRow } from "./job.ts";
-import type { JobError, JobProgress, StoredJob } from "./job-store.ts";
+import type { JobError, JobProgress } from "./job-progress.ts";
+import type { StoredJob } from "./job-store.ts";
+import { viewOf } from "./job-view.ts";
+import { type JobWalk, walksOf } from "./job-walk.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -30,7 +31,7 @@ const ERROR_CLASSES_KEPT = 20;
 /**
  * A job that has not ended, in memory.
  *
- * States: pending → running when its first task starts; running → pending at a restart; → done when its last task finds no
+ * States: pending → running when its first task starts; running → pending at a restart and when it is paused; → done when its last task finds no
  * work; → aborted by kill of its last task, by the failure limit, by its layer's removal, or by an outage that lasts.
  * `JobRunner.#end` alone makes the last move.
  */
@@ -38,10 +39,12 @@ export class ActiveJob {
   readonly id: number;
   readonly request: JobRequest;
   readonly createdMs: number;
+  readonly createdBy: string | null;
+  readonly retryOf: number | null;
   readonly taskIds: readonly number[];
-  /** It ran before a restart: what is unfinished may have been done in part. */
-  readonly resumed: boolean;
-  readonly walks: readonly { readonly gridSet: string; readonly walk: MetatileWalk; readonly offset: bigint }[];
+  /** It ran before a restart or a pause: what is unfinished may have been done in part. */
+  resumed: boolean;
+  readonly walks: readonly JobWalk[];
   readonly metatiles: bigint;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
@@ -49,6 +52,9 @@ export class ActiveJob {
   endedMs: number | null = null;
   outcome: JobProgress["outcome"] = null;
   reason: string | null = null;
+  abortedBy: string | null = null;
+  /** None of its tasks is dealt a place. */
+  paused: boolean;
   total: bigint;
   stored: bigint;
   skipped: bigint;
@@ -72,24 +78,18 @@ export class ActiveJob {
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
+    this.createdBy = stored.createdBy;
+    this.retryOf = stored.retryOf;
+    this.paused = stored.paused;
     this.startedMs = stored.startedMs;
     this.resumed = resumed && stored.startedMs !== null;
     this.taskIds = stored.tasks.map((t) => t.id);
     this.tasks = stored.tasks
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
-    let offset = 0n;
-    this.walks =
-      request.type === "truncate"
-        ? []
-        : request.ranges.flatMap(({ gridSet, rects }) =>
-            rects.map((rect) => {
-              const at = { gridSet, walk: metatileWalk(rect, metatileFactors), offset };
-              offset += at.walk.count;
-              return at;
-            }),
-          );
-    this.metatiles = offset;
+    this.walks = walksOf(request, metatileFactors);
+    const last = this.walks.at(-1);
+    this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
     this.finished = IntervalSet.from(progress.finished);
     this.total = BigInt(progress.total);
     this.stored = BigInt(progress.stored);
@@ -154,6 +154,11 @@ export class ActiveJob {
     this.#rateFrom ??= { ms: nowMs, processed: this.processed };
   }
 
+  /** What is not measured on: a pause. */
+  stopClock(): void {
+    this.#rateFrom = undefined;
+  }
+
   /** Seconds that are left at the rate so far; -1 while unknown. */
   #remainingSeconds(nowMs: number): number {
     if (this.#rateFrom === undefined) return -1;
@@ -193,6 +198,7 @@ export class ActiveJob {
       errors: this.errorList(),
       reason: this.reason,
       outcome: this.outcome,
+      abortedBy: this.abortedBy,
     };
   }
 
@@ -201,70 +207,6 @@ export class ActiveJob {
   }
 
   view(): JobView {
-    return viewOf(
-      this.id,
-      this.state,
-      this.request,
-      this.progress(),
-      this.taskIds,
-      this.createdMs,
-      this.startedMs,
-      this.endedMs,
-    );
+    return viewOf({ ...this, state: this.state, progress: this.progress(), endedMs: this.endedMs });
   }
 }
-
-export function viewOf(
-  id: number,
-  state: JobView["state"],
-  request: JobRequest,
-  progress: JobProgress,
-  tasks: readonly number[],
-  createdMs: number,
-  startedMs: number | null,
-  endedMs: number | null,
-): JobView {
-  const { bounds } = request;
-  return {
-    id,
-    layer: request.layer,
-    type: request.type,
-    gridSet: request.gridSet,
-    format: request.format,
-    parameters: request.parameters,
-    bounds: bounds === null ? null : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY],
-    zoomStart: request.zoomStart,
-    zoomStop: request.zoomStop,
-    state,
-    outcome: progress.outcome,
-    reason: progress.reason,
-    tasks,
-    tiles: {
-      total: BigInt(progress.total),
-      stored: BigInt(progress.stored),
-      skipped: BigInt(progress.skipped),
-      failed: BigInt(progress.failed),
-      ...(request.type === "truncate" ? { deleted: BigInt(progress.deleted) } : {}),
-    },
-    createdAt: new Date(createdMs).toISOString(),
-    startedAt: startedMs === null ? null : new Date(startedMs).toISOString(),
-    endedAt: endedMs === null ? null : new Date(endedMs).toISOString(),
-    errors: progress.errors,
-    retries: progress.retries,
-  };
-}
-
-export const emptyProgress = (request: JobRequest): JobProgress => ({
-  total: request.type === "truncate" ? "0" : String(request.ranges.reduce((sum, r) => sum + rangeCount(r.rects), 0n)),
-  stored: "0",
-  skipped: "0",
-  failed: "0",
-  deleted: "0",
-  retries: 0,
-  finished: [],
-  errors: [],
-  reason: null,
-  outcome: null,
-});
-
-const rangeCount = (rects: readonly TileRect[]): bigint => rects.reduce((sum, rect) => sum + rectCount(rect), 0n);

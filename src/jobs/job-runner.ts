@@ -2,10 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { SeedRange } from "../quota/enforcer.ts";
-import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
-import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+import { ActiveJob, type Task } from "./active-job.ts";
+import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobStore, NewJob } from "./job-store.ts";
+import { viewOf } from "./job-view.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -61,7 +62,7 @@ export class JobRunner {
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
-      job.reason = null;
+      if (!job.paused) job.reason = null;
       job.dirty = true;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
       else if (job.tasks.length === 0) this.#end(job);
@@ -69,24 +70,27 @@ export class JobRunner {
     this.#deal();
   }
 
-  submit(request: JobRequest): { jobId: number; taskIds: readonly number[] } {
+  submit(made: NewJob): SubmittedJob {
     const { jobs, catalogue, now, persist } = this.#parts;
-    let made = { jobId: 0, taskIds: [] as readonly number[] };
+    let ids = { jobId: 0, taskIds: [] as readonly number[] };
     const nowMs = now();
-    const progress = emptyProgress(request);
     persist(() => {
-      made = jobs.insert(request, progress, nowMs);
+      ids = jobs.insert(made, nowMs);
     });
+    const { request, progress, origin, retryOf } = made;
     const job = new ActiveJob(
       {
-        id: made.jobId,
+        id: ids.jobId,
         state: "pending",
         request,
         progress,
         createdMs: nowMs,
         startedMs: null,
         endedMs: null,
-        tasks: made.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+        tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+        paused: false,
+        createdBy: origin.by,
+        retryOf,
       },
       catalogue().layers.get(request.layer)?.metatile ?? [1, 1],
       false,
@@ -96,7 +100,7 @@ export class JobRunner {
     this.#turns.push(job);
     // After the answer: the first look at the list shows every task as it was accepted.
     setImmediate(() => this.#deal());
-    return made;
+    return { ...ids, known: false };
   }
 
   rows(layer: string | undefined): TaskRow[] {
@@ -112,7 +116,7 @@ export class JobRunner {
     this.#ranges ??= [...this.#active.values()].flatMap(({ request }) => {
       const { layer, format, parametersId } = request;
       if (request.type === "truncate" || format === null || parametersId === null) return [];
-      const [width, height] = this.#parts.catalogue().layers.get(layer)?.metatile ?? [1, 1];
+      const [width, height] = request.metatile ?? this.#parts.catalogue().layers.get(layer)?.metatile ?? [1, 1];
       // A metatile at the border is stored beyond it.
       return request.ranges.map(({ gridSet, rects }) => ({
         layer,
@@ -135,18 +139,7 @@ export class JobRunner {
     const active = this.#active.get(id);
     if (active !== undefined) return active.view();
     const stored = this.#parts.jobs.find(id);
-    if (stored === undefined) return undefined;
-    const { state, request, progress, createdMs, startedMs, endedMs, tasks } = stored;
-    return viewOf(
-      id,
-      state,
-      request,
-      progress,
-      tasks.map((t) => t.id),
-      createdMs,
-      startedMs,
-      endedMs,
-    );
+    return stored === undefined ? undefined : viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) });
   }
 
   list(filter: JobFilter): JobView[] {
@@ -156,7 +149,11 @@ export class JobRunner {
   }
 
   /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
-  async kill(choose: (job: ActiveJob, task: Task) => boolean): Promise<KilledTask[]> {
+  async kill(
+    choose: (job: ActiveJob, task: Task) => boolean,
+    by: string | null,
+    reason = "killed",
+  ): Promise<KilledTask[]> {
     const killed: KilledTask[] = [];
     const stopping: Promise<void>[] = [];
     const jobs = new Set<ActiveJob>();
@@ -171,7 +168,8 @@ export class JobRunner {
     await Promise.all(stopping);
     for (const job of jobs) {
       if (job.tasks.length > 0 || job.outcome !== null) continue;
-      job.reason = "killed";
+      job.reason = reason;
+      job.abortedBy = by;
       this.#end(job, "aborted");
     }
     this.#save(() => undefined);
@@ -179,12 +177,29 @@ export class JobRunner {
     return killed.sort((a, b) => a.id - b.id);
   }
 
-  killScope(scope: KillScope, layer: string | undefined): Promise<KilledTask[]> {
+  killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
         (layer === undefined || job.request.layer === layer) &&
         (scope === "all" || (scope === "running") === (task.status === 1)),
+      by,
     );
+  }
+
+  /** A job that has not ended. */
+  active(id: number): ActiveJob | undefined {
+    return this.#active.get(id);
+  }
+
+  /** Takes the places from a job's tasks, cancelling what is in flight. They are dealt new ones unless it is paused. */
+  async halt(job: ActiveJob): Promise<void> {
+    for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
+    await Promise.all(job.tasks.map((task) => task.running));
+  }
+
+  /** A job may go on: after the answer. */
+  wake(): void {
+    setImmediate(() => this.#deal());
   }
 
   /** Jobs of layers that the configuration no longer has end. */
@@ -238,7 +253,8 @@ export class JobRunner {
     job.startedMs ??= now();
     job.endedMs = now();
     job.dirty = false;
-    this.#save(() => this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs));
+    job.paused = false;
+    this.#save(() => this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress() }));
     this.#active.delete(job.id);
     this.#ranges = undefined;
     const turn = this.#turns.indexOf(job);
@@ -257,7 +273,7 @@ export class JobRunner {
 
   #nextWaiting(): { job: ActiveJob; task: Task } | undefined {
     for (const job of this.#turns) {
-      if (job.outcome !== null) continue;
+      if (job.outcome !== null || job.paused) continue;
       const task = job.tasks.find((t) => t.running === undefined);
       if (task !== undefined && this.#mayRun(job)) return { job, task };
     }
@@ -341,7 +357,7 @@ export class JobRunner {
       this.#parts.onRollback(() => {
         job.dirty = true;
       });
-      this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs);
+      this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress() });
       for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
     }
   }

@@ -17,12 +17,34 @@ export interface JobRequest {
   readonly zoomStop: number;
   /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
   readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
+  /** Tiles per metatile, across and up: what is finished is told in them, whatever the layer has later. Absent: the layer's. */
+  readonly metatile?: readonly [number, number];
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
   readonly failureLimit: number;
   /** The request set failure fields of its own: an outage is not waited out. */
   readonly ownFailurePolicy: boolean;
+}
+
+/** Who asked for a job, and under which key the same request may come again. */
+export interface JobOrigin {
+  /** The account; null: the interface is open. */
+  readonly by: string | null;
+  readonly key?: IdempotencyKey;
+}
+
+export interface IdempotencyKey {
+  readonly key: string;
+  /** Of what was asked: the same key with another digest is a mistake. */
+  readonly digest: string;
+}
+
+/** What a request became. `known`: its key had made the job before. */
+export interface SubmittedJob {
+  readonly jobId: number;
+  readonly taskIds: readonly number[];
+  readonly known: boolean;
 }
 
 export type JobState = "pending" | "running" | "done" | "aborted";
@@ -81,6 +103,13 @@ export interface JobView {
     readonly tile: readonly [number, number, number] | null;
   }[];
   readonly retries: number;
+  /** Pending until it is resumed; on the classic list it is as any pending one. */
+  readonly paused: boolean;
+  /** Accounts; null: the interface was open, or nobody did. */
+  readonly createdBy: string | null;
+  readonly abortedBy: string | null;
+  /** The job of which this one does what failed or was not done. */
+  readonly retryOf: number | null;
 }
 
 export interface JobFilter {

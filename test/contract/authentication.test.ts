@@ -161,6 +161,48 @@ describe("roles", () => {
     );
 });
 
+describe("roles under /api/v1", () => {
+  for (const request of [
+    "POST /api/v1/jobs",
+    "DELETE /api/v1/jobs/999999",
+    "POST /api/v1/jobs/999999/cancel",
+    "POST /api/v1/jobs/999999/pause",
+    "POST /api/v1/jobs/999999/resume",
+    "POST /api/v1/jobs/999999/retry",
+  ])
+    for (const [role, credentials, status] of [
+      ["nobody", "X-Nobody: 1", 401],
+      ["viewer", VIEWER, 403],
+      ["operator", OPERATOR, 404],
+    ] as const)
+      transcript(
+        `${request} as ${role} is ${status}`,
+        `\n> ${request}\n> ${credentials}\n>\n> {"layer":"no:such"}\n< ${status} application/problem+json\n<\n< {any}`,
+      );
+  transcript(
+    "a job tells who made it and who ended it",
+    `
+    > POST /api/v1/jobs
+    > ${OPERATOR}
+    >
+    > {"layer":"a"}
+    < 201 application/json
+    <
+    < {"id":{id:job},{any}"createdBy":"op","abortedBy":null{any}
+    > POST /api/v1/jobs/{id:job}/pause
+    > ${OPERATOR}
+    < 200 application/json
+    <
+    < {any}"reason":"paused by op"{any}
+    > POST /api/v1/jobs/{id:job}/cancel
+    > ${ADMIN}
+    < 200 application/json
+    <
+    < {any}"reason":"cancelled",{any}"createdBy":"op","abortedBy":"admin"{any}
+  `,
+  );
+});
+
 describe("the order after 401", () => {
   const refused = (sentence: string, request: string, credentials: string, status: number): void =>
     transcript(

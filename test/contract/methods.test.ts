@@ -70,7 +70,7 @@ transcript(
 transcript(
   "the API's 405 is a problem",
   `
-  > DELETE /api/v1/jobs
+  > DELETE /api/v1/usage
   < 405 application/problem+json
   < Allow: GET, HEAD, OPTIONS
   <

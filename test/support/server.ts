@@ -106,6 +106,8 @@ export interface JobJson {
   readonly tiles: { total: number; stored: number; skipped: number; failed: number; deleted?: number };
   readonly errors: { class: string; count: number; message: string }[];
   readonly retries: number;
+  readonly paused: boolean;
+  readonly retryOf: number | null;
 }
 
 export async function job(server: TestServer, id: number): Promise<JobJson> {

@@ -1,3 +1,4 @@
+import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
@@ -9,6 +10,7 @@ import type { Handler, Resource } from "../resource.ts";
 export interface ApiParts {
   readonly operations: Operations;
   readonly catalogue: () => Catalogue;
+  readonly jobOptions: () => JobOptions;
 }
 
 export const json = (value: unknown, status = 200): Answer => ({
