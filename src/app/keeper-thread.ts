@@ -6,6 +6,7 @@ import type { LedgerGate } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileRect } from "../grid/grid-set.ts";
+import type { JobEvent } from "../jobs/job.ts";
 import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -44,6 +45,7 @@ export interface FrontMethods {
   sweep(): Promise<void>;
   cancelSweep(): void;
   evicted(tileSet: TileSet, rect: TileRect): void;
+  jobEvent(event: JobEvent): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -119,6 +121,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           boot: bootId(),
           now: Date.now,
           random: Math.random,
+          tell: (event) => channel.note("jobEvent", [event]),
           log,
         });
         release = () => {

@@ -12,6 +12,7 @@ import { TileCache } from "../cache/tile-cache.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import { JobEvents } from "../http/api/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer } from "../http/server.ts";
@@ -57,6 +58,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const storeRoot = join(configuration.dataDir, "tiles");
   mkdirSync(storeRoot, { recursive: true });
   const instance = randomUUID();
+  const jobEvents = new JobEvents(instance.slice(0, 8));
 
   let current = configuration;
   let catalogue: Catalogue = catalogueOf(configuration.layers);
@@ -89,6 +91,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     cancelSweep: () => sweeping?.abort(),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
+    jobEvent: (event) => jobEvents.publish(event),
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
   const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
@@ -214,6 +217,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     catalogue: () => catalogue,
     jobOptions: () => current.jobs,
     operations,
+    jobEvents,
     authenticator,
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
@@ -253,6 +257,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       clearInterval(healthTimer);
       clearInterval(useTimer);
       tellUses();
+      // Whoever waits for a job, or listens, is let go: they would hold the server for minutes.
+      jobEvents.close();
       // Jobs and users finish what is in flight together.
       const keeperStopped = keeper.call("close", left());
       await http.close(left());

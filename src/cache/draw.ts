@@ -31,7 +31,8 @@ export interface DrawFailure {
 }
 
 export type DrawOutcome =
-  | { readonly kind: "stored" }
+  /** `bytes`: of the tiles that were written. */
+  | { readonly kind: "stored"; readonly bytes: number }
   /** The layer was truncated while this was drawn: drawn, but not kept. */
   | { readonly kind: "stale" }
   /** Drawn, but the store had no room for it. */

@@ -221,7 +221,7 @@ export class Draws implements DrawGate {
         if (result.storeFailure !== undefined) {
           return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
-        return { kind: "stored" };
+        return { kind: "stored", bytes: result.written.reduce((sum, tile) => sum + tile.bytes, 0) };
       case "failed":
         return failed(result);
       case "cancelled":

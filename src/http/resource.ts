@@ -20,6 +20,8 @@ export interface Exchange {
   readonly catalogue: Catalogue;
   /** The account that asks; null: no users are configured. */
   readonly by: string | null;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
   body(): Promise<Result<Uint8Array, Refusal>>;
 }
 

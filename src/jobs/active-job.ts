@@ -1,10 +1,12 @@
 import type { MetatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobRequest, JobView, TaskRow } from "./job.ts";
-import type { JobError, JobProgress } from "./job-progress.ts";
+import { JobCounts } from "./job-counts.ts";
+import { countsProgress, type JobError, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
 import { type JobWalk, walksOf } from "./job-walk.ts";
+import { RateMeter } from "./rate-meter.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -55,14 +57,12 @@ export class ActiveJob {
   abortedBy: string | null = null;
   /** None of its tasks is dealt a place. */
   paused: boolean;
-  total: bigint;
-  stored: bigint;
-  skipped: bigint;
-  failed: bigint;
-  deleted: bigint;
+  readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
   dirty = false;
+  /** What was told of it last, and when. */
+  told: { readonly standing: string; readonly ms: number } | undefined;
   /** A metatile that has been drawn: what a probe of the upstream asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
@@ -70,8 +70,10 @@ export class ActiveJob {
   noRoomSinceMs: number | undefined;
   #cursor = 0n;
   readonly #returned: bigint[] = [];
-  /** Since when, and from how many tiles on, the rate is measured. */
-  #rateFrom: { ms: number; processed: bigint } | undefined;
+  readonly #meter = new RateMeter();
+  #workedMs: number;
+  /** Since when it has been at work; undefined while it is not. */
+  #atWorkSinceMs: number | undefined;
 
   constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
     const { progress, request } = stored;
@@ -91,18 +93,21 @@ export class ActiveJob {
     const last = this.walks.at(-1);
     this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
     this.finished = IntervalSet.from(progress.finished);
-    this.total = BigInt(progress.total);
-    this.stored = BigInt(progress.stored);
-    this.skipped = BigInt(progress.skipped);
-    this.failed = BigInt(progress.failed);
-    this.deleted = BigInt(progress.deleted);
+    this.counts = JobCounts.from(progress.zooms);
+    this.#workedMs = progress.workedMs;
     this.retries = progress.retries;
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
   }
 
   get processed(): bigint {
-    return this.request.type === "truncate" ? this.deleted : this.stored + this.skipped + this.failed;
+    const { deleted, stored, skipped, failed } = this.counts.sum;
+    return this.request.type === "truncate" ? deleted : stored + skipped + failed;
+  }
+
+  get #left(): bigint {
+    const { total } = this.counts.sum;
+    return total > this.processed ? total - this.processed : 0n;
   }
 
   get state(): "pending" | "running" | "done" | "aborted" {
@@ -151,30 +156,30 @@ export class ActiveJob {
   }
 
   startClock(nowMs: number): void {
-    this.#rateFrom ??= { ms: nowMs, processed: this.processed };
+    this.#atWorkSinceMs ??= nowMs;
   }
 
-  /** What is not measured on: a pause. */
-  stopClock(): void {
-    this.#rateFrom = undefined;
+  /** It is paused or has ended. */
+  stopClock(nowMs: number): void {
+    this.#workedMs = this.#worked(nowMs);
+    this.#atWorkSinceMs = undefined;
+    this.#meter.reset();
   }
 
-  /** Seconds that are left at the rate so far; -1 while unknown. */
-  #remainingSeconds(nowMs: number): number {
-    if (this.#rateFrom === undefined) return -1;
-    const done = this.processed - this.#rateFrom.processed;
-    const elapsed = nowMs - this.#rateFrom.ms;
-    if (done <= 0n || elapsed <= 0) return -1;
-    const left = this.total > this.processed ? this.total - this.processed : 0n;
-    const seconds = (left * BigInt(Math.ceil(elapsed))) / done / 1000n;
-    return seconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(seconds);
+  /** To be told now and then how far it is. */
+  sampleRate(nowMs: number): void {
+    if (this.#atWorkSinceMs !== undefined) this.#meter.sample(nowMs, this.processed);
+  }
+
+  #worked(nowMs: number): number {
+    return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
   }
 
   /** The rows of the live tasks: while all are listed, their totals add up to the job's (decisions 5). */
   rows(nowMs: number): TaskRow[] {
-    const left = this.total > this.processed ? this.total - this.processed : 0n;
+    const left = this.#left;
     const live = BigInt(this.tasks.length);
-    const remainingSeconds = this.#remainingSeconds(nowMs);
+    const remainingSeconds = this.#meter.timeLeft(nowMs, this.processed, left)?.seconds ?? -1;
     return this.tasks.map((task, i) => ({
       processed: task.processed,
       total: task.processed + left / live + (BigInt(i) < left % live ? 1n : 0n),
@@ -186,19 +191,16 @@ export class ActiveJob {
     }));
   }
 
-  progress(): JobProgress {
+  progress(nowMs: number): JobProgress {
     return {
-      total: String(this.total),
-      stored: String(this.stored),
-      skipped: String(this.skipped),
-      failed: String(this.failed),
-      deleted: String(this.deleted),
+      ...countsProgress(this.counts),
       retries: this.retries,
       finished: this.finished.toJSON(),
       errors: this.errorList(),
       reason: this.reason,
       outcome: this.outcome,
       abortedBy: this.abortedBy,
+      workedMs: this.#worked(nowMs),
     };
   }
 
@@ -206,7 +208,12 @@ export class ActiveJob {
     return [...this.errors].map(([name, e]) => ({ class: name, ...e }));
   }
 
-  view(): JobView {
-    return viewOf({ ...this, state: this.state, progress: this.progress(), endedMs: this.endedMs });
+  view(nowMs: number): JobView {
+    const job = { ...this, state: this.state, progress: this.progress(nowMs) };
+    if (this.outcome !== null) return viewOf(job, undefined);
+    return viewOf(job, {
+      tilesPerSecond: this.#meter.rate(nowMs, this.processed) ?? null,
+      timeLeft: this.#meter.timeLeft(nowMs, this.processed, this.#left) ?? null,
+    });
   }
 }

@@ -13,6 +13,8 @@ export interface JobDeskParts {
   readonly catalogue: () => Catalogue;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
+  readonly forgotten: (id: number) => void;
+  readonly now: () => number;
 }
 
 const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
@@ -63,10 +65,10 @@ export class JobDesk {
    * first, so that no crash makes the job go on.
    */
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
-    const { runner } = this.#parts;
+    const { runner, now } = this.#parts;
     const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
-    if (job.paused) return ok(job.view());
+    if (job.paused) return ok(job.view(now()));
     const before = job.reason;
     job.paused = true;
     job.reason = by === null ? "paused" : `paused by ${by}`;
@@ -77,21 +79,22 @@ export class JobDesk {
     });
     const { reason } = job;
     await runner.halt(job);
-    if (job.outcome !== null) return refuse(hasEnded(job.view()));
+    if (job.outcome !== null) return refuse(hasEnded(job.view(now())));
     // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
     if (job.paused) {
       job.reason = reason;
       job.resumed ||= job.startedMs !== null;
-      job.stopClock();
+      job.stopClock(now());
       job.dirty = true;
     }
-    return ok(job.view());
+    return ok(job.view(now()));
   }
 
   unpause(id: number): Result<JobView, Refusal> {
-    const job = this.#parts.runner.active(id);
+    const { runner, now } = this.#parts;
+    const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
-    if (!job.paused) return ok(job.view());
+    if (!job.paused) return ok(job.view(now()));
     const { reason } = job;
     job.paused = false;
     job.reason = null;
@@ -100,8 +103,8 @@ export class JobDesk {
       job.paused = true;
       job.reason = reason;
     });
-    this.#parts.runner.wake();
-    return ok(job.view());
+    runner.wake();
+    return ok(job.view(now()));
   }
 
   retry(id: number, origin: JobOrigin): Result<SubmittedJob, Refusal> {
@@ -122,11 +125,12 @@ export class JobDesk {
   }
 
   forget(id: number): Result<null, Refusal> {
-    const { jobs, runner, persist } = this.#parts;
+    const { jobs, runner, persist, forgotten } = this.#parts;
     const view = runner.job(id);
     if (view === undefined) return refuse(unknownJob(id));
     if (runner.active(id) !== undefined) return refuse(hasNotEnded(id, view.state));
     persist(() => jobs.delete(id));
+    forgotten(id);
     return ok(null);
   }
 

@@ -1,5 +1,6 @@
 import { rectCount } from "../grid/grid-set.ts";
 import type { JobRequest } from "./job.ts";
+import { JobCounts, type ZoomCountsText } from "./job-counts.ts";
 
 export interface JobError {
   readonly class: string;
@@ -22,21 +23,38 @@ export interface JobProgress {
   readonly reason: string | null;
   readonly outcome: "done" | "done_with_failures" | "aborted" | null;
   readonly abortedBy: string | null;
+  readonly zooms: readonly ZoomCountsText[];
+  /** How long it has been at work. */
+  readonly workedMs: number;
 }
 
+/** Counts as they are persisted: in all, and by zoom. */
+export const countsProgress = (
+  counts: JobCounts,
+): Pick<JobProgress, "total" | "stored" | "skipped" | "failed" | "deleted" | "zooms"> => ({
+  total: String(counts.sum.total),
+  stored: String(counts.sum.stored),
+  skipped: String(counts.sum.skipped),
+  failed: String(counts.sum.failed),
+  deleted: String(counts.sum.deleted),
+  zooms: counts.toJSON(),
+});
+
 export const emptyProgress = (request: JobRequest): JobProgress => ({
-  total: String(request.type === "truncate" ? 0n : totalOf(request)),
-  stored: "0",
-  skipped: "0",
-  failed: "0",
-  deleted: "0",
+  ...countsProgress(totalsOf(request)),
   retries: 0,
   finished: [],
   errors: [],
   reason: null,
   outcome: null,
   abortedBy: null,
+  workedMs: 0,
 });
 
-const totalOf = ({ ranges }: JobRequest): bigint =>
-  ranges.reduce((sum, { rects }) => rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
+/** What a truncate will find is not known before it starts. */
+function totalsOf({ type, ranges }: JobRequest): JobCounts {
+  const counts = new JobCounts();
+  if (type === "truncate") return counts;
+  for (const { rects } of ranges) for (const rect of rects) counts.add(rect.z, { total: rectCount(rect) });
+  return counts;
+}

@@ -26,6 +26,8 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
   readonly beforeAbort: () => Promise<void>;
+  /** Told what has been persisted of a job. */
+  readonly told: (job: JobView) => void;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -33,6 +35,15 @@ export interface JobRunnerParts {
 /** A job that must end: thrown by its work, told as its reason. */
 export class JobAborted extends Error {
   override readonly name = "JobAborted";
+}
+
+const COUNTS_TOLD_MS = 1_000;
+
+/** A list of a thousand jobs does not tell each zoom of each. */
+function listed(view: JobView | undefined): JobView[] {
+  if (view === undefined) return [];
+  const { zooms, ...rest } = view;
+  return [rest];
 }
 
 /**
@@ -49,6 +60,8 @@ export class JobRunner {
   #closing = false;
   /** Ends of tasks and jobs that are not on the disk yet. */
   #unsaved: (() => void)[] = [];
+  /** Saved since they were told of last. */
+  readonly #untold = new Set<ActiveJob>();
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
@@ -98,6 +111,8 @@ export class JobRunner {
     this.#active.set(job.id, job);
     this.#ranges = undefined;
     this.#turns.push(job);
+    this.#untold.add(job);
+    this.tell();
     // After the answer: the first look at the list shows every task as it was accepted.
     setImmediate(() => this.#deal());
     return { ...ids, known: false };
@@ -137,15 +152,17 @@ export class JobRunner {
 
   job(id: number): JobView | undefined {
     const active = this.#active.get(id);
-    if (active !== undefined) return active.view();
+    if (active !== undefined) return active.view(this.#parts.now());
     const stored = this.#parts.jobs.find(id);
-    return stored === undefined ? undefined : viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) });
+    return stored === undefined
+      ? undefined
+      : viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
   }
 
   list(filter: JobFilter): JobView[] {
     // What is running is newer in memory than in the database.
     this.#parts.persist(() => this.saveDirty());
-    return this.#parts.jobs.list(filter).flatMap(({ id }) => this.job(id) ?? []);
+    return this.#parts.jobs.list(filter).flatMap(({ id }) => listed(this.job(id)));
   }
 
   /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
@@ -248,13 +265,15 @@ export class JobRunner {
 
   #end(job: ActiveJob, outcome?: "aborted"): void {
     const { now, log } = this.#parts;
-    job.outcome = outcome ?? (job.failed > 0n ? "done_with_failures" : "done");
+    job.outcome = outcome ?? (job.counts.sum.failed > 0n ? "done_with_failures" : "done");
     if (job.outcome !== "aborted") job.reason = null;
     job.startedMs ??= now();
     job.endedMs = now();
+    job.stopClock(job.endedMs);
     job.dirty = false;
     job.paused = false;
-    this.#save(() => this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress() }));
+    this.#untold.add(job);
+    this.#save(() => this.#saveJob(job));
     this.#active.delete(job.id);
     this.#ranges = undefined;
     const turn = this.#turns.indexOf(job);
@@ -343,6 +362,10 @@ export class JobRunner {
     }
   }
 
+  #saveJob(job: ActiveJob): void {
+    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.now()) });
+  }
+
   /** Saves what changed; inside the caller's transaction. */
   saveDirty(): void {
     const unsaved = this.#unsaved;
@@ -353,12 +376,26 @@ export class JobRunner {
     for (const save of unsaved) save();
     for (const job of this.#active.values()) {
       if (!job.dirty) continue;
+      job.sampleRate(this.#parts.now());
       job.dirty = false;
+      this.#untold.add(job);
       this.#parts.onRollback(() => {
         job.dirty = true;
       });
-      this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress() });
+      this.#saveJob(job);
       for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
+    }
+  }
+
+  /** After a commit: tells what has been saved, but of counts alone no more than once a second. */
+  tell(): void {
+    const nowMs = this.#parts.now();
+    for (const job of this.#untold) {
+      const standing = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
+      if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
+      job.told = { standing, ms: nowMs };
+      this.#untold.delete(job);
+      for (const view of listed(job.view(nowMs))) this.#parts.told(view);
     }
   }
 

@@ -183,7 +183,7 @@ export class JobStore {
     const id = int(row, "id");
     // Both texts were written by this file.
     const request: JobRequest = JSON.parse(text(row, "request"));
-    const progress: JobProgress = { ...SINCE_ADDED, ...JSON.parse(text(row, "progress")) };
+    const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
     return {
       id,
       state: stateOf(text(row, "state")),
@@ -207,8 +207,15 @@ export class JobStore {
   }
 }
 
-/** Fields that jobs written by older versions do not have. */
-const SINCE_ADDED: Pick<JobProgress, "abortedBy"> = { abortedBy: null };
+/** What jobs written by older versions do not have. Their counts were not told by zoom: they all go to the first. */
+function sinceAdded(
+  { zoomStart }: JobRequest,
+  written: Omit<JobProgress, "abortedBy" | "zooms" | "workedMs"> & Partial<JobProgress>,
+): JobProgress {
+  const { total, stored, skipped, failed, deleted } = written;
+  const all = { z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" };
+  return { abortedBy: null, zooms: [all], workedMs: 0, ...written };
+}
 
 function stateOf(state: string): JobState {
   if (state === "pending" || state === "running" || state === "done" || state === "aborted") return state;

@@ -1,8 +1,22 @@
 import type { JobView } from "./job.ts";
+import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 
-/** A job as the doors show it, from what is persisted of it. */
-export function viewOf(job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] }): JobView {
+/** What is known only of a job that is at work. */
+export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
+
+/** Over all the time that it was at work. */
+function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): Pace {
+  const { stored, skipped, failed, deleted } = counts;
+  const tiles = type === "truncate" ? BigInt(deleted) : BigInt(stored) + BigInt(skipped) + BigInt(failed);
+  return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
+}
+
+/** A job as the doors show it, from what is persisted of it; of one that has not ended, with its pace now. */
+export function viewOf(
+  job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
+  pace: Pace | undefined,
+): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
   const { bounds } = request;
   return {
@@ -35,7 +49,26 @@ export function viewOf(job: Omit<StoredJob, "tasks"> & { readonly taskIds: reado
     createdBy: job.createdBy,
     abortedBy: progress.abortedBy,
     retryOf: job.retryOf,
+    bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
+    secondsWorked: Math.round(progress.workedMs) / 1000,
+    ...roundedPace(pace ?? pastPace(request, progress)),
+    zooms: progress.zooms.map((at) => ({
+      z: at.z,
+      tiles: {
+        total: BigInt(at.total),
+        stored: BigInt(at.stored),
+        skipped: BigInt(at.skipped),
+        failed: BigInt(at.failed),
+        ...(request.type === "truncate" ? { deleted: BigInt(at.deleted) } : {}),
+      },
+      bytes: BigInt(at.bytes),
+    })),
   };
 }
+
+const roundedPace = ({ tilesPerSecond, timeLeft }: Pace): Pace => ({
+  tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
+  timeLeft,
+});
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -24,6 +24,7 @@ import type { TileSet } from "../tile/tile-set.ts";
 import { Drops, type DropTarget, dropMigrations } from "./drops.ts";
 import type {
   IdempotencyKey,
+  JobEvent,
   JobFilter,
   JobOrigin,
   JobRequest,
@@ -57,6 +58,8 @@ export interface KeeperParts {
   readonly boot: string | undefined;
   readonly now: () => number;
   readonly random: () => number;
+  /** What has been persisted of jobs. */
+  readonly tell: (event: JobEvent) => void;
   readonly log: Logger;
 }
 
@@ -150,10 +153,18 @@ export class Keeper implements Operations {
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
       beforeAbort: () => this.#enforcer.cleanUp(),
+      told: (job) => parts.tell({ kind: "job", job }),
       now,
       log,
     });
-    this.#desk = new JobDesk({ jobs, runner: this.#runner, catalogue, persist: (also) => this.#persist(also) });
+    this.#desk = new JobDesk({
+      jobs,
+      runner: this.#runner,
+      catalogue,
+      persist: (also) => this.#persist(also),
+      forgotten: (id) => parts.tell({ kind: "forgotten", id }),
+      now,
+    });
     this.#flushTimer = setInterval(() => {
       try {
         this.#tick(jobs);
@@ -188,6 +199,7 @@ export class Keeper implements Operations {
       this.#ledger.recountSome(16);
       this.#persist(() => this.#runner.saveDirty());
     }
+    this.#runner.tell();
     const nowMs = this.#parts.now();
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     if (nowMs - this.#lastTrimMs < 60_000) return;
@@ -203,6 +215,7 @@ export class Keeper implements Operations {
         also?.();
       });
       this.#failure = undefined;
+      this.#runner.tell();
     } catch (error) {
       this.#fault(error);
       throw error;

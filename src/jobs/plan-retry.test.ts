@@ -32,7 +32,13 @@ const request: JobRequest = {
   ownFailurePolicy: false,
 };
 
-const progress = (fields: Partial<JobProgress>): JobProgress => ({ ...emptyProgress(request), ...fields });
+/** All that was counted is of zoom 0, as far as the sums are asked for. */
+function progress(fields: Partial<JobProgress>): JobProgress {
+  const all = { ...emptyProgress(request), ...fields };
+  const [first, ...others] = all.zooms;
+  const { stored, skipped, failed } = all;
+  return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, failed }, ...others] };
+}
 const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
 const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
   planRetry({ request, progress: progress(fields) }, failed, [1, 1]);

@@ -1,7 +1,8 @@
 import { rectCount, rectHolds } from "../grid/grid-set.ts";
 import { countedTiles, metatileNumber } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import { emptyProgress, type JobProgress } from "./job-progress.ts";
+import { JobCounts } from "./job-counts.ts";
+import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
 import { walksOf } from "./job-walk.ts";
 
@@ -19,7 +20,9 @@ export function planRetry(
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
   const walks = walksOf(request, metatileFactors);
   const finished = IntervalSet.from(progress.finished);
-  let left = BigInt(progress.total) - BigInt(progress.stored) - BigInt(progress.skipped) - BigInt(progress.failed);
+  const left = new JobCounts();
+  for (const { z, total, stored, skipped, failed: bad } of progress.zooms)
+    left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(bad) });
   for (const { x, y, z } of failed) {
     const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
     if (at === undefined) continue;
@@ -28,7 +31,7 @@ export function planRetry(
     // Its other tiles may have failed too.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
-    left += rectCount(countedTiles(at.walk, local));
+    left.add(z, { total: rectCount(countedTiles(at.walk, local)) });
   }
-  return left === 0n ? undefined : { ...fresh, total: String(left), finished: finished.toJSON() };
+  return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
 }

@@ -223,6 +223,34 @@ transcript(
 `,
 );
 
+transcript(
+  "a wait is answered at once for a job that has ended, and a wait that is no number of seconds up to 120 is refused",
+  `
+  > POST /api/v1/jobs
+  >
+  > {"layer":"ws:roads","zoomStop":3}
+  < 201 application/json
+  <
+  < {"id":{id:job},{any}
+  > GET /api/v1/jobs/{id:job}?wait=1
+  < 200 application/json
+  <
+  < {"id":{id:job},{any}"outcome":null{any}"timeLeft":null,"zooms":[{"z":0,"tiles":{"total":1,"stored":0,"skipped":0,"failed":0},"bytes":0},{any}]}
+  > POST /api/v1/jobs/{id:job}/cancel
+  < 200 application/json
+  <
+  < {any}
+  > GET /geowebcache/api/v1/jobs/{id:job}?wait=120
+  < 200 application/json
+  <
+  < {any}"outcome":"aborted"{any}
+  > GET /api/v1/jobs/{id:job}?wait=121
+  < 400 application/problem+json
+  <
+  < {any}"detail":"wait: expected seconds, a whole number from 0 to 120, got \\"121\\""{any}
+`,
+);
+
 describe("a job that does not exist", () => {
   for (const request of [
     "DELETE /api/v1/jobs/999999",

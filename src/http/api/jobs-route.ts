@@ -10,6 +10,7 @@ import type { Answer } from "../reply.ts";
 import type { Exchange, Handler, Resource } from "../resource.ts";
 import { type ApiParts, json, layerOf } from "./api-parts.ts";
 import { type AskedJob, decodeJobRequest } from "./job-request-codec.ts";
+import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
 const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
@@ -61,22 +62,24 @@ async function submit(
   return planned.ok ? operations.submit(planned.value, origin) : planned;
 }
 
-/** `jobs/ID`: one job; DELETE takes an ended one out of the history. */
-export function jobResource({ operations }: ApiParts, id: number): Resource {
+/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */
+export function jobResource(parts: ApiParts, id: number): Resource {
   return {
     problems: true,
     methods: {
       GET: {
         need: "read",
-        async handle() {
-          const job = await operations.job(id);
+        async handle({ query, signal }) {
+          const waitMs = waitOf(query);
+          if (!waitMs.ok) return refusalProblem(waitMs.error);
+          const job = await waitForJob(id, waitMs.value, parts, signal);
           return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
         },
       },
       DELETE: {
         need: "operate",
         async handle() {
-          const forgotten = await operations.forget(id);
+          const forgotten = await parts.operations.forget(id);
           return forgotten.ok ? { status: 204, body: "" } : refusalProblem(forgotten.error);
         },
       },

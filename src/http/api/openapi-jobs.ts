@@ -46,9 +46,9 @@ export const jobPaths = {
   "/jobs/{id}": {
     get: {
       operationId: "getJob",
-      summary: "One job",
-      parameters: [id],
-      responses: { 200: ok(ref("Job")), 404: failed },
+      summary: "One job; with wait when it has ended, or after so many seconds",
+      parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
+      responses: { 200: ok(ref("Job")), 400: failed, 404: failed },
     },
     delete: {
       operationId: "forgetJob",

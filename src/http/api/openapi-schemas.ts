@@ -2,6 +2,11 @@
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
 
+const tiles = {
+  type: "object",
+  properties: { total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 },
+};
+
 const job = {
   type: "object",
   required: ["id", "layer", "type", "state", "tasks", "tiles", "createdAt"],
@@ -19,10 +24,7 @@ const job = {
     outcome: { enum: [null, "done", "done_with_failures", "aborted"] },
     reason: nullable("string"),
     tasks: { type: "array", items: int64 },
-    tiles: {
-      type: "object",
-      properties: { total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 },
-    },
+    tiles,
     createdAt: { type: "string", format: "date-time" },
     startedAt: { type: ["string", "null"], format: "date-time" },
     endedAt: { type: ["string", "null"], format: "date-time" },
@@ -43,6 +45,23 @@ const job = {
     createdBy: nullable("string"),
     abortedBy: nullable("string"),
     retryOf: { type: ["integer", "null"], format: "int64" },
+    bytes: int64,
+    secondsWorked: { type: "number" },
+    tilesPerSecond: nullable("number"),
+    timeLeft: {
+      type: ["object", "null"],
+      properties: {
+        seconds: { type: "integer" },
+        least: { type: "integer" },
+        most: nullable("integer"),
+        confidence: { enum: ["low", "medium", "high"] },
+      },
+    },
+    zooms: {
+      description: "Not in lists",
+      type: "array",
+      items: { type: "object", properties: { z: { type: "integer" }, tiles, bytes: int64 } },
+    },
   },
 };
 
