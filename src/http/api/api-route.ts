@@ -1,5 +1,6 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
+import { eventsResource } from "./events-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
 import { openApi } from "./openapi.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
@@ -10,6 +11,7 @@ export function apiRoute(parts: ApiParts): Route {
     if (api !== "api" || version !== "v1") return undefined;
     if (name === "jobs") return jobsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
+    if (name === "events" && rest.length === 0) return eventsResource(parts);
     if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));
     return undefined;
   };

@@ -57,6 +57,23 @@ export const jobPaths = {
       responses: { 204: { description: "Gone" }, 404: failed, 409: failed },
     },
   },
+  "/events": {
+    get: {
+      operationId: "listenToJobs",
+      summary: "Server-sent events: snapshot (first), job (a change), forgotten (taken out of the history)",
+      parameters: [
+        parameter("layer", { type: "string" }),
+        parameter("job", int64),
+        parameter("lastEventId", { type: "string" }),
+        { name: "Last-Event-ID", in: "header", schema: { type: "string" } },
+      ],
+      responses: {
+        200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } },
+        400: failed,
+        404: failed,
+      },
+    },
+  },
   "/jobs/{id}/cancel": action("cancelJob", "Ends a job; nothing more is fetched, written or deleted for it"),
   "/jobs/{id}/pause": action("pauseJob", "Takes the places from a job until it is resumed, over restarts too"),
   "/jobs/{id}/resume": action("resumeJob", "Lets a paused job go on"),
