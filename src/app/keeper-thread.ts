@@ -160,6 +160,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     truncateOrphans: (layer) => keeper().truncateOrphans(layer),
     jobs: (filter) => keeper().jobs(filter),
     job: (id) => keeper().job(id),
+    jobMetrics: () => keeper().jobMetrics(),
     usage: (options) => keeper().usage(options),
     verify: (options) => keeper().verify(options),
     simulate: (choices) => keeper().simulate(choices),

@@ -218,6 +218,13 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     jobOptions: () => current.jobs,
     operations,
     jobEvents,
+    metrics: () => ({
+      tiles: cache.counts,
+      memory: { bytes: memory.bytes, limitBytes: memory.limitBytes },
+      upstreams: draws.upstreams(),
+      measures: draws.meter.measures(),
+      listeners: jobEvents.listeners,
+    }),
     authenticator,
     tileDoors: createTileDoors({
       catalogue: () => catalogue,
@@ -298,6 +305,7 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>, tellUses: ()
     truncateOrphans: (layer) => keeper.call("truncateOrphans", layer),
     jobs: (filter) => keeper.call("jobs", filter),
     job: (id) => keeper.call("job", id),
+    jobMetrics: () => keeper.call("jobMetrics"),
     usage: (options) => keeper.call("usage", options),
     verify: (options) => keeper.call("verify", options),
     simulate(choices) {

@@ -5,9 +5,10 @@ import { serversOf } from "../source/servers.ts";
 import type { FailureClass, FeatureInfo, FeatureInfoRequest } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
-import { Governor } from "./governor.ts";
+import { Governor, type GovernorState } from "./governor.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
+import { UpstreamMeter } from "./upstream-meter.ts";
 
 /** What a painter answers. */
 export type PaintResult =
@@ -19,12 +20,15 @@ export type PaintResult =
       readonly storeFailure: string | undefined;
       /** It could not because there is no room. */
       readonly storeFull: boolean;
+      /** How long the upstream took. */
+      readonly upstreamMs: number;
     }
   | {
       readonly kind: "failed";
       readonly failure: FailureClass;
       readonly message: string;
       readonly retryAfterMs: number | undefined;
+      readonly upstreamMs: number;
     }
   | { readonly kind: "cancelled" }
   /** The painter died: what it wrote last is not known. */
@@ -76,6 +80,10 @@ const PAINTER_DIED: DrawFailure = {
   retryAfterMs: undefined,
 };
 
+export interface UpstreamState extends GovernorState {
+  readonly upstream: string;
+}
+
 interface Flight {
   readonly order: DrawOrder;
   readonly done: Promise<PaintResult>;
@@ -95,6 +103,7 @@ export class Draws implements DrawGate {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
+  readonly meter = new UpstreamMeter();
   readonly #flights = new Map<string, Flight>();
   readonly #governors = new Map<string, Governor>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
@@ -125,6 +134,10 @@ export class Draws implements DrawGate {
       if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
       else governor.setConnections(connections);
     }
+  }
+
+  upstreams(): UpstreamState[] {
+    return [...this.#governors].map(([upstream, governor]) => ({ upstream, ...governor.state() }));
   }
 
   #governor(order: DrawOrder): Governor {
@@ -270,6 +283,7 @@ export class Draws implements DrawGate {
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
+      this.#measure(order, painted);
       if (result.kind === "painted") governor.succeeded();
       else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
       else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
@@ -278,6 +292,13 @@ export class Draws implements DrawGate {
       governor.release();
       if (opened !== undefined) this.#ledger.closeCells(opened);
     }
+  }
+
+  #measure({ tileSet }: DrawOrder, result: PaintResult): void {
+    const layer = this.#layer(tileSet.layer);
+    if (layer === undefined || (result.kind !== "painted" && result.kind !== "failed")) return;
+    const failure = result.kind === "failed" ? result.failure : undefined;
+    this.meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
   }
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {

@@ -24,6 +24,14 @@ export class MemoryTier {
     });
   }
 
+  get bytes(): number {
+    return this.#entries.calculatedSize;
+  }
+
+  get limitBytes(): number {
+    return this.#entries.maxSize;
+  }
+
   epoch(layer: string): number {
     return this.#epochs.get(layer) ?? 0;
   }

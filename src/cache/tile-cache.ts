@@ -10,13 +10,17 @@ import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** Counters by outcome. */
+/** Counters: each read is one of the hits, stale, absent or expired. */
 export interface TileCounts {
   memoryHits: number;
   storeHits: number;
-  misses: number;
-  failures: number;
+  /** Served although expired, and drawn anew behind the reader. */
   staleServed: number;
+  absent: number;
+  /** A tile was kept, but is too old. */
+  expired: number;
+  /** Draws that failed, of all the misses. */
+  failures: number;
 }
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
@@ -28,7 +32,7 @@ export class TileCache implements TileReader {
   readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly #revalidating = new Set<string>();
-  readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, misses: 0, failures: 0, staleServed: 0 };
+  readonly counts: TileCounts = { memoryHits: 0, storeHits: 0, staleServed: 0, absent: 0, expired: 0, failures: 0 };
 
   constructor(parts: {
     readonly store: BlobStore;
@@ -68,6 +72,8 @@ export class TileCache implements TileReader {
       this.#revalidate(request, tileSet, key, kept);
       return { kind: "tile", tile: kept };
     }
+    if (kept === undefined) this.counts.absent++;
+    else this.counts.expired++;
     return this.#miss(request, tileSet, key, kept);
   }
 
@@ -104,7 +110,6 @@ export class TileCache implements TileReader {
     key: string,
     expired: ServedTile | undefined,
   ): Promise<TileOutcome> {
-    this.counts.misses++;
     const { layer, subset, index, parameters } = request;
     const coverage = coverageAt(subset, index.z);
     const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, layer.metatile, coverage);
@@ -126,11 +131,8 @@ export class TileCache implements TileReader {
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired);
     }
-    if (expired !== undefined) {
-      this.counts.staleServed++;
-      return { kind: "tile", tile: expired };
-    }
     this.counts.failures++;
+    if (expired !== undefined) return { kind: "tile", tile: expired };
     return { kind: "failure", failure: failureOf(drawn) };
   }
 }

@@ -16,6 +16,8 @@ import { methodPage } from "./management/killed-page.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
+import { metricsRoute } from "./metrics/metrics-route.ts";
+import type { FrontMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions, ServerOptions, User } from "./options.ts";
 import { assetAnswer, mapPageRoute } from "./pages/map-page-route.ts";
 import { type Answer, HTML_TYPE, send, textAnswer } from "./reply.ts";
@@ -41,6 +43,7 @@ export interface HttpOptions {
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
   readonly jobEvents: JobEvents;
+  readonly metrics: () => FrontMetrics;
   readonly authenticator: Authenticator;
   readonly tileDoors: TileDoors;
   readonly readiness: () => Readiness;
@@ -71,6 +74,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     diskQuotaRoute({ operations, compat }),
     reloadRoute(options.reload),
     apiRoute({ operations, catalogue: options.catalogue, jobOptions, events: options.jobEvents }),
+    metricsRoute({ operations, metrics: options.metrics }),
     mapPageRoute({ operations, catalogue: options.catalogue }),
   ];
   let draining = false;
@@ -294,7 +298,7 @@ function isManaged(path: string): boolean {
   } catch {
     // Taken as it stands; it is refused later.
   }
-  return first === "rest" || first === "api" || /^(masstruncate|diskquota)(\.|$)/.test(first);
+  return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
 }
 
 function rawAnswer(status: string, text: string): string {

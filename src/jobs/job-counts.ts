@@ -1,5 +1,5 @@
 /** Tiles of a job at one zoom, by what became of them; `bytes` were written for it. */
-interface Counts {
+export interface Counts {
   readonly total: bigint;
   readonly stored: bigint;
   readonly skipped: bigint;

@@ -6,6 +6,7 @@ import { ActiveJob, type Task } from "./active-job.ts";
 import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobStore, NewJob } from "./job-store.ts";
+import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
@@ -60,6 +61,7 @@ export class JobRunner {
   #closing = false;
   /** Ends of tasks and jobs that are not on the disk yet. */
   #unsaved: (() => void)[] = [];
+  readonly #totals = new JobTotals();
   /** Saved since they were told of last. */
   readonly #untold = new Set<ActiveJob>();
 
@@ -75,6 +77,7 @@ export class JobRunner {
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
+      this.#totals.begin(job);
       if (!job.paused) job.reason = null;
       job.dirty = true;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
@@ -111,6 +114,7 @@ export class JobRunner {
     this.#active.set(job.id, job);
     this.#ranges = undefined;
     this.#turns.push(job);
+    this.#totals.begin(job);
     this.#untold.add(job);
     this.tell();
     // After the answer: the first look at the list shows every task as it was accepted.
@@ -272,6 +276,7 @@ export class JobRunner {
     job.stopClock(job.endedMs);
     job.dirty = false;
     job.paused = false;
+    this.#totals.end(job);
     this.#untold.add(job);
     this.#save(() => this.#saveJob(job));
     this.#active.delete(job.id);
@@ -397,6 +402,10 @@ export class JobRunner {
       this.#untold.delete(job);
       for (const view of listed(job.view(nowMs))) this.#parts.told(view);
     }
+  }
+
+  metrics(): JobMetrics {
+    return this.#totals.metrics(this.#active.values());
   }
 
   get needsSave(): boolean {

@@ -38,6 +38,7 @@ import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import type { JobMetrics } from "./job-totals.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
 import { tileFacts } from "./tile-facts.ts";
@@ -413,6 +414,10 @@ export class Keeper implements Operations {
 
   async job(id: number): Promise<JobView | undefined> {
     return this.#runner.job(id);
+  }
+
+  async jobMetrics(): Promise<JobMetrics> {
+    return this.#runner.metrics();
   }
 
   /** What a crash left open is counted before anybody is told. */

@@ -15,6 +15,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import type { JobMetrics } from "./job-totals.ts";
 
 /** What is kept at one zoom of one tile set. */
 export interface ZoomUsage {
@@ -110,6 +111,8 @@ export interface Operations {
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
+  /** What jobs have done since the start of the server. */
+  jobMetrics(): Promise<JobMetrics>;
   /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
   usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
   /** Begins to compare the ledger with the store; one at a time. False: one is running. */

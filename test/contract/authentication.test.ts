@@ -22,6 +22,8 @@ const VIEWER = basic("view:view");
 describe("without credentials every management request is 401, before path, method, cross-site and body", () => {
   for (const [method, path] of [
     ["GET", "/rest/seed.json"],
+    ["GET", "/metrics"],
+    ["POST", "/geowebcache/metrics"],
     ["GET", "/rest/seed/a.json"],
     ["GET", "/rest/seed/no:such.json"],
     ["POST", "/rest/seed/a.xml"],
@@ -123,6 +125,7 @@ describe("roles", () => {
       ["GET /rest/masstruncate", "application/xml", 200, 200, 200],
       ["GET /api/v1/jobs", "application/json", 200, 200, 200],
       ["GET /api/v1/usage", "application/json", 200, 200, 200],
+      ["GET /metrics", "text/plain; version=0.0.4; charset=utf-8", 200, 200, 200],
       ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/masstruncate?requestType=truncateLayer&layer=a", "text/plain", 403, 200, 200],

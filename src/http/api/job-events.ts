@@ -58,6 +58,11 @@ export class JobEvents {
     return number !== undefined && number <= this.last ? number : undefined;
   }
 
+  /** How many wait for the next one. */
+  get listeners(): number {
+    return this.#waiting.size;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
