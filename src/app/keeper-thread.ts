@@ -5,6 +5,7 @@ import type { DrawGate } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { JobEvent } from "../jobs/job.ts";
 import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -34,6 +35,7 @@ export interface KeeperMethods extends Operations, LedgerGate {
 
 /** What the keeper asks of the front. */
 export interface FrontMethods extends DrawGate {
+  jobEvent(event: JobEvent): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -92,6 +94,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           boot: bootId(),
           now: Date.now,
           random: Math.random,
+          tell: (event) => channel.note("jobEvent", [event]),
           log,
         });
         release = () => {
@@ -116,14 +119,21 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
       release();
     },
     rows: (layer) => keeper().rows(layer),
-    submit: (request) => keeper().submit(request),
-    kill: (scope, layer) => keeper().kill(scope, layer),
-    killTask: (layer, taskId) => keeper().killTask(layer, taskId),
+    submit: (request, origin) => keeper().submit(request, origin),
+    keyed: (by, key) => keeper().keyed(by, key),
+    kill: (scope, layer, by) => keeper().kill(scope, layer, by),
+    killTask: (layer, taskId, by) => keeper().killTask(layer, taskId, by),
+    cancel: (id, by) => keeper().cancel(id, by),
+    pause: (id, by) => keeper().pause(id, by),
+    unpause: (id) => keeper().unpause(id),
+    retry: (id, origin) => keeper().retry(id, origin),
+    forget: (id) => keeper().forget(id),
     truncateLayer: (layer) => keeper().truncateLayer(layer),
     truncateParameters: (layer, values) => keeper().truncateParameters(layer, values),
     truncateOrphans: (layer) => keeper().truncateOrphans(layer),
     jobs: (filter) => keeper().jobs(filter),
     job: (id) => keeper().job(id),
+    jobMetrics: () => keeper().jobMetrics(),
     usage: (options) => keeper().usage(options),
     verify: (options) => keeper().verify(options),
     simulate: (choices) => keeper().simulate(choices),

@@ -20,17 +20,27 @@ export function operationsOf(
   };
   return {
     rows: (layer) => answered(channel.call("rows", layer)),
-    submit(request) {
+    submit(request, origin) {
       before();
-      return answered(channel.call("submit", request));
+      return answered(channel.call("submit", request, origin));
     },
-    kill: (scope, layer) => answered(channel.call("kill", scope, layer)),
-    killTask: (layer, taskId) => answered(channel.call("killTask", layer, taskId)),
+    keyed: (by, key) => answered(channel.call("keyed", by, key)),
+    kill: (scope, layer, by) => answered(channel.call("kill", scope, layer, by)),
+    killTask: (layer, taskId, by) => answered(channel.call("killTask", layer, taskId, by)),
+    cancel: (id, by) => answered(channel.call("cancel", id, by)),
+    pause: (id, by) => answered(channel.call("pause", id, by)),
+    unpause: (id) => answered(channel.call("unpause", id)),
+    retry(id, origin) {
+      before();
+      return answered(channel.call("retry", id, origin));
+    },
+    forget: (id) => answered(channel.call("forget", id)),
     truncateLayer: (layer) => answered(channel.call("truncateLayer", layer)),
     truncateParameters: (layer, values) => answered(channel.call("truncateParameters", layer, values)),
     truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
+    jobMetrics: () => answered(channel.call("jobMetrics")),
     usage: (options) => answered(channel.call("usage", options)),
     verify: (options) => answered(channel.call("verify", options)),
     simulate(choices) {

@@ -35,10 +35,10 @@ export interface PainterMethods {
 }
 
 /** @throws what is no failure of an upstream */
-function failedDraw(error: unknown): Extract<PaintResult, { readonly kind: "failed" }> {
+function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
   const { failure, message, retryAfterMs } = error;
-  return { kind: "failed", failure, message, retryAfterMs };
+  return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
 }
 
 function startPainter(): void {
@@ -64,6 +64,7 @@ function startPainter(): void {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
+    const beganMs = performance.now();
     if (opened === undefined) throw new Error("the painter has not begun");
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
@@ -83,12 +84,12 @@ function startPainter(): void {
         },
         signal,
       );
-      const { written, stale, storeFailure, storeFull } = painting;
+      const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", written, tiles, stale, storeFailure, storeFull };
+      return { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedDraw(error);
+      return failedDraw(error, beganMs);
     } finally {
       // In a later turn, after what was written has been told: the messages keep their order.
       if (storing === 0 && settled.length > 0) {
@@ -115,12 +116,13 @@ function startPainter(): void {
     async ask(name, question) {
       const layer = layers.get(name);
       if (layer === undefined) return { kind: "cancelled" };
+      const beganMs = performance.now();
       const source = sourceOf(layer.source);
       if (source.ask === undefined) throw new Error(`the source of ${name} knows pictures only`);
       try {
         return { kind: "info", info: await source.ask(question, new AbortController().signal) };
       } catch (error) {
-        return failedDraw(error);
+        return failedDraw(error, beganMs);
       }
     },
     async sweep(signal) {

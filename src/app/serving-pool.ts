@@ -1,14 +1,17 @@
 import cluster, { type Worker } from "node:cluster";
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { UserDraw } from "../cache/draws.ts";
 import type { HotTiles } from "../cache/memory-tier.ts";
+import { noTileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Readiness } from "../http/server.ts";
+import type { JobEvent } from "../jobs/job.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import { operationsOf } from "./operations-channel.ts";
-import type { Core } from "./serving.ts";
+import type { Core, ServingMetrics } from "./serving.ts";
 import type { CoreMethods, ServingData, ServingMethods } from "./serving-process.ts";
 
 interface Member {
@@ -24,7 +27,7 @@ const RESTART_MS = 500;
  * alone draws, accounts and manages. Connections are dealt out in turn.
  */
 export class ServingPool implements HotTiles {
-  readonly #data: Omit<ServingData, "configuration" | "readiness">;
+  readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId">;
   readonly #log: Logger;
   readonly #methods: Omit<CoreMethods, "hello">;
   /** Those that have begun. */
@@ -36,7 +39,7 @@ export class ServingPool implements HotTiles {
   #closing = false;
 
   constructor(parts: {
-    readonly data: Omit<ServingData, "readiness">;
+    readonly data: Omit<ServingData, "readiness" | "eventsId">;
     readonly workers: number;
     readonly core: Core;
     readonly log: Logger;
@@ -58,6 +61,7 @@ export class ServingPool implements HotTiles {
       compose: (composition) => core.compose(composition),
       used: (report) => core.used(report),
       reload: () => core.reload(),
+      metrics: () => core.metrics(),
     };
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./serving-process.js", import.meta.url)),
@@ -74,7 +78,15 @@ export class ServingPool implements HotTiles {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
       const hello = (): void => {
-        channel.note("begin", [{ ...this.#data, configuration: this.#configuration, readiness: this.#readiness }]);
+        channel.note("begin", [
+          {
+            ...this.#data,
+            configuration: this.#configuration,
+            readiness: this.#readiness,
+            // One that comes later has not been told the events before.
+            eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
+          },
+        ]);
         this.#members.add(member);
         resolve(member);
       };
@@ -111,6 +123,15 @@ export class ServingPool implements HotTiles {
 
   /** They tell by themselves. */
   tellUses(): void {}
+
+  publish(event: JobEvent): void {
+    for (const { channel } of this.#members) channel.note("publish", [event]);
+  }
+
+  async metrics(): Promise<ServingMetrics> {
+    const known = await this.#all(({ channel }) => channel.call("metrics"));
+    return known.filter((one) => one !== undefined).reduce(sumOf, NOTHING);
+  }
 
   clear(layer: string): void {
     for (const { channel } of this.#members) channel.note("clear", [layer]);
@@ -155,6 +176,22 @@ export class ServingPool implements HotTiles {
     clearTimeout(timer);
   }
 }
+
+const NOTHING: ServingMetrics = { tiles: noTileCounts(), memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
+
+const sumOf = (a: ServingMetrics, b: ServingMetrics): ServingMetrics => ({
+  tiles: {
+    memoryHits: a.tiles.memoryHits + b.tiles.memoryHits,
+    storeHits: a.tiles.storeHits + b.tiles.storeHits,
+    staleServed: a.tiles.staleServed + b.tiles.staleServed,
+    absent: a.tiles.absent + b.tiles.absent,
+    expired: a.tiles.expired + b.tiles.expired,
+    failures: a.tiles.failures + b.tiles.failures,
+    failuresRemembered: a.tiles.failuresRemembered + b.tiles.failuresRemembered,
+  },
+  memory: { bytes: a.memory.bytes + b.memory.bytes, limitBytes: a.memory.limitBytes + b.memory.limitBytes },
+  listeners: a.listeners + b.listeners,
+});
 
 /** Of what was drawn, only what was asked for travels between processes. */
 const only = (drawn: UserDraw, { x, y }: TileIndex): UserDraw =>

@@ -1,15 +1,17 @@
 import type { UserDraws } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/server.ts";
 import type { Composition } from "../image/compose.ts";
+import type { JobEvent } from "../jobs/job.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import { createLogger } from "./logger.ts";
-import { Serving } from "./serving.ts";
+import { Serving, type ServingMetrics } from "./serving.ts";
 
 /** What a serving process is given when it has said that it is there. */
 export interface ServingData {
@@ -17,6 +19,7 @@ export interface ServingData {
   readonly readiness: Readiness;
   /** Of this process. */
   readonly memoryTierBytes: number;
+  readonly eventsId: string;
   readonly storeRoot: string;
   readonly instance: string;
 }
@@ -27,6 +30,8 @@ export interface ServingMethods {
   begin(data: ServingData): void;
   /** @throws when the address cannot be had */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
+  publish(event: JobEvent): void;
+  metrics(): Promise<ServingMetrics>;
   clear(layer: string): void;
   forget(keys: readonly string[]): void;
   /** Everything before has been done when this answers. */
@@ -43,6 +48,7 @@ export interface CoreMethods extends Operations, UserDraws {
   compose(composition: Composition): Promise<Uint8Array>;
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
+  metrics(): Promise<FrontMetrics>;
 }
 
 function startServing(): void {
@@ -52,10 +58,11 @@ function startServing(): void {
     return begun;
   };
   const methods: ServingMethods = {
-    begin({ configuration, readiness, memoryTierBytes, storeRoot, instance }) {
+    begin({ configuration, readiness, memoryTierBytes, eventsId, storeRoot, instance }) {
       begun = new Serving({
         configuration,
         memoryTierBytes,
+        eventsId,
         store: createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
         core: {
           operations: channel,
@@ -67,12 +74,15 @@ function startServing(): void {
           compose: (composition) => channel.call("compose", composition),
           used: (report) => channel.note("used", [report]),
           reload: () => channel.call("reload"),
+          metrics: () => channel.call("metrics"),
         },
         log: createLogger(),
       });
       begun.ready(readiness);
     },
     listen: (host, port) => serving().listen(host, port),
+    publish: (event) => serving().publish(event),
+    metrics: () => serving().metrics(),
     clear: (layer) => serving().clear(layer),
     forget: (keys) => serving().forget(keys),
     settled: () => {},

@@ -5,12 +5,15 @@ import { TileCache } from "../cache/tile-cache.ts";
 import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { JobEvents } from "../http/api/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
+import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Composition } from "../image/compose.ts";
+import type { JobEvent } from "../jobs/job.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -27,7 +30,12 @@ export interface Core {
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
+  /** Of all who serve, and of the draws. */
+  metrics(): Promise<FrontMetrics>;
 }
+
+/** What those who serve know of themselves. */
+export type ServingMetrics = Pick<FrontMetrics, "tiles" | "memory" | "listeners">;
 
 /** How often the keeper is told which tiles were read. */
 const USE_MS = 250;
@@ -39,6 +47,8 @@ export class Serving implements HotTiles {
   readonly #uses = new UseRecorder(Date.now);
   readonly #authenticator: Authenticator;
   readonly #http: HttpServer;
+  readonly #reader: TileCache;
+  readonly #jobEvents: JobEvents;
   readonly #useTimer: NodeJS.Timeout;
   #configuration: Configuration;
   #catalogue: Catalogue;
@@ -47,6 +57,8 @@ export class Serving implements HotTiles {
   constructor(parts: {
     readonly configuration: Configuration;
     readonly memoryTierBytes: number;
+    /** Names the row of events that this process is told. */
+    readonly eventsId: string;
     readonly store: BlobStore;
     readonly core: Core;
     readonly log: Logger;
@@ -56,6 +68,7 @@ export class Serving implements HotTiles {
     this.#configuration = parts.configuration;
     this.#catalogue = catalogueOf(parts.configuration.layers);
     this.#memory = new MemoryTier(parts.memoryTierBytes);
+    this.#jobEvents = new JobEvents(parts.eventsId);
     const authenticator = new Authenticator(parts.configuration.users);
     this.#authenticator = authenticator;
     const draws: UserDraws = {
@@ -75,6 +88,7 @@ export class Serving implements HotTiles {
       shared: () => this.#configuration.store.shared,
       now: Date.now,
     });
+    this.#reader = reader;
     const operations = operationsOf(
       core.operations,
       () => this.tellUses(),
@@ -86,6 +100,8 @@ export class Serving implements HotTiles {
       catalogue: () => this.#catalogue,
       jobOptions: () => this.#configuration.jobs,
       operations,
+      jobEvents: this.#jobEvents,
+      metrics: () => core.metrics(),
       authenticator,
       tileDoors: createTileDoors({
         catalogue: () => this.#catalogue,
@@ -112,6 +128,19 @@ export class Serving implements HotTiles {
   tellUses(): void {
     const report = this.#uses.drain();
     if (report !== undefined) this.#core.used(report);
+  }
+
+  publish(event: JobEvent): void {
+    this.#jobEvents.publish(event);
+  }
+
+  async metrics(): Promise<ServingMetrics> {
+    const { bytes, limitBytes } = this.#memory;
+    return {
+      tiles: this.#reader.counts,
+      memory: { bytes, limitBytes },
+      listeners: this.#jobEvents.listeners,
+    };
   }
 
   clear(layer: string): void {
@@ -141,6 +170,8 @@ export class Serving implements HotTiles {
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#useTimer);
     this.tellUses();
+    // Whoever waits for a job, or listens, is let go: they would hold the server for minutes.
+    this.#jobEvents.close();
     await this.#http.close(graceMs);
   }
 }

@@ -61,6 +61,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     forget: (layer) => draws.forget(layer),
     sweep: (signal) => draws.sweep(signal),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
+    jobEvent: (event) => serving.publish(event),
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
   const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
@@ -167,6 +168,11 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       lastUseMs = Date.now();
       keeper.note("used", [report]);
     },
+    metrics: async () => ({
+      ...(await serving.metrics()),
+      upstreams: draws.upstreams(),
+      measures: draws.meter.measures(),
+    }),
     reload,
   };
   const { workers, memoryTierBytes } = configuration.server;
@@ -176,6 +182,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       : new Serving({
           configuration,
           memoryTierBytes,
+          eventsId: instance,
           store: createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
           core,
           log,

@@ -35,8 +35,8 @@ export interface DrawFailure {
 }
 
 export type DrawOutcome =
-  /** `written`: where the order was watched, unless somebody else's draw has stored it. */
-  | { readonly kind: "stored"; readonly written?: readonly WrittenTile[] }
+  /** `bytes`: of the tiles that were written. `written`: where the order was watched. */
+  | { readonly kind: "stored"; readonly bytes: number; readonly written?: readonly WrittenTile[] }
   /** The layer was truncated while this was drawn: drawn, but not kept. */
   | { readonly kind: "stale" }
   /** Drawn, but the store had no room for it. */

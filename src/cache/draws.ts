@@ -6,9 +6,10 @@ import type { FailureClass, Question, UpstreamDocument } from "../source/source.
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
-import { Governor, type Refused } from "./governor.ts";
+import { Governor, type GovernorState, type Refused } from "./governor.ts";
 import type { HotTiles } from "./memory-tier.ts";
 import type { PaintedTile } from "./paint.ts";
+import { UpstreamMeter } from "./upstream-meter.ts";
 
 /** What a painter answers. */
 export type PaintResult =
@@ -20,12 +21,15 @@ export type PaintResult =
       readonly storeFailure: string | undefined;
       /** It could not because there is no room. */
       readonly storeFull: boolean;
+      /** How long the upstream took. */
+      readonly upstreamMs: number;
     }
   | {
       readonly kind: "failed";
       readonly failure: FailureClass;
       readonly message: string;
       readonly retryAfterMs: number | undefined;
+      readonly upstreamMs: number;
     }
   | { readonly kind: "cancelled" }
   /** The painter died: what it wrote last is not known. */
@@ -111,6 +115,9 @@ const PAINTER_DIED: DrawFailure = {
 
 /** What becomes of a draw; only a user's may be refused. */
 type FlightResult = PaintResult | ({ readonly kind: "refused" } & Refused);
+export interface UpstreamState extends GovernorState {
+  readonly upstream: string;
+}
 
 interface Flight {
   readonly order: DrawOrder;
@@ -131,6 +138,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
+  readonly meter = new UpstreamMeter();
   readonly #failures: FailureMemory;
   readonly #flights = new Map<string, Flight>();
   readonly #governors = new Map<string, Governor>();
@@ -167,6 +175,10 @@ export class Draws implements DrawGate, UserDraws {
       if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
       else governor.setConnections(connections);
     }
+  }
+
+  upstreams(): UpstreamState[] {
+    return [...this.#governors].map(([upstream, governor]) => ({ upstream, ...governor.state() }));
   }
 
   #governor(order: DrawOrder): Governor {
@@ -281,7 +293,11 @@ export class Draws implements DrawGate, UserDraws {
         if (result.storeFailure !== undefined) {
           return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
         }
-        return order.watched === true ? { kind: "stored", written: result.written } : { kind: "stored" };
+        return {
+          kind: "stored",
+          bytes: result.written.reduce((sum, tile) => sum + tile.bytes, 0),
+          ...(order.watched === true ? { written: result.written } : {}),
+        };
       case "failed":
         return failed(result);
       case "cancelled":
@@ -338,6 +354,7 @@ export class Draws implements DrawGate, UserDraws {
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
+      this.#measure(order, painted);
       learn(governor, result);
       if (result.kind === "painted") this.#failures.forget(flightKey(order));
       else if (result.kind === "failed") {
@@ -349,6 +366,13 @@ export class Draws implements DrawGate, UserDraws {
       governor.release();
       if (opened !== undefined) this.#ledger.closeCells(opened);
     }
+  }
+
+  #measure({ tileSet }: DrawOrder, result: PaintResult): void {
+    const layer = this.#layer(tileSet.layer);
+    if (layer === undefined || (result.kind !== "painted" && result.kind !== "failed")) return;
+    const failure = result.kind === "failed" ? result.failure : undefined;
+    this.meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
   }
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {

@@ -19,6 +19,15 @@ interface Waiter {
   readonly refuse: (refused: Refused) => void;
 }
 
+export interface GovernorState {
+  readonly inUse: number;
+  /** Connections that may be in use now. */
+  readonly bearable: number;
+  readonly usersWaiting: number;
+  readonly jobsWaiting: number;
+  readonly down: boolean;
+}
+
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
 
 /**
@@ -54,6 +63,17 @@ export class Governor {
     this.#bearable = this.#bearable === this.#limit ? connections : Math.min(this.#bearable, connections);
     this.#limit = connections;
     this.#serve();
+  }
+
+  /** How it stands, for those who watch. */
+  state(): GovernorState {
+    return {
+      inUse: this.#inUse,
+      bearable: Math.floor(this.#bearable),
+      usersWaiting: this.#users.length,
+      jobsWaiting: this.#jobs.length,
+      down: this.#down,
+    };
   }
 
   /** Whether a user's request must be refused at once. A probe that is due is let through, and the next one put off. */

@@ -31,6 +31,14 @@ export class MemoryTier implements HotTiles {
     });
   }
 
+  get bytes(): number {
+    return this.#entries.calculatedSize;
+  }
+
+  get limitBytes(): number {
+    return this.#entries.maxSize;
+  }
+
   epoch(layer: string): number {
     return this.#epochs.get(layer) ?? 0;
   }

@@ -26,6 +26,8 @@ export interface Painting {
   readonly storeFailure: string | undefined;
   /** It could not because there is no room. */
   readonly storeFull: boolean;
+  /** How long the source took. */
+  readonly upstreamMs: number;
 }
 
 /** A metatile's picture with its gutter. */
@@ -89,6 +91,7 @@ export async function paint(
   const { layer, subset, format, source, store } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
+  const beganMs = performance.now();
   const drawing = await source.draw(
     {
       gridSet: subset.gridSet,
@@ -101,6 +104,7 @@ export async function paint(
     },
     signal,
   );
+  const upstreamMs = performance.now() - beganMs;
   const positions: { x: number; y: number; keep: boolean }[] = [];
   const width = rect.maxX - rect.minX + 1;
   for (let y = rect.minY; y <= rect.maxY; y++) {
@@ -115,7 +119,7 @@ export async function paint(
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
   try {
-    return await keepTiles(order, tiles, store, parts.isCurrent);
+    return { ...(await keepTiles(order, tiles, store, parts.isCurrent)), upstreamMs };
   } finally {
     parts.storing(false);
   }
@@ -153,7 +157,7 @@ async function keepTiles(
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
   store: BlobStore,
   isCurrent: () => boolean,
-): Promise<Painting> {
+): Promise<Omit<Painting, "upstreamMs">> {
   const { tileSet, rect } = order;
   const written: WrittenTile[] = [];
   let stale = false;

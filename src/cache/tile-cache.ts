@@ -11,16 +11,30 @@ import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-re
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** Counters by outcome. */
+/** Counters: each read is one of the hits, stale, absent or expired. */
 export interface TileCounts {
   memoryHits: number;
   storeHits: number;
-  misses: number;
-  failures: number;
+  /** Served although expired, and drawn anew behind the reader. */
   staleServed: number;
+  absent: number;
+  /** A tile was kept, but is too old. */
+  expired: number;
+  /** Draws that failed, of all the misses. */
+  failures: number;
   /** Failures that were answered without asking the upstream again. */
   failuresRemembered: number;
 }
+
+export const noTileCounts = (): TileCounts => ({
+  memoryHits: 0,
+  storeHits: 0,
+  staleServed: 0,
+  absent: 0,
+  expired: 0,
+  failures: 0,
+  failuresRemembered: 0,
+});
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
 export class TileCache implements TileReader {
@@ -31,14 +45,7 @@ export class TileCache implements TileReader {
   readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly #revalidating = new Set<string>();
-  readonly counts: TileCounts = {
-    memoryHits: 0,
-    storeHits: 0,
-    misses: 0,
-    failures: 0,
-    staleServed: 0,
-    failuresRemembered: 0,
-  };
+  readonly counts: TileCounts = noTileCounts();
 
   constructor(parts: {
     readonly store: BlobStore;
@@ -78,6 +85,8 @@ export class TileCache implements TileReader {
       this.#revalidate(request, tileSet, key, kept);
       return { kind: "tile", tile: kept };
     }
+    if (kept === undefined) this.counts.absent++;
+    else this.counts.expired++;
     return this.#miss(request, tileSet, key, kept);
   }
 
@@ -135,7 +144,6 @@ export class TileCache implements TileReader {
     key: string,
     expired: ServedTile | undefined,
   ): Promise<TileOutcome> {
-    this.counts.misses++;
     const { layer, subset, index, parameters } = request;
     const coverage = coverageAt(subset, index.z);
     const metatile = metatileFor(layer, tileSet.format);
@@ -159,11 +167,8 @@ export class TileCache implements TileReader {
       return this.#miss(request, tileSet, key, expired);
     }
     if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
-    if (expired !== undefined) {
-      this.counts.staleServed++;
-      return { kind: "tile", tile: expired };
-    }
     this.counts.failures++;
+    if (expired !== undefined) return { kind: "tile", tile: expired };
     return { kind: "failure", failure: failureOf(drawn) };
   }
 }

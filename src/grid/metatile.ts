@@ -43,6 +43,18 @@ export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
   return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
 }
 
+/** The number of the metatile that holds a tile of the walk's rectangle: `metatileAt` the other way. */
+export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint {
+  const column = Math.floor(x / walk.factorX) - Math.floor(walk.rect.minX / walk.factorX);
+  const row = Math.floor(y / walk.factorY) - Math.floor(walk.rect.minY / walk.factorY);
+  const band = Math.floor(row / BAND);
+  const height = Math.min(BAND, walk.rows - band * BAND);
+  const group = Math.floor(column / BAND);
+  const width = Math.min(BAND, walk.columns - group * BAND);
+  const inGroup = (row - band * BAND) * width + (column - group * BAND);
+  return BigInt(band) * BigInt(walk.columns) * BigInt(BAND) + BigInt(group * height * BAND) + BigInt(inGroup);
+}
+
 /** The metatile that holds a tile, cut to what may be drawn. */
 export function metatileOf(
   x: number,

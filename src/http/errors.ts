@@ -24,6 +24,8 @@ function statusOf(code: RefusalCode): number {
       return 409;
     case "too_large":
       return 413;
+    case "key_reused":
+      return 422;
     case "too_many_attempts":
       return 429;
   }

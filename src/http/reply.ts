@@ -5,7 +5,8 @@ import { asciiJson } from "../lib/escape.ts";
 export interface Answer {
   readonly status: number;
   readonly type?: string;
-  readonly body: string | Uint8Array;
+  /** A stream is sent as it comes, without a length. */
+  readonly body: string | Uint8Array | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,23 +23,45 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
 });
 
 /** Sends an answer of the management interface: never stored, its body only for other methods than HEAD. */
-export function send(
+export async function send(
   response: ServerResponse,
   answer: Answer,
   options: { readonly head: boolean; readonly draining: boolean },
-): void {
+): Promise<void> {
   if (response.headersSent || response.destroyed) return;
-  const body = typeof answer.body === "string" ? Buffer.from(answer.body, "utf8") : answer.body;
+  const text = answer.body;
+  const body = typeof text === "string" ? Buffer.from(text, "utf8") : text;
+  const isWhole = body instanceof Uint8Array;
   const headers: Record<string, string> = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     ...(answer.type === undefined ? {} : { "Content-Type": answer.type }),
-    "Content-Length": String(body.byteLength),
+    ...(isWhole && answer.status !== 204 ? { "Content-Length": String(body.byteLength) } : {}),
     ...(options.draining ? { Connection: "close" } : {}),
     ...answer.headers,
   };
   response.writeHead(answer.status, headers);
-  response.end(options.head ? undefined : body);
+  if (options.head || isWhole) response.end(options.head ? undefined : body);
+  else await sendStream(response, body);
+}
+
+/** No faster than the client reads: nothing is collected for one that is slow. Ends when the client has gone. */
+async function sendStream(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {
+  response.flushHeaders();
+  for await (const part of parts) {
+    if (response.destroyed) return;
+    if (response.write(part)) continue;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        response.off("drain", done);
+        response.off("close", done);
+        resolve();
+      };
+      response.on("drain", done);
+      response.on("close", done);
+    });
+  }
+  response.end();
 }
 
 /** JSON in ASCII, bigints as integers, no blanks. */

@@ -18,6 +18,10 @@ export interface Exchange {
   /** The origin with the mount asked. */
   readonly base: string;
   readonly catalogue: Catalogue;
+  /** The account that asks; null: no users are configured. */
+  readonly by: string | null;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
   body(): Promise<Result<Uint8Array, Refusal>>;
 }
 

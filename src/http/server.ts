@@ -7,6 +7,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { apiRoute } from "./api/api-route.ts";
+import type { JobEvents } from "./api/job-events.ts";
 import { type Authenticator, mayDo } from "./auth/credentials.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { refusalProblem, refusalText } from "./errors.ts";
@@ -15,6 +16,8 @@ import { methodPage } from "./management/killed-page.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
+import { metricsRoute } from "./metrics/metrics-route.ts";
+import type { FrontMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions, ServerOptions, User } from "./options.ts";
 import { assetAnswer, mapPageRoute } from "./pages/map-page-route.ts";
 import { type Answer, HTML_TYPE, send, textAnswer } from "./reply.ts";
@@ -39,6 +42,8 @@ export interface HttpOptions {
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
+  readonly jobEvents: JobEvents;
+  readonly metrics: () => Promise<FrontMetrics>;
   readonly authenticator: Authenticator;
   readonly tileDoors: TileDoors;
   readonly readiness: () => Readiness;
@@ -68,7 +73,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     massTruncateRoute({ operations, jobOptions }),
     diskQuotaRoute({ operations, compat }),
     reloadRoute(options.reload),
-    apiRoute({ operations, catalogue: options.catalogue }),
+    apiRoute({ operations, catalogue: options.catalogue, jobOptions, events: options.jobEvents }),
+    metricsRoute({ operations, metrics: options.metrics }),
     mapPageRoute({ operations, catalogue: options.catalogue }),
   ];
   let draining = false;
@@ -90,15 +96,15 @@ export function createHttpServer(options: HttpOptions): HttpServer {
         stack: error instanceof Error ? error.stack : undefined,
       });
       if (response.headersSent) response.destroy();
-      else send(response, textAnswer(500, "Internal error"), { head: request.method === "HEAD", draining: true });
+      else void send(response, textAnswer(500, "Internal error"), { head: request.method === "HEAD", draining: true });
     });
   });
-  server.on("checkExpectation", (_, response) =>
-    send(response, textAnswer(417, "Expect: only 100-continue is known", { Connection: "close" }), {
+  server.on("checkExpectation", (_, response) => {
+    void send(response, textAnswer(417, "Expect: only 100-continue is known", { Connection: "close" }), {
       head: false,
       draining,
-    }),
-  );
+    });
+  });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
   server.on("connect", (_, socket: Socket) => {
     socket.end(rawAnswer("405 Method Not Allowed", "Method CONNECT is not allowed here"));
@@ -107,10 +113,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? "/";
     const head = request.method === "HEAD";
-    const plain = (answer: Answer) => {
-      send(response, answer, { head, draining });
-      return Promise.resolve();
-    };
+    const plain = (answer: Answer) => send(response, answer, { head, draining });
     if (url.length > PATH_LIMIT)
       return plain(textAnswer(414, `The address is longer than ${PATH_LIMIT} bytes.`, { Connection: "close" }));
     if (request.httpVersion === "1.1" && request.headers.host === undefined)
@@ -140,9 +143,11 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       );
     }
     if (target.path.startsWith("/assets/")) return plain(assetAnswer(target.path, request.method ?? "GET"));
-    return manage(request, target).then((answer) => {
-      if (!response.destroyed) send(response, answer, { head, draining: draining || !request.complete });
-    });
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    return manage(request, target, gone.signal).then((answer) =>
+      send(response, answer, { head, draining: draining || !request.complete }),
+    );
   }
 
   /** `/livez`: the process answers. `/readyz`, `/healthz`: it can serve. */
@@ -155,7 +160,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     return state.ready ? textAnswer(200, "ok") : textAnswer(503, state.reason);
   }
 
-  async function manage(request: IncomingMessage, target: Target): Promise<Answer> {
+  async function manage(request: IncomingMessage, target: Target, signal: AbortSignal): Promise<Answer> {
     const method = request.method ?? "GET";
     const isApi = /^\/api(\/|$)/.test(target.path);
     const refused = isApi ? refusalProblem : refusalText;
@@ -224,6 +229,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       origin,
       base: origin + target.mount,
       catalogue,
+      by: user?.name ?? null,
+      signal,
       body: () => readBody(request),
     };
     return handler.handle(exchange);
@@ -291,7 +298,7 @@ function isManaged(path: string): boolean {
   } catch {
     // Taken as it stands; it is refused later.
   }
-  return first === "rest" || first === "api" || /^(masstruncate|diskquota)(\.|$)/.test(first);
+  return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
 }
 
 function rawAnswer(status: string, text: string): string {

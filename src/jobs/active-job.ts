@@ -1,9 +1,12 @@
-import type { TileRect } from "../grid/grid-set.ts";
-import { rectCount } from "../grid/grid-set.ts";
-import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
+import type { MetatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobRequest, JobView, TaskRow } from "./job.ts";
-import type { JobError, JobProgress, StoredJob } from "./job-store.ts";
+import { JobCounts } from "./job-counts.ts";
+import { countsProgress, type JobError, type JobProgress } from "./job-progress.ts";
+import type { StoredJob } from "./job-store.ts";
+import { viewOf } from "./job-view.ts";
+import { type JobWalk, walksOf } from "./job-walk.ts";
+import { RateMeter } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
@@ -31,7 +34,7 @@ const ERROR_CLASSES_KEPT = 20;
 /**
  * A job that has not ended, in memory.
  *
- * States: pending → running when its first task starts; running → pending at a restart; → done when its last task finds no
+ * States: pending → running when its first task starts; running → pending at a restart and when it is paused; → done when its last task finds no
  * work; → aborted by kill of its last task, by the failure limit, by its layer's removal, or by an outage that lasts.
  * `JobRunner.#end` alone makes the last move.
  */
@@ -39,10 +42,12 @@ export class ActiveJob {
   readonly id: number;
   readonly request: JobRequest;
   readonly createdMs: number;
+  readonly createdBy: string | null;
+  readonly retryOf: number | null;
   readonly taskIds: readonly number[];
-  /** It ran before a restart: what is unfinished may have been done in part. */
-  readonly resumed: boolean;
-  readonly walks: readonly { readonly gridSet: string; readonly walk: MetatileWalk; readonly offset: bigint }[];
+  /** It ran before a restart or a pause: what is unfinished may have been done in part. */
+  resumed: boolean;
+  readonly walks: readonly JobWalk[];
   readonly metatiles: bigint;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
@@ -50,14 +55,15 @@ export class ActiveJob {
   endedMs: number | null = null;
   outcome: JobProgress["outcome"] = null;
   reason: string | null = null;
-  total: bigint;
-  stored: bigint;
-  skipped: bigint;
-  failed: bigint;
-  deleted: bigint;
+  abortedBy: string | null = null;
+  /** None of its tasks is dealt a place. */
+  paused: boolean;
+  readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
   dirty = false;
+  /** What was told of it last, and when. */
+  told: { readonly standing: string; readonly ms: number } | undefined;
   /** A metatile that has been drawn: what a probe of the upstream asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
@@ -67,45 +73,44 @@ export class ActiveJob {
   noRoomSinceMs: number | undefined;
   #cursor = 0n;
   readonly #returned: bigint[] = [];
-  /** Since when, and from how many tiles on, the rate is measured. */
-  #rateFrom: { ms: number; processed: bigint } | undefined;
+  readonly #meter = new RateMeter();
+  #workedMs: number;
+  /** Since when it has been at work; undefined while it is not. */
+  #atWorkSinceMs: number | undefined;
 
   constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
     const { progress, request } = stored;
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
+    this.createdBy = stored.createdBy;
+    this.retryOf = stored.retryOf;
+    this.paused = stored.paused;
     this.startedMs = stored.startedMs;
     this.resumed = resumed && stored.startedMs !== null;
     this.taskIds = stored.tasks.map((t) => t.id);
     this.tasks = stored.tasks
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
-    let offset = 0n;
-    this.walks =
-      request.type === "truncate"
-        ? []
-        : request.ranges.flatMap(({ gridSet, rects }) =>
-            rects.map((rect) => {
-              const at = { gridSet, walk: metatileWalk(rect, metatileFactors), offset };
-              offset += at.walk.count;
-              return at;
-            }),
-          );
-    this.metatiles = offset;
+    this.walks = walksOf(request, metatileFactors);
+    const last = this.walks.at(-1);
+    this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
     this.finished = IntervalSet.from(progress.finished);
-    this.total = BigInt(progress.total);
-    this.stored = BigInt(progress.stored);
-    this.skipped = BigInt(progress.skipped);
-    this.failed = BigInt(progress.failed);
-    this.deleted = BigInt(progress.deleted);
+    this.counts = JobCounts.from(progress.zooms);
+    this.#workedMs = progress.workedMs;
     this.retries = progress.retries;
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
   }
 
   get processed(): bigint {
-    return this.request.type === "truncate" ? this.deleted : this.stored + this.skipped + this.failed;
+    const { deleted, stored, skipped, failed } = this.counts.sum;
+    return this.request.type === "truncate" ? deleted : stored + skipped + failed;
+  }
+
+  get #left(): bigint {
+    const { total } = this.counts.sum;
+    return total > this.processed ? total - this.processed : 0n;
   }
 
   get state(): "pending" | "running" | "done" | "aborted" {
@@ -154,25 +159,30 @@ export class ActiveJob {
   }
 
   startClock(nowMs: number): void {
-    this.#rateFrom ??= { ms: nowMs, processed: this.processed };
+    this.#atWorkSinceMs ??= nowMs;
   }
 
-  /** Seconds that are left at the rate so far; -1 while unknown. */
-  #remainingSeconds(nowMs: number): number {
-    if (this.#rateFrom === undefined) return -1;
-    const done = this.processed - this.#rateFrom.processed;
-    const elapsed = nowMs - this.#rateFrom.ms;
-    if (done <= 0n || elapsed <= 0) return -1;
-    const left = this.total > this.processed ? this.total - this.processed : 0n;
-    const seconds = (left * BigInt(Math.ceil(elapsed))) / done / 1000n;
-    return seconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(seconds);
+  /** It is paused or has ended. */
+  stopClock(nowMs: number): void {
+    this.#workedMs = this.#worked(nowMs);
+    this.#atWorkSinceMs = undefined;
+    this.#meter.reset();
+  }
+
+  /** To be told now and then how far it is. */
+  sampleRate(nowMs: number): void {
+    if (this.#atWorkSinceMs !== undefined) this.#meter.sample(nowMs, this.processed);
+  }
+
+  #worked(nowMs: number): number {
+    return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
   }
 
   /** The rows of the live tasks: while all are listed, their totals add up to the job's (decisions 5). */
   rows(nowMs: number): TaskRow[] {
-    const left = this.total > this.processed ? this.total - this.processed : 0n;
+    const left = this.#left;
     const live = BigInt(this.tasks.length);
-    const remainingSeconds = this.#remainingSeconds(nowMs);
+    const remainingSeconds = this.#meter.timeLeft(nowMs, this.processed, left)?.seconds ?? -1;
     return this.tasks.map((task, i) => ({
       processed: task.processed,
       total: task.processed + left / live + (BigInt(i) < left % live ? 1n : 0n),
@@ -184,18 +194,16 @@ export class ActiveJob {
     }));
   }
 
-  progress(): JobProgress {
+  progress(nowMs: number): JobProgress {
     return {
-      total: String(this.total),
-      stored: String(this.stored),
-      skipped: String(this.skipped),
-      failed: String(this.failed),
-      deleted: String(this.deleted),
+      ...countsProgress(this.counts),
       retries: this.retries,
       finished: this.finished.toJSON(),
       errors: this.errorList(),
       reason: this.reason,
       outcome: this.outcome,
+      abortedBy: this.abortedBy,
+      workedMs: this.#worked(nowMs),
     };
   }
 
@@ -203,71 +211,12 @@ export class ActiveJob {
     return [...this.errors].map(([name, e]) => ({ class: name, ...e }));
   }
 
-  view(): JobView {
-    return viewOf(
-      this.id,
-      this.state,
-      this.request,
-      this.progress(),
-      this.taskIds,
-      this.createdMs,
-      this.startedMs,
-      this.endedMs,
-    );
+  view(nowMs: number): JobView {
+    const job = { ...this, state: this.state, progress: this.progress(nowMs) };
+    if (this.outcome !== null) return viewOf(job, undefined);
+    return viewOf(job, {
+      tilesPerSecond: this.#meter.rate(nowMs, this.processed) ?? null,
+      timeLeft: this.#meter.timeLeft(nowMs, this.processed, this.#left) ?? null,
+    });
   }
 }
-
-export function viewOf(
-  id: number,
-  state: JobView["state"],
-  request: JobRequest,
-  progress: JobProgress,
-  tasks: readonly number[],
-  createdMs: number,
-  startedMs: number | null,
-  endedMs: number | null,
-): JobView {
-  const { bounds } = request;
-  return {
-    id,
-    layer: request.layer,
-    type: request.type,
-    gridSet: request.gridSet,
-    format: request.format,
-    parameters: request.parameters,
-    bounds: bounds === null ? null : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY],
-    zoomStart: request.zoomStart,
-    zoomStop: request.zoomStop,
-    state,
-    outcome: progress.outcome,
-    reason: progress.reason,
-    tasks,
-    tiles: {
-      total: BigInt(progress.total),
-      stored: BigInt(progress.stored),
-      skipped: BigInt(progress.skipped),
-      failed: BigInt(progress.failed),
-      ...(request.type === "truncate" ? { deleted: BigInt(progress.deleted) } : {}),
-    },
-    createdAt: new Date(createdMs).toISOString(),
-    startedAt: startedMs === null ? null : new Date(startedMs).toISOString(),
-    endedAt: endedMs === null ? null : new Date(endedMs).toISOString(),
-    errors: progress.errors,
-    retries: progress.retries,
-  };
-}
-
-export const emptyProgress = (request: JobRequest): JobProgress => ({
-  total: request.type === "truncate" ? "0" : String(request.ranges.reduce((sum, r) => sum + rangeCount(r.rects), 0n)),
-  stored: "0",
-  skipped: "0",
-  failed: "0",
-  deleted: "0",
-  retries: 0,
-  finished: [],
-  errors: [],
-  reason: null,
-  outcome: null,
-});
-
-const rangeCount = (rects: readonly TileRect[]): bigint => rects.reduce((sum, rect) => sum + rectCount(rect), 0n);

@@ -3,10 +3,12 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { SeedRange } from "../quota/enforcer.ts";
-import { ActiveJob, emptyProgress, type Task, viewOf } from "./active-job.ts";
-import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+import { ActiveJob, type Task } from "./active-job.ts";
+import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobStore, NewJob } from "./job-store.ts";
+import { type JobMetrics, JobTotals } from "./job-totals.ts";
+import { viewOf } from "./job-view.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -26,6 +28,8 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
   readonly beforeAbort: () => Promise<void>;
+  /** Told what has been persisted of a job. */
+  readonly told: (job: JobView) => void;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -33,6 +37,15 @@ export interface JobRunnerParts {
 /** A job that must end: thrown by its work, told as its reason. */
 export class JobAborted extends Error {
   override readonly name = "JobAborted";
+}
+
+const COUNTS_TOLD_MS = 1_000;
+
+/** A list of a thousand jobs does not tell each zoom of each. */
+function listed(view: JobView | undefined): JobView[] {
+  if (view === undefined) return [];
+  const { zooms, ...rest } = view;
+  return [rest];
 }
 
 /**
@@ -49,6 +62,9 @@ export class JobRunner {
   #closing = false;
   /** Ends of tasks and jobs that are not on the disk yet. */
   #unsaved: (() => void)[] = [];
+  readonly #totals = new JobTotals();
+  /** Saved since they were told of last. */
+  readonly #untold = new Set<ActiveJob>();
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
@@ -62,7 +78,8 @@ export class JobRunner {
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
-      job.reason = null;
+      this.#totals.begin(job);
+      if (!job.paused) job.reason = null;
       job.dirty = true;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
       else if (job.tasks.length === 0) this.#end(job);
@@ -70,24 +87,27 @@ export class JobRunner {
     this.#deal();
   }
 
-  submit(request: JobRequest): { jobId: number; taskIds: readonly number[] } {
+  submit(made: NewJob): SubmittedJob {
     const { jobs, catalogue, now, persist } = this.#parts;
-    let made = { jobId: 0, taskIds: [] as readonly number[] };
+    let ids = { jobId: 0, taskIds: [] as readonly number[] };
     const nowMs = now();
-    const progress = emptyProgress(request);
     persist(() => {
-      made = jobs.insert(request, progress, nowMs);
+      ids = jobs.insert(made, nowMs);
     });
+    const { request, progress, origin, retryOf } = made;
     const job = new ActiveJob(
       {
-        id: made.jobId,
+        id: ids.jobId,
         state: "pending",
         request,
         progress,
         createdMs: nowMs,
         startedMs: null,
         endedMs: null,
-        tasks: made.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+        tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+        paused: false,
+        createdBy: origin.by,
+        retryOf,
       },
       metatileFor(catalogue().layers.get(request.layer), request.format),
       false,
@@ -95,9 +115,12 @@ export class JobRunner {
     this.#active.set(job.id, job);
     this.#ranges = undefined;
     this.#turns.push(job);
+    this.#totals.begin(job);
+    this.#untold.add(job);
+    this.tell();
     // After the answer: the first look at the list shows every task as it was accepted.
     setImmediate(() => this.#deal());
-    return made;
+    return { ...ids, known: false };
   }
 
   rows(layer: string | undefined): TaskRow[] {
@@ -113,7 +136,7 @@ export class JobRunner {
     this.#ranges ??= [...this.#active.values()].flatMap(({ request }) => {
       const { layer, format, parametersId } = request;
       if (request.type === "truncate" || format === null || parametersId === null) return [];
-      const [width, height] = metatileFor(this.#parts.catalogue().layers.get(layer), format);
+      const [width, height] = request.metatile ?? metatileFor(this.#parts.catalogue().layers.get(layer), format);
       // A metatile at the border is stored beyond it.
       return request.ranges.map(({ gridSet, rects }) => ({
         layer,
@@ -134,30 +157,25 @@ export class JobRunner {
 
   job(id: number): JobView | undefined {
     const active = this.#active.get(id);
-    if (active !== undefined) return active.view();
+    if (active !== undefined) return active.view(this.#parts.now());
     const stored = this.#parts.jobs.find(id);
-    if (stored === undefined) return undefined;
-    const { state, request, progress, createdMs, startedMs, endedMs, tasks } = stored;
-    return viewOf(
-      id,
-      state,
-      request,
-      progress,
-      tasks.map((t) => t.id),
-      createdMs,
-      startedMs,
-      endedMs,
-    );
+    return stored === undefined
+      ? undefined
+      : viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
   }
 
   list(filter: JobFilter): JobView[] {
     // What is running is newer in memory than in the database.
     this.#parts.persist(() => this.saveDirty());
-    return this.#parts.jobs.list(filter).flatMap(({ id }) => this.job(id) ?? []);
+    return this.#parts.jobs.list(filter).flatMap(({ id }) => listed(this.job(id)));
   }
 
   /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
-  async kill(choose: (job: ActiveJob, task: Task) => boolean): Promise<KilledTask[]> {
+  async kill(
+    choose: (job: ActiveJob, task: Task) => boolean,
+    by: string | null,
+    reason = "killed",
+  ): Promise<KilledTask[]> {
     const killed: KilledTask[] = [];
     const stopping: Promise<void>[] = [];
     const jobs = new Set<ActiveJob>();
@@ -172,7 +190,8 @@ export class JobRunner {
     await Promise.all(stopping);
     for (const job of jobs) {
       if (job.tasks.length > 0 || job.outcome !== null) continue;
-      job.reason = "killed";
+      job.reason = reason;
+      job.abortedBy = by;
       this.#end(job, "aborted");
     }
     this.#save(() => undefined);
@@ -180,12 +199,29 @@ export class JobRunner {
     return killed.sort((a, b) => a.id - b.id);
   }
 
-  killScope(scope: KillScope, layer: string | undefined): Promise<KilledTask[]> {
+  killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
         (layer === undefined || job.request.layer === layer) &&
         (scope === "all" || (scope === "running") === (task.status === 1)),
+      by,
     );
+  }
+
+  /** A job that has not ended. */
+  active(id: number): ActiveJob | undefined {
+    return this.#active.get(id);
+  }
+
+  /** Takes the places from a job's tasks, cancelling what is in flight. They are dealt new ones unless it is paused. */
+  async halt(job: ActiveJob): Promise<void> {
+    for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
+    await Promise.all(job.tasks.map((task) => task.running));
+  }
+
+  /** A job may go on: after the answer. */
+  wake(): void {
+    setImmediate(() => this.#deal());
   }
 
   /** Jobs of layers that the configuration no longer has end. */
@@ -234,12 +270,16 @@ export class JobRunner {
 
   #end(job: ActiveJob, outcome?: "aborted"): void {
     const { now, log } = this.#parts;
-    job.outcome = outcome ?? (job.failed > 0n ? "done_with_failures" : "done");
+    job.outcome = outcome ?? (job.counts.sum.failed > 0n ? "done_with_failures" : "done");
     if (job.outcome !== "aborted") job.reason = null;
     job.startedMs ??= now();
     job.endedMs = now();
+    job.stopClock(job.endedMs);
     job.dirty = false;
-    this.#save(() => this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs));
+    job.paused = false;
+    this.#totals.end(job);
+    this.#untold.add(job);
+    this.#save(() => this.#saveJob(job));
     this.#active.delete(job.id);
     this.#ranges = undefined;
     const turn = this.#turns.indexOf(job);
@@ -258,7 +298,7 @@ export class JobRunner {
 
   #nextWaiting(): { job: ActiveJob; task: Task } | undefined {
     for (const job of this.#turns) {
-      if (job.outcome !== null) continue;
+      if (job.outcome !== null || job.paused) continue;
       const task = job.tasks.find((t) => t.running === undefined);
       if (task !== undefined && this.#mayRun(job)) return { job, task };
     }
@@ -328,6 +368,10 @@ export class JobRunner {
     }
   }
 
+  #saveJob(job: ActiveJob): void {
+    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.now()) });
+  }
+
   /** Saves what changed; inside the caller's transaction. */
   saveDirty(): void {
     const unsaved = this.#unsaved;
@@ -338,13 +382,31 @@ export class JobRunner {
     for (const save of unsaved) save();
     for (const job of this.#active.values()) {
       if (!job.dirty) continue;
+      job.sampleRate(this.#parts.now());
       job.dirty = false;
+      this.#untold.add(job);
       this.#parts.onRollback(() => {
         job.dirty = true;
       });
-      this.#parts.jobs.save(job.id, job.state, job.progress(), job.startedMs, job.endedMs);
+      this.#saveJob(job);
       for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
     }
+  }
+
+  /** After a commit: tells what has been saved, but of counts alone no more than once a second. */
+  tell(): void {
+    const nowMs = this.#parts.now();
+    for (const job of this.#untold) {
+      const standing = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
+      if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
+      job.told = { standing, ms: nowMs };
+      this.#untold.delete(job);
+      for (const view of listed(job.view(nowMs))) this.#parts.told(view);
+    }
+  }
+
+  metrics(): JobMetrics {
+    return this.#totals.metrics(this.#active.values());
   }
 
   get needsSave(): boolean {

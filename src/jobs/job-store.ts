@@ -1,5 +1,6 @@
 import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
-import type { JobFilter, JobRequest, JobState } from "./job.ts";
+import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState } from "./job.ts";
+import type { JobProgress } from "./job-progress.ts";
 
 export const jobMigrations: Migrations = {
   floor: "jobs",
@@ -13,30 +14,15 @@ export const jobMigrations: Migrations = {
      CREATE INDEX task_job ON task (job);
      CREATE TABLE failed_tile (job INTEGER NOT NULL, z INTEGER, x INTEGER, y INTEGER, class TEXT, message TEXT);
      CREATE INDEX failed_tile_job ON failed_tile (job);`,
+    // Accounts are text, "" for none, so that a key is unique where the interface is open too.
+    `ALTER TABLE job ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE job ADD COLUMN created_by TEXT;
+     ALTER TABLE job ADD COLUMN retry_of INTEGER;
+     CREATE TABLE job_key (account TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job INTEGER NOT NULL,
+       PRIMARY KEY (account, key)) WITHOUT ROWID;
+     CREATE INDEX job_key_job ON job_key (job);`,
   ],
 };
-
-export interface JobError {
-  readonly class: string;
-  readonly count: number;
-  readonly message: string;
-  readonly tile: readonly [number, number, number] | null;
-}
-
-/** Everything of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
-export interface JobProgress {
-  readonly total: string;
-  readonly stored: string;
-  readonly skipped: string;
-  readonly failed: string;
-  readonly deleted: string;
-  readonly retries: number;
-  /** Finished metatile numbers as intervals. */
-  readonly finished: readonly (readonly [string, string])[];
-  readonly errors: readonly JobError[];
-  readonly reason: string | null;
-  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
-}
 
 export interface StoredTask {
   readonly id: number;
@@ -53,10 +39,29 @@ export interface StoredJob {
   readonly startedMs: number | null;
   readonly endedMs: number | null;
   readonly tasks: readonly StoredTask[];
+  readonly paused: boolean;
+  readonly createdBy: string | null;
+  readonly retryOf: number | null;
+}
+
+/** What is there of a job before it is in the database. */
+export interface NewJob {
+  readonly request: JobRequest;
+  readonly progress: JobProgress;
+  readonly origin: JobOrigin;
+  readonly retryOf: number | null;
+}
+
+export interface FailedTile {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  readonly class: string;
+  readonly message: string;
 }
 
 /** The first failed tiles of a job are kept one by one; the rest are counted by class. */
-export const FAILED_TILES_KEPT = 10_000;
+export const FAILED_TILES_KEPT = 100_000;
 
 /** Jobs and tasks in the database. Methods that write run inside the caller's transaction. */
 export class JobStore {
@@ -66,30 +71,57 @@ export class JobStore {
     this.#db = db;
   }
 
-  insert(request: JobRequest, progress: JobProgress, nowMs: number): { jobId: number; taskIds: number[] } {
+  insert({ request, progress, origin, retryOf }: NewJob, nowMs: number): { jobId: number; taskIds: number[] } {
+    const { by, key } = origin;
     const job = this.#db
-      .prepare("INSERT INTO job (layer, type, state, request, progress, created_ms) VALUES (?, ?, 'pending', ?, ?, ?)")
-      .run(request.layer, request.type, JSON.stringify(request), JSON.stringify(progress), nowMs);
+      .prepare(
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?)`,
+      )
+      .run(request.layer, request.type, JSON.stringify(request), JSON.stringify(progress), nowMs, by, retryOf);
+    if (key !== undefined) {
+      this.#db
+        .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
+        .run(by ?? "", key.key, key.digest, job.lastInsertRowid);
+    }
     const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
     const taskIds: number[] = [];
     for (let n = 0; n < request.threadCount; n++) taskIds.push(addTask.run(job.lastInsertRowid).lastInsertRowid);
     return { jobId: job.lastInsertRowid, taskIds };
   }
 
-  save(id: number, state: JobState, progress: JobProgress, startedMs: number | null, endedMs: number | null): void {
+  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "tasks">): void {
+    const { id, state, progress, startedMs, endedMs, paused } = job;
     this.#db
-      .prepare("UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ? WHERE id = ?")
-      .run(state, JSON.stringify(progress), startedMs, endedMs, id);
+      .prepare("UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ? WHERE id = ?")
+      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, id);
+  }
+
+  /** The job that an account's key has made, and of what it was the digest. */
+  keyed(by: string | null, { key }: IdempotencyKey): { jobId: number; digest: string } | undefined {
+    const row = this.#db.prepare("SELECT job, digest FROM job_key WHERE account = ? AND key = ?").get(by ?? "", key);
+    return row === undefined ? undefined : { jobId: int(row, "job"), digest: text(row, "digest") };
   }
 
   saveTask(id: number, state: StoredTask["state"], processed: bigint): void {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
-  addFailedTiles(
-    job: number,
-    tiles: readonly { z: number; x: number; y: number; class: string; message: string }[],
-  ): void {
+  /** In the order in which they failed. */
+  failedTiles(job: number): FailedTile[] {
+    return this.#db
+      .prepare("SELECT z, x, y, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
+      .all(job)
+      .map((row) => ({
+        z: int(row, "z"),
+        x: int(row, "x"),
+        y: int(row, "y"),
+        class: text(row, "class"),
+        message: text(row, "message"),
+      }));
+  }
+
+  addFailedTiles(job: number, tiles: readonly FailedTile[]): void {
     const add = this.#db.prepare("INSERT INTO failed_tile VALUES (?, ?, ?, ?, ?, ?)");
     for (const tile of tiles) add.run(job, tile.z, tile.x, tile.y, tile.class, tile.message);
   }
@@ -133,14 +165,17 @@ export class JobStore {
   /** Forgets jobs that ended before a time, a few at once. */
   trim(beforeMs: number, limit: number): void {
     const old = this.#db.prepare("SELECT id FROM job WHERE ended_ms < ? LIMIT ?").all(beforeMs, limit);
-    for (const row of old) {
-      for (const [table, column] of [
-        ["task", "job"],
-        ["failed_tile", "job"],
-        ["job", "id"],
-      ] as const) {
-        this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(int(row, "id"));
-      }
+    for (const row of old) this.delete(int(row, "id"));
+  }
+
+  delete(id: number): void {
+    for (const [table, column] of [
+      ["task", "job"],
+      ["failed_tile", "job"],
+      ["job_key", "job"],
+      ["job", "id"],
+    ] as const) {
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);
     }
   }
 
@@ -148,7 +183,7 @@ export class JobStore {
     const id = int(row, "id");
     // Both texts were written by this file.
     const request: JobRequest = JSON.parse(text(row, "request"));
-    const progress: JobProgress = JSON.parse(text(row, "progress"));
+    const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
     return {
       id,
       state: stateOf(text(row, "state")),
@@ -157,6 +192,9 @@ export class JobStore {
       createdMs: int(row, "created_ms"),
       startedMs: row["started_ms"] === null ? null : int(row, "started_ms"),
       endedMs: row["ended_ms"] === null ? null : int(row, "ended_ms"),
+      paused: int(row, "paused") === 1,
+      createdBy: row["created_by"] === null ? null : text(row, "created_by"),
+      retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
       tasks: this.#db
         .prepare("SELECT id, state, processed FROM task WHERE job = ? ORDER BY id")
         .all(id)
@@ -167,6 +205,16 @@ export class JobStore {
         })),
     };
   }
+}
+
+/** What jobs written by older versions do not have. Their counts were not told by zoom: they all go to the first. */
+function sinceAdded(
+  { zoomStart }: JobRequest,
+  written: Omit<JobProgress, "abortedBy" | "zooms" | "workedMs"> & Partial<JobProgress>,
+): JobProgress {
+  const { total, stored, skipped, failed, deleted } = written;
+  const all = { z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" };
+  return { abortedBy: null, zooms: [all], workedMs: 0, ...written };
 }
 
 function stateOf(state: string): JobState {

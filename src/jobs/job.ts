@@ -1,4 +1,5 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
+import type { TimeLeft } from "./rate-meter.ts";
 import type { JobType } from "./seed-request.ts";
 
 /** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
@@ -17,12 +18,34 @@ export interface JobRequest {
   readonly zoomStop: number;
   /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
   readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
+  /** Tiles per metatile, across and up: what is finished is told in them, whatever the layer has later. Absent: the layer's. */
+  readonly metatile?: readonly [number, number];
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
   readonly failureLimit: number;
   /** The request set failure fields of its own: an outage is not waited out. */
   readonly ownFailurePolicy: boolean;
+}
+
+/** Who asked for a job, and under which key the same request may come again. */
+export interface JobOrigin {
+  /** The account; null: the interface is open. */
+  readonly by: string | null;
+  readonly key?: IdempotencyKey;
+}
+
+export interface IdempotencyKey {
+  readonly key: string;
+  /** Of what was asked: the same key with another digest is a mistake. */
+  readonly digest: string;
+}
+
+/** What a request became. `known`: its key had made the job before. */
+export interface SubmittedJob {
+  readonly jobId: number;
+  readonly taskIds: readonly number[];
+  readonly known: boolean;
 }
 
 export type JobState = "pending" | "running" | "done" | "aborted";
@@ -47,6 +70,16 @@ export interface KilledTask {
 
 export type KillScope = "all" | "running" | "pending";
 
+/** Tiles of a job by what became of them. */
+export interface JobTiles {
+  readonly total: bigint;
+  readonly stored: bigint;
+  readonly skipped: bigint;
+  readonly failed: bigint;
+  /** Truncates only. */
+  readonly deleted?: bigint;
+}
+
 /** A job as `/api/v1/jobs` shows it (decisions 10). Times are ISO 8601 in UTC. */
 export interface JobView {
   readonly id: number;
@@ -62,14 +95,7 @@ export interface JobView {
   readonly outcome: null | "done" | "done_with_failures" | "aborted";
   readonly reason: string | null;
   readonly tasks: readonly number[];
-  readonly tiles: {
-    readonly total: bigint;
-    readonly stored: bigint;
-    readonly skipped: bigint;
-    readonly failed: bigint;
-    /** Truncates only. */
-    readonly deleted?: bigint;
-  };
+  readonly tiles: JobTiles;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -81,7 +107,29 @@ export interface JobView {
     readonly tile: readonly [number, number, number] | null;
   }[];
   readonly retries: number;
+  /** Pending until it is resumed; on the classic list it is as any pending one. */
+  readonly paused: boolean;
+  /** Accounts; null: the interface was open, or nobody did. */
+  readonly createdBy: string | null;
+  readonly abortedBy: string | null;
+  /** The job of which this one does what failed or was not done. */
+  readonly retryOf: number | null;
+  /** Written for it, tiles beyond its range included where a metatile reaches there. */
+  readonly bytes: bigint;
+  /** Pauses and restarts not counted. */
+  readonly secondsWorked: number;
+  /** Lately; of one that has ended: over all. null: not known. */
+  readonly tilesPerSecond: number | null;
+  readonly timeLeft: TimeLeft | null;
+  /** Ascending; absent in lists. */
+  readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }
+
+/** What happened to a job, once it is persisted. Counts are told once a second, all else at once. */
+export type JobEvent =
+  | { readonly kind: "job"; readonly job: JobView }
+  /** It was taken out of the history. */
+  | { readonly kind: "forgotten"; readonly id: number };
 
 export interface JobFilter {
   readonly layer?: string;

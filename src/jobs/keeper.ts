@@ -9,6 +9,8 @@ import { Adoption, adoptionMigrations, Stretch } from "../ledger/adoption.ts";
 import { Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -20,10 +22,23 @@ import type { Database } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { Drops, type DropTarget, dropMigrations } from "./drops.ts";
-import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+import type {
+  IdempotencyKey,
+  JobEvent,
+  JobFilter,
+  JobOrigin,
+  JobRequest,
+  JobView,
+  KilledTask,
+  KillScope,
+  SubmittedJob,
+  TaskRow,
+} from "./job.ts";
+import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import type { JobMetrics } from "./job-totals.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
 import { tileFacts } from "./tile-facts.ts";
@@ -44,6 +59,8 @@ export interface KeeperParts {
   readonly boot: string | undefined;
   readonly now: () => number;
   readonly random: () => number;
+  /** What has been persisted of jobs. */
+  readonly tell: (event: JobEvent) => void;
   readonly log: Logger;
 }
 
@@ -58,6 +75,7 @@ export class Keeper implements Operations {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
+  readonly #desk: JobDesk;
   readonly #drops: Drops;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
@@ -136,8 +154,17 @@ export class Keeper implements Operations {
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
       beforeAbort: () => this.#enforcer.cleanUp(),
+      told: (job) => parts.tell({ kind: "job", job }),
       now,
       log,
+    });
+    this.#desk = new JobDesk({
+      jobs,
+      runner: this.#runner,
+      catalogue,
+      persist: (also) => this.#persist(also),
+      forgotten: (id) => parts.tell({ kind: "forgotten", id }),
+      now,
     });
     this.#flushTimer = setInterval(() => {
       try {
@@ -173,6 +200,7 @@ export class Keeper implements Operations {
       this.#ledger.recountSome(16);
       this.#persist(() => this.#runner.saveDirty());
     }
+    this.#runner.tell();
     const nowMs = this.#parts.now();
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     if (nowMs - this.#lastTrimMs < 60_000) return;
@@ -188,6 +216,7 @@ export class Keeper implements Operations {
         also?.();
       });
       this.#failure = undefined;
+      this.#runner.tell();
     } catch (error) {
       this.#fault(error);
       throw error;
@@ -286,16 +315,40 @@ export class Keeper implements Operations {
     return this.#runner.rows(layer);
   }
 
-  async submit(request: JobRequest): Promise<{ jobId: number; taskIds: readonly number[] }> {
-    return this.#runner.submit(request);
+  async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    return this.#desk.submit(request, origin);
   }
 
-  kill(scope: KillScope, layer: string | undefined): Promise<readonly KilledTask[]> {
-    return this.#runner.killScope(scope, layer);
+  async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
+    return this.#desk.keyed(by, key);
   }
 
-  killTask(layer: string, taskId: number): Promise<readonly KilledTask[]> {
-    return this.#runner.kill((job, task) => task.id === taskId && job.request.layer === layer);
+  kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]> {
+    return this.#runner.killScope(scope, layer, by);
+  }
+
+  killTask(layer: string, taskId: number, by: string | null): Promise<readonly KilledTask[]> {
+    return this.#runner.kill((job, task) => task.id === taskId && job.request.layer === layer, by);
+  }
+
+  cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
+    return this.#desk.cancel(id, by);
+  }
+
+  pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
+    return this.#desk.pause(id, by);
+  }
+
+  async unpause(id: number): Promise<Result<JobView, Refusal>> {
+    return this.#desk.unpause(id);
+  }
+
+  async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    return this.#desk.retry(id, origin);
+  }
+
+  async forget(id: number): Promise<Result<null, Refusal>> {
+    return this.#desk.forget(id);
   }
 
   async truncateLayer(layer: string): Promise<void> {
@@ -361,6 +414,10 @@ export class Keeper implements Operations {
 
   async job(id: number): Promise<JobView | undefined> {
     return this.#runner.job(id);
+  }
+
+  async jobMetrics(): Promise<JobMetrics> {
+    return this.#runner.metrics();
   }
 
   /** What a crash left open is counted before anybody is told. */

@@ -1,8 +1,21 @@
 import type { AdoptionProgress } from "../ledger/adoption.ts";
 import type { VerificationView } from "../ledger/verification.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { SimulationView, WhatIf } from "../quota/what-if.ts";
-import type { JobFilter, JobRequest, JobView, KilledTask, KillScope, TaskRow } from "./job.ts";
+import type {
+  IdempotencyKey,
+  JobFilter,
+  JobOrigin,
+  JobRequest,
+  JobView,
+  KilledTask,
+  KillScope,
+  SubmittedJob,
+  TaskRow,
+} from "./job.ts";
+import type { JobMetrics } from "./job-totals.ts";
 
 /** What is kept at one zoom of one tile set. */
 export interface ZoomUsage {
@@ -73,10 +86,23 @@ export interface UsageView {
 export interface Operations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
-  submit(request: JobRequest): Promise<{ readonly jobId: number; readonly taskIds: readonly number[] }>;
-  kill(scope: KillScope, layer: string | undefined): Promise<readonly KilledTask[]>;
+  submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
+  /** The job that an account's key has made; undefined: none. Refused when the key stands for another request. */
+  keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined>;
+  /** `by`: the account that asks; null: the interface is open. */
+  kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]>;
   /** Ends one task if it is of that layer. */
-  killTask(layer: string, taskId: number): Promise<readonly KilledTask[]>;
+  killTask(layer: string, taskId: number, by: string | null): Promise<readonly KilledTask[]>;
+  /** Ends a job as a kill of all its tasks does; one that was aborted before is answered as it is. */
+  cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
+  /** Once resolved nothing more is fetched, written or deleted for the job until `unpause`, over restarts too. */
+  pause(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
+  /** Lets a paused job go on. */
+  unpause(id: number): Promise<Result<JobView, Refusal>>;
+  /** A new job over the tiles that failed, or that an aborted job did not come to. */
+  retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
+  /** Takes an ended job out of the history. */
+  forget(id: number): Promise<Result<null, Refusal>>;
   truncateLayer(layer: string): Promise<void>;
   /** All grid sets and formats of one combination of parameters, taken as it is. */
   truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void>;
@@ -85,6 +111,8 @@ export interface Operations {
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
+  /** What jobs have done since the start of the server. */
+  jobMetrics(): Promise<JobMetrics>;
   /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
   usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
   /** Begins to compare the ledger with the store; one at a time. False: one is running. */

@@ -25,9 +25,17 @@ const RETRIES = 3;
 const RETRY_WAIT_MS = 100;
 const FAILURE_LIMIT = 1000;
 
-/** A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure. */
-export function planSeed(request: SeedRequest, layer: Layer, options: JobOptions): Result<JobRequest, Refusal> {
-  const subsets = chooseSubsets(request, layer);
+/**
+ * A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure.
+ * @param gridSetField what the client calls the field: refusals name it
+ */
+export function planSeed(
+  request: SeedRequest,
+  layer: Layer,
+  options: JobOptions,
+  gridSetField = "gridSetId",
+): Result<JobRequest, Refusal> {
+  const subsets = chooseSubsets(request, layer, gridSetField);
   if (!subsets.ok) return subsets;
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
@@ -53,6 +61,7 @@ export function planSeed(request: SeedRequest, layer: Layer, options: JobOptions
     zoomStart,
     zoomStop,
     ranges: byGridSet,
+    metatile: layer.metatile,
     threadCount:
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
@@ -85,11 +94,15 @@ export function planExtentTruncate(
 const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
 const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
 
-function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly GridSubset[], Refusal> {
+function chooseSubsets(
+  request: SeedRequest,
+  layer: Layer,
+  gridSetField: string,
+): Result<readonly GridSubset[], Refusal> {
   if (request.gridSetId !== undefined) {
     const subset = findSubset(layer, request.gridSetId);
     return subset === undefined
-      ? refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, request.gridSetId))
+      ? refuse(badField(gridSetField, `one of ${gridSetNames(layer)}`, request.gridSetId))
       : ok([subset]);
   }
   if (request.srs !== undefined) {
@@ -101,12 +114,16 @@ function chooseSubsets(request: SeedRequest, layer: Layer): Result<readonly Grid
       return refuse(badField("srs", `the code of one of the layer's grid sets: ${offered}`, srs));
     }
     const names = matching.map((s) => s.gridSet.id).join(", ");
-    return refuse(badField("srs", `one matching grid set; give gridSetId, one of ${names}`, srs));
+    return refuse(badField("srs", `one matching grid set; give ${gridSetField}, one of ${names}`, srs));
   }
   if (request.type === "truncate") {
     if (request.bounds !== undefined) {
       return refuse(
-        badField("gridSetId", `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`, null),
+        badField(
+          gridSetField,
+          `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`,
+          null,
+        ),
       );
     }
     return ok(layer.gridSubsets);

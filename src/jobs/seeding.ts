@@ -143,7 +143,7 @@ export class Seeding implements Work {
     job: ActiveJob,
     task: Task,
     { n, rect, counted }: Metatile,
-    done: { wanted: Uint8Array | null; failed: boolean } | undefined,
+    done: { wanted: Uint8Array | null; failed: true } | { wanted: Uint8Array | null; bytes: number } | undefined,
   ): void {
     const width = rect.maxX - rect.minX + 1;
     let worked = 0n;
@@ -158,9 +158,10 @@ export class Seeding implements Work {
           worked++;
       }
     }
-    if (done?.failed === true) job.failed += worked;
-    else job.stored += worked;
-    job.skipped += all - worked;
+    const skipped = all - worked;
+    if (done === undefined) job.counts.add(rect.z, { skipped });
+    else if ("failed" in done) job.counts.add(rect.z, { skipped, failed: worked });
+    else job.counts.add(rect.z, { skipped, stored: worked, bytes: BigInt(done.bytes) });
     task.processed += all;
     task.claim = task.claim.filter((other) => other !== n);
     job.finished.add(n);
@@ -204,7 +205,7 @@ export class Seeding implements Work {
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;
-          this.#finish(job, task, metatile, { wanted, failed: false });
+          this.#finish(job, task, metatile, { wanted, bytes: outcome.bytes });
           return this.#lookAt(job, layer, outcome.written ?? []);
         case "cancelled":
           return;
@@ -288,9 +289,10 @@ export class Seeding implements Work {
 
   #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
     const { rect, counted } = metatile;
-    const before = job.failed;
+    const before = job.counts.sum.failed;
     this.#finish(job, task, metatile, { wanted, failed: true });
-    const failed = Number(job.failed - before);
+    const failedInAll = job.counts.sum.failed;
+    const failed = Number(failedInAll - before);
     job.noteError(outcome.failure, outcome.message, failed, [counted.minX, counted.minY, counted.z]);
     if (before < BigInt(FAILED_TILES_KEPT)) {
       const width = rect.maxX - rect.minX + 1;
@@ -303,9 +305,9 @@ export class Seeding implements Work {
       }
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     }
-    if (job.failed >= BigInt(Math.max(1, job.request.failureLimit))) {
+    if (failedInAll >= BigInt(Math.max(1, job.request.failureLimit))) {
       throw new JobAborted(
-        `${job.failed} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`,
+        `${failedInAll} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`,
       );
     }
   }

@@ -47,14 +47,16 @@ export class Truncation implements Work {
     await drops.drop(layer, () => {
       // Not sooner: what is just being drawn may be the first of its level.
       const levels = this.#levels(job);
-      if (!job.resumed && job.deleted === 0n)
-        job.total = levels.reduce((sum, level) => sum + this.#kept(level, format), 0n);
+      if (!job.resumed && job.counts.sum.total === 0n && job.counts.sum.deleted === 0n)
+        for (const level of levels) job.counts.add(level.rect.z, { total: this.#kept(level, format) });
       job.dirty = true;
       const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
-      const gone = byRename.reduce((sum, level) => sum + this.#kept(level, null), 0n);
-      job.deleted += gone;
-      task.processed += gone;
+      for (const level of byRename) {
+        const gone = this.#kept(level, null);
+        job.counts.add(level.rect.z, { deleted: gone });
+        task.processed += gone;
+      }
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     });
     sweep();
@@ -74,7 +76,7 @@ export class Truncation implements Work {
             },
             onDeleted: (tile) => {
               ledger.removed({ ...pyramid, format: tile.format }, tile);
-              job.deleted++;
+              job.counts.add(tile.z, { deleted: 1n });
               task.processed++;
               job.dirty = true;
             },
@@ -87,7 +89,7 @@ export class Truncation implements Work {
       watch.end();
       if (byListing.length > 0) await this.#parts.forget(layer);
     }
-    if (job.total < job.deleted) job.total = job.deleted;
+    job.counts.coverDeleted();
     return false;
   }
 

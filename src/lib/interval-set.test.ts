@@ -4,12 +4,16 @@ import { IntervalSet } from "./interval-set.ts";
 
 test("an interval set holds what a plain set holds, in disjoint intervals, and survives JSON", () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 60 })), (numbers) => {
+    fc.property(fc.array(fc.integer({ min: 0, max: 60 })), fc.array(fc.nat(60)), (numbers, deleted) => {
       const set = new IntervalSet();
       const plain = new Set<number>();
       for (const n of numbers) {
         set.add(BigInt(n));
         plain.add(n);
+      }
+      for (const n of deleted) {
+        set.delete(BigInt(n));
+        plain.delete(n);
       }
       const again = IntervalSet.from(set.toJSON());
       for (let n = 0; n < 64; n++) {

@@ -38,6 +38,17 @@ export class IntervalSet {
     else this.#intervals.splice(at, 0, [n, n + 1n]);
   }
 
+  delete(n: bigint): void {
+    const at = this.#find(n + 1n);
+    const here = this.#intervals[at];
+    if (here === undefined || here[0] > n) return;
+    const parts: [bigint, bigint][] = [
+      [here[0], n],
+      [n + 1n, here[1]],
+    ];
+    this.#intervals.splice(at, 1, ...parts.filter(([first, end]) => first < end));
+  }
+
   /** The smallest number from n on that is not in the set. */
   nextMissing(n: bigint): bigint {
     const here = this.#intervals[this.#find(n + 1n)];

@@ -10,6 +10,7 @@ export type RefusalCode =
   | "not_found"
   | "method_not_allowed"
   | "conflict" // what is there already stands against it
+  | "key_reused" // an idempotency key came again with another request
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
   | "forbidden"

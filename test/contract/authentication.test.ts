@@ -22,6 +22,8 @@ const VIEWER = basic("view:view");
 describe("without credentials every management request is 401, before path, method, cross-site and body", () => {
   for (const [method, path] of [
     ["GET", "/rest/seed.json"],
+    ["GET", "/metrics"],
+    ["POST", "/geowebcache/metrics"],
     ["GET", "/rest/seed/a.json"],
     ["GET", "/rest/seed/no:such.json"],
     ["POST", "/rest/seed/a.xml"],
@@ -123,6 +125,7 @@ describe("roles", () => {
       ["GET /rest/masstruncate", "application/xml", 200, 200, 200],
       ["GET /api/v1/jobs", "application/json", 200, 200, 200],
       ["GET /api/v1/usage", "application/json", 200, 200, 200],
+      ["GET /metrics", "text/plain; version=0.0.4; charset=utf-8", 200, 200, 200],
       ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/masstruncate?requestType=truncateLayer&layer=a", "text/plain", 403, 200, 200],
@@ -159,6 +162,48 @@ describe("roles", () => {
       `POST /rest/seed/a.json as ${role} is ${status}`,
       `\n> POST /rest/seed/a.json\n> ${credentials}\n>\n> {"seedRequest":{"type":"truncate"}}\n< ${status} text/plain\n<${status === 403 ? "\n< {line}" : ""}`,
     );
+});
+
+describe("roles under /api/v1", () => {
+  for (const request of [
+    "POST /api/v1/jobs",
+    "DELETE /api/v1/jobs/999999",
+    "POST /api/v1/jobs/999999/cancel",
+    "POST /api/v1/jobs/999999/pause",
+    "POST /api/v1/jobs/999999/resume",
+    "POST /api/v1/jobs/999999/retry",
+  ])
+    for (const [role, credentials, status] of [
+      ["nobody", "X-Nobody: 1", 401],
+      ["viewer", VIEWER, 403],
+      ["operator", OPERATOR, 404],
+    ] as const)
+      transcript(
+        `${request} as ${role} is ${status}`,
+        `\n> ${request}\n> ${credentials}\n>\n> {"layer":"no:such"}\n< ${status} application/problem+json\n<\n< {any}`,
+      );
+  transcript(
+    "a job tells who made it and who ended it",
+    `
+    > POST /api/v1/jobs
+    > ${OPERATOR}
+    >
+    > {"layer":"a"}
+    < 201 application/json
+    <
+    < {"id":{id:job},{any}"createdBy":"op","abortedBy":null{any}
+    > POST /api/v1/jobs/{id:job}/pause
+    > ${OPERATOR}
+    < 200 application/json
+    <
+    < {any}"reason":"paused by op"{any}
+    > POST /api/v1/jobs/{id:job}/cancel
+    > ${ADMIN}
+    < 200 application/json
+    <
+    < {any}"reason":"cancelled",{any}"createdBy":"op","abortedBy":"admin"{any}
+  `,
+  );
 });
 
 describe("the order after 401", () => {

@@ -38,6 +38,9 @@ export function brokenLaws(method: string, target: string, answer: RawAnswer): s
     case "text/plain; charset=utf-8":
       law(method === "HEAD" || !ASCII.test(body), "text/plain names a charset only when the body is not ASCII");
       break;
+    case "text/event-stream":
+      law(/\/api\/v1\/events(?:\?|$)/.test(target), "only events are a stream");
+      break;
     default:
       law(type === "text/html; charset=utf-8", "content types are those of decisions 3");
   }

@@ -22,6 +22,8 @@ const RESOURCES: readonly (readonly [path: string, allow: string])[] = [
   ["/rest/diskquota.json", "GET, HEAD, PUT, OPTIONS"],
   ["/rest/diskquota", "GET, HEAD, PUT, OPTIONS"],
   ["/rest/reload", "POST, OPTIONS"],
+  ["/metrics", "GET, HEAD, OPTIONS"],
+  ["/geowebcache/metrics", "GET, HEAD, OPTIONS"],
   ["/geowebcache/rest/seed.json", "GET, HEAD, OPTIONS"],
   ["/geowebcache/diskquota.json", "GET, HEAD, PUT, OPTIONS"],
 ];
@@ -70,7 +72,7 @@ transcript(
 transcript(
   "the API's 405 is a problem",
   `
-  > DELETE /api/v1/jobs
+  > DELETE /api/v1/usage
   < 405 application/problem+json
   < Allow: GET, HEAD, OPTIONS
   <

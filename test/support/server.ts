@@ -97,19 +97,35 @@ export async function rows(server: TestServer, layer?: string): Promise<Row[]> {
   return answer["long-array-array"];
 }
 
+export interface TilesJson {
+  readonly total: number;
+  readonly stored: number;
+  readonly skipped: number;
+  readonly failed: number;
+  readonly deleted?: number;
+}
+
 export interface JobJson {
   readonly id: number;
   readonly state: string;
   readonly outcome: string | null;
   readonly reason: string | null;
   readonly tasks: number[];
-  readonly tiles: { total: number; stored: number; skipped: number; failed: number; deleted?: number };
+  readonly tiles: TilesJson;
   readonly errors: { class: string; count: number; message: string }[];
   readonly retries: number;
+  readonly paused: boolean;
+  readonly retryOf: number | null;
+  readonly bytes: number;
+  readonly secondsWorked: number;
+  readonly tilesPerSecond: number | null;
+  readonly timeLeft: { seconds: number; least: number; most: number | null; confidence: string } | null;
+  readonly zooms?: { z: number; tiles: TilesJson; bytes: number }[];
 }
 
-export async function job(server: TestServer, id: number): Promise<JobJson> {
-  return JSON.parse(await (await fetch(`${server.url}/api/v1/jobs/${id}`)).text());
+export async function job(server: TestServer, id: number, waitSeconds = 0): Promise<JobJson> {
+  const query = waitSeconds > 0 ? `?wait=${waitSeconds}` : "";
+  return JSON.parse(await (await fetch(`${server.url}/api/v1/jobs/${id}${query}`)).text());
 }
 
 /** Posts a seed request and answers the id of its job. */

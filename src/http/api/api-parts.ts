@@ -1,14 +1,18 @@
+import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
+import type { JobEvents } from "./job-events.ts";
 
 /** What the resources of `/api/v1` work with. */
 export interface ApiParts {
   readonly operations: Operations;
   readonly catalogue: () => Catalogue;
+  readonly jobOptions: () => JobOptions;
+  readonly events: JobEvents;
 }
 
 export const json = (value: unknown, status = 200): Answer => ({

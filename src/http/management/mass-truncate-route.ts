@@ -78,8 +78,9 @@ async function truncateAnswer(
     case "truncateExtent": {
       const planned = planExtentTruncate(request, layer, jobOptions());
       if (!planned.ok) return refusalText(planned.error);
-      const { jobId } = await operations.submit(planned.value);
-      return { ...done, headers: jobHeaders(exchange, jobId) };
+      const submitted = await operations.submit(planned.value, { by: exchange.by });
+      if (!submitted.ok) return refusalText(submitted.error);
+      return { ...done, headers: jobHeaders(exchange, submitted.value.jobId) };
     }
   }
 }

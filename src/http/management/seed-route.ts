@@ -4,7 +4,7 @@ import type { Operations } from "../../jobs/operations.ts";
 import { planSeed } from "../../jobs/plan-job.ts";
 import type { SeedRequest } from "../../jobs/seed-request.ts";
 import type { Refusal } from "../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../lib/result.ts";
+import { type Result, refuse } from "../../lib/result.ts";
 import { refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
@@ -117,7 +117,7 @@ async function submit(
   const layer = exchange.catalogue.layers.get(layerName);
   if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${layerName}` });
   const planned: Result<JobRequest, Refusal> = planSeed(decoded.value, layer, parts.jobOptions());
-  return planned.ok ? ok(await parts.operations.submit(planned.value)) : planned;
+  return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
 }
 
 async function submitAnswer(
@@ -161,13 +161,14 @@ async function killAnswer(
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;
-      return page(killedPage(await parts.operations.kill(scope, layer), WORDS[scope]));
+      return page(killedPage(await parts.operations.kill(scope, layer, exchange.by), WORDS[scope]));
     }
     case "task": {
       // One task is named on its layer's own resource.
       if (layer === undefined) return refusalText(nothingToKill());
       const { taskId } = decoded.value;
-      return page(killedPage(await parts.operations.killTask(layer, taskId), `Requested to terminate task ${taskId}.`));
+      const killed = await parts.operations.killTask(layer, taskId, exchange.by);
+      return page(killedPage(killed, `Requested to terminate task ${taskId}.`));
     }
     case "none": {
       const form = new URLSearchParams(text);

@@ -31,6 +31,14 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   endedAt: "2025-12-31T23:30:00.000Z",
   errors: [],
   retries: 0,
+  paused: false,
+  createdBy: null,
+  abortedBy: null,
+  retryOf: null,
+  bytes: 0n,
+  secondsWorked: 0,
+  tilesPerSecond: null,
+  timeLeft: null,
   ...more,
 });
 

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import type { IdempotencyKey, JobFilter, JobOrigin, JobState, JobView, SubmittedJob } from "../../jobs/job.ts";
+import { planSeed } from "../../jobs/plan-job.ts";
+import type { JobType } from "../../jobs/seed-request.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { refusalProblem } from "../errors.ts";
+import type { Answer } from "../reply.ts";
+import type { Exchange, Handler, Resource } from "../resource.ts";
+import { type ApiParts, json, layerOf } from "./api-parts.ts";
+import { type AskedJob, decodeJobRequest } from "./job-request-codec.ts";
+import { waitForJob, waitOf } from "./wait-for-job.ts";
+
+const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
+const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+const LONGEST_KEY = 255;
+
+/** `jobs`: GET lists them, POST asks for one. */
+export function jobsResource(parts: ApiParts): Resource {
+  const { operations, catalogue } = parts;
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle({ query }) {
+          const filter = decodeFilter(query, catalogue());
+          return filter.ok ? json({ jobs: await operations.jobs(filter.value) }) : refusalProblem(filter.error);
+        },
+      },
+      POST: {
+        need: "operate",
+        async handle(exchange) {
+          const body = await exchange.body();
+          if (!body.ok) return refusalProblem(body.error);
+          const asked = decodeJobRequest(body.value);
+          if (!asked.ok) return refusalProblem(asked.error);
+          const origin = originOf(exchange, asked.value.digest);
+          if (!origin.ok) return refusalProblem(origin.error);
+          return submittedAnswer(parts, exchange, await submit(parts, exchange, asked.value, origin.value));
+        },
+      },
+    },
+  };
+}
+
+/** A key that is known is answered before the layer is looked at: it may have been reconfigured since. */
+async function submit(
+  { operations, jobOptions }: ApiParts,
+  { catalogue }: Exchange,
+  { layer: name, request }: AskedJob,
+  origin: JobOrigin,
+): Promise<Result<SubmittedJob, Refusal>> {
+  const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
+  if (known !== undefined) return known;
+  const layer = catalogue.layers.get(name);
+  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${name}` });
+  const planned = planSeed(request, layer, jobOptions(), "gridSet");
+  return planned.ok ? operations.submit(planned.value, origin) : planned;
+}
+
+/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */
+export function jobResource(parts: ApiParts, id: number): Resource {
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle({ query, signal }) {
+          const waitMs = waitOf(query);
+          if (!waitMs.ok) return refusalProblem(waitMs.error);
+          const job = await waitForJob(id, waitMs.value, parts, signal);
+          return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
+        },
+      },
+      DELETE: {
+        need: "operate",
+        async handle() {
+          const forgotten = await parts.operations.forget(id);
+          return forgotten.ok ? { status: 204, body: "" } : refusalProblem(forgotten.error);
+        },
+      },
+    },
+  };
+}
+
+/** `jobs/ID/cancel`, `/pause`, `/resume`, `/retry`; undefined: there is no such thing to do. */
+export function jobActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
+  const { operations } = parts;
+  switch (action) {
+    case "cancel":
+      return doing(async ({ by }) => viewAnswer(await operations.cancel(id, by)));
+    case "pause":
+      return doing(async ({ by }) => viewAnswer(await operations.pause(id, by)));
+    case "resume":
+      return doing(async () => viewAnswer(await operations.unpause(id)));
+    case "retry":
+      return doing(async (exchange) => {
+        const origin = originOf(exchange, `retry of job ${id}`);
+        if (!origin.ok) return refusalProblem(origin.error);
+        return submittedAnswer(parts, exchange, await operations.retry(id, origin.value));
+      });
+    default:
+      return undefined;
+  }
+}
+
+const doing = (handle: Handler["handle"]): Resource => ({
+  problems: true,
+  methods: { POST: { need: "operate", handle } },
+});
+
+const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
+
+const viewAnswer = (view: Result<JobView, Refusal>): Answer =>
+  view.ok ? json(view.value) : refusalProblem(view.error);
+
+/** 201 for a repeated key too: to a client that lost the first answer it is the first. */
+async function submittedAnswer(
+  { operations }: ApiParts,
+  { base }: Exchange,
+  submitted: Result<SubmittedJob, Refusal>,
+): Promise<Answer> {
+  if (!submitted.ok) return refusalProblem(submitted.error);
+  const { jobId, known } = submitted.value;
+  const headers = {
+    Location: `${base}/api/v1/jobs/${jobId}`,
+    ...(known ? { "Idempotency-Replayed": "true" } : {}),
+  };
+  return { ...json(await operations.job(jobId), 201), headers };
+}
+
+/** Who asks, with the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), in quotes or without. */
+function originOf({ by, headers }: Exchange, asked: string): Result<JobOrigin, Refusal> {
+  const given = headers["idempotency-key"];
+  if (given === undefined) return ok({ by });
+  const text = Array.isArray(given) ? given.join(",") : given;
+  const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > LONGEST_KEY)
+    return refuse(badField("Idempotency-Key", `1 to ${LONGEST_KEY} printable ASCII characters without blanks`, text));
+  const digest = createHash("sha256").update(asked).digest("hex");
+  const identity: IdempotencyKey = { key, digest };
+  return ok({ by, key: identity });
+}
+
+function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobFilter, Refusal> {
+  const text = (key: string): string | undefined => query.get(key) || undefined;
+  const layer = layerOf(query, catalogue);
+  if (!layer.ok) return layer;
+  const state = STATES.find((s) => s === text("state"));
+  if (text("state") !== undefined && state === undefined)
+    return refuse(badField("state", `one of ${STATES.join(", ")}`, text("state")));
+  const type = TYPES.find((t) => t === text("type"));
+  if (text("type") !== undefined && type === undefined)
+    return refuse(badField("type", `one of ${TYPES.join(", ")}`, text("type")));
+  const limit = text("limit") ?? String(DEFAULT_LIMIT);
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+    return refuse(badField("limit", `a whole number from 1 to ${MAX_LIMIT}`, limit));
+  }
+  const after = text("after");
+  if (after !== undefined && !/^\d{1,15}$/.test(after)) return refuse(badField("after", "the id of a job", after));
+  return ok({
+    limit: Number(limit),
+    ...(layer.value === undefined ? {} : { layer: layer.value }),
+    ...(state === undefined ? {} : { state }),
+    ...(type === undefined ? {} : { type }),
+    ...(after === undefined ? {} : { after: Number(after) }),
+  });
+}

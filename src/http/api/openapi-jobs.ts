@@ -1,0 +1,88 @@
+import { failed, ok, parameter } from "./openapi-parts.ts";
+import { int64, ref } from "./openapi-schemas.ts";
+
+const id = { name: "id", in: "path", required: true, schema: int64 };
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "The same key with the same request is the same job, as long as its job is kept.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+const made = {
+  ...ok(ref("Job")),
+  description: "Created, or created before under this key",
+  headers: {
+    Location: { schema: { type: "string", format: "uri" } },
+    "Idempotency-Replayed": { description: "true: the key had made the job before", schema: { type: "string" } },
+  },
+};
+const action = (operationId: string, summary: string) => ({
+  post: { operationId, summary, parameters: [id], responses: { 200: ok(ref("Job")), 404: failed, 409: failed } },
+});
+
+/** `/jobs` and what is under it. */
+export const jobPaths = {
+  "/jobs": {
+    get: {
+      operationId: "listJobs",
+      summary: "Jobs, newest first",
+      parameters: [
+        parameter("layer", { type: "string" }),
+        parameter("state", { enum: ["pending", "running", "done", "aborted"] }),
+        parameter("type", { enum: ["seed", "reseed", "truncate"] }),
+        parameter("limit", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
+        parameter("after", int64),
+      ],
+      responses: { 200: ok(ref("Jobs")), 400: failed, 404: failed },
+    },
+    post: {
+      operationId: "createJob",
+      summary: "Seeds, reseeds or truncates",
+      parameters: [idempotencyKey],
+      requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
+      responses: { 201: made, 400: failed, 404: failed, 413: failed, 422: failed },
+    },
+  },
+  "/jobs/{id}": {
+    get: {
+      operationId: "getJob",
+      summary: "One job; with wait when it has ended, or after so many seconds",
+      parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
+      responses: { 200: ok(ref("Job")), 400: failed, 404: failed },
+    },
+    delete: {
+      operationId: "forgetJob",
+      summary: "Takes an ended job out of the history",
+      parameters: [id],
+      responses: { 204: { description: "Gone" }, 404: failed, 409: failed },
+    },
+  },
+  "/events": {
+    get: {
+      operationId: "listenToJobs",
+      summary: "Server-sent events: snapshot (first), job (a change), forgotten (taken out of the history)",
+      parameters: [
+        parameter("layer", { type: "string" }),
+        parameter("job", int64),
+        parameter("lastEventId", { type: "string" }),
+        { name: "Last-Event-ID", in: "header", schema: { type: "string" } },
+      ],
+      responses: {
+        200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } },
+        400: failed,
+        404: failed,
+      },
+    },
+  },
+  "/jobs/{id}/cancel": action("cancelJob", "Ends a job; nothing more is fetched, written or deleted for it"),
+  "/jobs/{id}/pause": action("pauseJob", "Takes the places from a job until it is resumed, over restarts too"),
+  "/jobs/{id}/resume": action("resumeJob", "Lets a paused job go on"),
+  "/jobs/{id}/retry": {
+    post: {
+      operationId: "retryJob",
+      summary: "A new job over what failed, or what an aborted job did not come to",
+      parameters: [id, idempotencyKey],
+      responses: { 201: made, 404: failed, 409: failed, 422: failed },
+    },
+  },
+};

@@ -1,0 +1,193 @@
+/** 64 bits: exact integers on the wire. */
+export const int64 = { type: "integer", format: "int64" };
+const nullable = (type: string) => ({ type: [type, "null"] });
+
+const tiles = {
+  type: "object",
+  properties: { total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 },
+};
+
+const job = {
+  type: "object",
+  required: ["id", "layer", "type", "state", "tasks", "tiles", "createdAt"],
+  properties: {
+    id: int64,
+    layer: { type: "string" },
+    type: { enum: ["seed", "reseed", "truncate"] },
+    gridSet: nullable("string"),
+    format: nullable("string"),
+    parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+    bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    zoomStart: { type: "integer" },
+    zoomStop: { type: "integer" },
+    state: { enum: ["pending", "running", "done", "aborted"] },
+    outcome: { enum: [null, "done", "done_with_failures", "aborted"] },
+    reason: nullable("string"),
+    tasks: { type: "array", items: int64 },
+    tiles,
+    createdAt: { type: "string", format: "date-time" },
+    startedAt: { type: ["string", "null"], format: "date-time" },
+    endedAt: { type: ["string", "null"], format: "date-time" },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          class: { type: "string" },
+          count: { type: "integer" },
+          message: { type: "string" },
+          tile: { type: ["array", "null"], items: { type: "integer" } },
+        },
+      },
+    },
+    retries: { type: "integer" },
+    paused: { type: "boolean" },
+    createdBy: nullable("string"),
+    abortedBy: nullable("string"),
+    retryOf: { type: ["integer", "null"], format: "int64" },
+    bytes: int64,
+    secondsWorked: { type: "number" },
+    tilesPerSecond: nullable("number"),
+    timeLeft: {
+      type: ["object", "null"],
+      properties: {
+        seconds: { type: "integer" },
+        least: { type: "integer" },
+        most: nullable("integer"),
+        confidence: { enum: ["low", "medium", "high"] },
+      },
+    },
+    zooms: {
+      description: "Not in lists",
+      type: "array",
+      items: { type: "object", properties: { z: { type: "integer" }, tiles, bytes: int64 } },
+    },
+  },
+};
+
+/** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
+const jobRequest = {
+  type: "object",
+  required: ["layer"],
+  additionalProperties: false,
+  properties: {
+    layer: { type: "string" },
+    type: { enum: ["seed", "reseed", "truncate"], default: "seed" },
+    gridSet: nullable("string"),
+    srs: nullable("integer"),
+    format: nullable("string"),
+    parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+    bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    zoomStart: nullable("integer"),
+    zoomStop: nullable("integer"),
+    threadCount: nullable("integer"),
+    tileFailureRetryCount: nullable("integer"),
+    tileFailureRetryWaitTime: nullable("integer"),
+    totalFailuresBeforeAborting: nullable("integer"),
+  },
+};
+
+const object = (properties: object) => ({ type: "object", properties });
+const list = (items: object) => ({ type: "array", items });
+const sum = { tiles: int64, bytes: int64 };
+const moment = { type: ["string", "null"], format: "date-time" };
+export const policy = { enum: ["LRU", "LFU"] };
+
+const usage = object({
+  total: object(sum),
+  layers: list(
+    object({
+      layer: { type: "string" },
+      ...sum,
+      quota: nullable("integer"),
+      allocatedBytes: int64,
+      complete: { type: "boolean" },
+    }),
+  ),
+  allocatedBytes: int64,
+  quota: nullable("integer"),
+  trend: {
+    type: ["object", "null"],
+    properties: { since: moment, bytesPerDay: { type: "integer" }, secondsUntilFull: nullable("integer") },
+  },
+  disk: object({
+    freeBytes: int64,
+    totalBytes: int64,
+    freeInodes: nullable("integer"),
+    totalInodes: nullable("integer"),
+  }),
+  enforcement: object({
+    evictedTiles: { type: "integer" },
+    evictedBytes: { type: "integer" },
+    notStored: { type: "integer" },
+    cleanUps: { type: "integer" },
+  }),
+  adoption: object({ pyramidsLeft: { type: "integer" }, current: { type: ["object", "null"] }, tiles: int64 }),
+  tileSets: list(
+    object({
+      layer: { type: "string" },
+      gridSet: { type: "string" },
+      format: { type: "string" },
+      parametersId: { type: "string" },
+      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      ...sum,
+      allocatedBytes: int64,
+      zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
+    }),
+  ),
+});
+
+const verification = object({
+  state: { enum: ["running", "done", "cancelled", "failed"] },
+  repair: { type: "boolean" },
+  startedAt: moment,
+  endedAt: moment,
+  tiles: int64,
+  differing: { type: "integer" },
+  differences: list(
+    object({ tileSet: { type: "object" }, rect: { type: "object" }, ledger: object(sum), store: object(sum) }),
+  ),
+  reason: nullable("string"),
+});
+
+const simulation = object({
+  reads: { type: "integer" },
+  share: { type: "number" },
+  since: moment,
+  until: moment,
+  results: list(
+    object({
+      policy,
+      bytes: int64,
+      hits: { type: "integer" },
+      hitRatio: nullable("number"),
+      bytesKept: int64,
+      mostBytesKept: int64,
+      tilesDrawn: int64,
+    }),
+  ),
+});
+
+const problem = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string" },
+  },
+};
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every schema that the description names. */
+export const schemas = {
+  Job: job,
+  JobRequest: jobRequest,
+  Jobs: { type: "object", properties: { jobs: { type: "array", items: ref("Job") } } },
+  Usage: usage,
+  Verification: verification,
+  Simulation: simulation,
+  Problem: problem,
+};

@@ -1,0 +1,36 @@
+import type { Operations } from "../../jobs/operations.ts";
+import type { Route } from "../resource.ts";
+import type { FrontMetrics } from "./metrics-sample.ts";
+
+/** `/metrics`: Prometheus text. It names layers and upstreams, and needs the credentials that the rest needs. */
+export function metricsRoute(parts: {
+  readonly operations: Operations;
+  readonly metrics: () => Promise<FrontMetrics>;
+}): Route {
+  const { operations, metrics } = parts;
+  return (segments) => {
+    if (segments.length !== 1 || segments[0] !== "metrics") return undefined;
+    return {
+      methods: {
+        GET: {
+          need: "read",
+          async handle() {
+            // Loaded by the first scrape: a start is not slowed by what may never be asked for.
+            const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
+            const [jobs, usage, quota, front] = await Promise.all([
+              operations.jobMetrics(),
+              operations.usage({ tileSets: false, layer: undefined }),
+              operations.quota(),
+              metrics(),
+            ]);
+            return {
+              status: 200,
+              type: METRICS_TYPE,
+              body: await metricsText({ jobs, usage, quota, front }),
+            };
+          },
+        },
+      },
+    };
+  };
+}

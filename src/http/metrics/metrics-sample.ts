@@ -1,0 +1,24 @@
+import type { UpstreamState } from "../../cache/draws.ts";
+import type { TileCounts } from "../../cache/tile-cache.ts";
+import type { UpstreamMeasure } from "../../cache/upstream-meter.ts";
+import type { JobMetrics } from "../../jobs/job-totals.ts";
+import type { UsageView } from "../../jobs/operations.ts";
+import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+
+/** What the front counts by itself. */
+export interface FrontMetrics {
+  readonly tiles: Readonly<TileCounts>;
+  readonly memory: { readonly bytes: number; readonly limitBytes: number };
+  readonly upstreams: readonly UpstreamState[];
+  readonly measures: readonly UpstreamMeasure[];
+  /** Requests that wait for events of jobs. */
+  readonly listeners: number;
+}
+
+/** Everything of one moment. */
+export interface Sample {
+  readonly jobs: JobMetrics;
+  readonly usage: UsageView;
+  readonly quota: QuotaConfiguration;
+  readonly front: FrontMetrics;
+}

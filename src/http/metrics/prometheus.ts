@@ -1,0 +1,156 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { LATENCY_BUCKETS_SECONDS } from "../../cache/upstream-meter.ts";
+import { quotaBytes } from "../../quota/quota-bytes.ts";
+import type { Sample } from "./metrics-sample.ts";
+
+/** Begun by the first scrape: what nobody asks for is not measured. */
+const ofProcess = new Registry();
+collectDefaultMetrics({ register: ofProcess, prefix: "nuthatch_" });
+
+export const METRICS_TYPE = ofProcess.contentType;
+
+type Labels = Readonly<Record<string, string>>;
+type Values = readonly (readonly [labels: Labels, value: number | bigint])[];
+
+/** The metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed sets. */
+export async function metricsText(sample: Sample): Promise<string> {
+  const registry = new Registry();
+  const make = (Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Values): void => {
+    const [first] = values;
+    // A metric without labels would be told as 0.
+    if (first === undefined) return;
+    const metric = new Kind({
+      name: `nuthatch_${name}`,
+      help,
+      labelNames: Object.keys(first[0]),
+      registers: [registry],
+    });
+    for (const [labels, value] of values) metric.inc({ ...labels }, Number(value));
+  };
+  const counter = (name: string, help: string, values: Values): void => make(Counter, name, help, values);
+  const gauge = (name: string, help: string, values: Values): void => make(Gauge, name, help, values);
+
+  const { jobs, usage, quota, front } = sample;
+  gauge(
+    "jobs",
+    "Jobs that have not ended",
+    jobs.jobs.map(({ state, count }) => [{ state }, count]),
+  );
+  gauge(
+    "tasks",
+    "Tasks of those jobs; pending ones wait for a place",
+    jobs.tasks.map(({ state, count }) => [{ state }, count]),
+  );
+  counter(
+    "jobs_ended_total",
+    "Jobs that have ended",
+    jobs.ended.map(({ count, ...labels }) => [labels, count]),
+  );
+  counter(
+    "job_tiles_total",
+    "Tiles of jobs, by what became of them",
+    jobs.tiles.map(({ count, ...labels }) => [labels, count]),
+  );
+  counter(
+    "job_tile_failures_total",
+    "Failed tiles of jobs, by class",
+    jobs.failures.map(({ count, ...labels }) => [labels, count]),
+  );
+  counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]);
+  counter("job_retries_total", "Draws of jobs that were tried again", [[{}, jobs.retries]]);
+
+  const { tiles, memory, upstreams, measures, listeners } = front;
+  counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
+    [{ result: "memory_hit" }, tiles.memoryHits],
+    [{ result: "store_hit" }, tiles.storeHits],
+    [{ result: "stale" }, tiles.staleServed],
+    [{ result: "absent" }, tiles.absent],
+    [{ result: "expired" }, tiles.expired],
+  ]);
+  counter("tile_failures_total", "Tiles that users asked for and could not be drawn", [[{}, tiles.failures]]);
+  gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
+  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);
+  gauge(
+    "upstream_in_flight",
+    "Connections in use",
+    upstreams.map(({ upstream, inUse }) => [{ upstream }, inUse]),
+  );
+  gauge(
+    "upstream_connections",
+    "Connections that may be in use now",
+    upstreams.map(({ upstream, bearable }) => [{ upstream }, bearable]),
+  );
+  gauge(
+    "upstream_queue",
+    "Draws that wait for a connection",
+    upstreams.flatMap(
+      ({ upstream, usersWaiting, jobsWaiting }): Values => [
+        [{ upstream, who: "users" }, usersWaiting],
+        [{ upstream, who: "jobs" }, jobsWaiting],
+      ],
+    ),
+  );
+  gauge(
+    "upstream_up",
+    "0: it is known to be down",
+    upstreams.map(({ upstream, down }) => [{ upstream }, down ? 0 : 1]),
+  );
+  counter(
+    "upstream_errors_total",
+    "Requests for pictures that failed, by class",
+    measures.flatMap(({ upstream, failures }) =>
+      Object.entries(failures).map(([name, count]) => [{ upstream, class: name }, count] as const),
+    ),
+  );
+  gauge("event_listeners", "Requests that wait for events of jobs", [[{}, listeners]]);
+
+  gauge(
+    "usage_tiles",
+    "Tiles kept",
+    usage.layers.map(({ layer, tiles: kept }) => [{ layer }, kept]),
+  );
+  gauge(
+    "usage_bytes",
+    "Bytes of tiles kept",
+    usage.layers.map(({ layer, bytes }) => [{ layer }, bytes]),
+  );
+  gauge(
+    "usage_allocated_bytes",
+    "Bytes that the disk takes for them",
+    usage.layers.map(({ layer, allocatedBytes }) => [{ layer }, allocatedBytes]),
+  );
+  gauge("quota_enabled", "1: the disk quota is enforced", [[{}, quota.enabled ? 1 : 0]]);
+  gauge("quota_bytes", "The global quota, enforced or not", [[{}, quotaBytes(quota.globalQuota)]]);
+  gauge(
+    "layer_quota_bytes",
+    "Quotas of single layers",
+    quota.layerQuotas.map(({ layer, quota: own }) => [{ layer }, quotaBytes(own)]),
+  );
+  counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]);
+  counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]);
+  counter("quota_not_stored_total", "Draws that were served and not stored", [[{}, usage.enforcement.notStored]]);
+  gauge("disk_free_bytes", "Free on the disk of the tiles", [[{}, usage.disk.freeBytes]]);
+  return `${await registry.metrics()}\n${latencyText(measures)}${await ofProcess.metrics()}`;
+}
+
+/**
+ * A histogram that has been counted elsewhere, without the library, which is loaded by the first scrape only; it has no way
+ * to take one over, so the text is made here.
+ */
+function latencyText(measures: Sample["front"]["measures"]): string {
+  const name = "nuthatch_upstream_request_seconds";
+  const lines = measures.flatMap(({ upstream, buckets, requests, seconds }) => {
+    const label = `upstream="${upstream.replace(/["\\]/g, "\\$&")}"`;
+    let below = 0;
+    return [
+      ...buckets.map((count, n) => {
+        below += count;
+        return `${name}_bucket{${label},le="${LATENCY_BUCKETS_SECONDS[n] ?? "+Inf"}"} ${below}`;
+      }),
+      `${name}_sum{${label}} ${seconds}`,
+      `${name}_count{${label}} ${requests}`,
+    ];
+  });
+  const head = [`# HELP ${name} How long upstreams took for a picture, failures included`, `# TYPE ${name} histogram`];
+  return lines.length === 0 ? "" : `${[...head, ...lines].join("\n")}\n\n`;
+}

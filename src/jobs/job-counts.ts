@@ -1,0 +1,67 @@
+/** Tiles of a job at one zoom, by what became of them; `bytes` were written for it. */
+export interface Counts {
+  readonly total: bigint;
+  readonly stored: bigint;
+  readonly skipped: bigint;
+  readonly failed: bigint;
+  readonly deleted: bigint;
+  readonly bytes: bigint;
+}
+
+/** As persisted: decimal text. */
+export interface ZoomCountsText extends Readonly<Record<keyof Counts, string>> {
+  readonly z: number;
+}
+
+const NAMES = ["total", "stored", "skipped", "failed", "deleted", "bytes"] as const;
+const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, failed: 0n, deleted: 0n, bytes: 0n };
+
+const added = (to: Counts, change: Partial<Counts>): Counts => ({
+  total: to.total + (change.total ?? 0n),
+  stored: to.stored + (change.stored ?? 0n),
+  skipped: to.skipped + (change.skipped ?? 0n),
+  failed: to.failed + (change.failed ?? 0n),
+  deleted: to.deleted + (change.deleted ?? 0n),
+  bytes: to.bytes + (change.bytes ?? 0n),
+});
+
+/** What a job has counted, by zoom and in all. */
+export class JobCounts {
+  readonly #zooms = new Map<number, Counts>();
+  #sum = NOTHING;
+
+  static from(zooms: readonly ZoomCountsText[]): JobCounts {
+    const counts = new JobCounts();
+    for (const { z, ...texts } of zooms)
+      counts.add(z, Object.fromEntries(NAMES.map((name) => [name, BigInt(texts[name])])));
+    return counts;
+  }
+
+  get sum(): Counts {
+    return this.#sum;
+  }
+
+  add(z: number, change: Partial<Counts>): void {
+    this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
+    this.#sum = added(this.#sum, change);
+  }
+
+  /** More was deleted than was known of: the total is what there was. */
+  coverDeleted(): void {
+    for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.add(z, { total: deleted - total });
+  }
+
+  toJSON(): ZoomCountsText[] {
+    return [...this.#zooms]
+      .sort(([a], [b]) => a - b)
+      .map(([z, c]) => ({
+        z,
+        total: String(c.total),
+        stored: String(c.stored),
+        skipped: String(c.skipped),
+        failed: String(c.failed),
+        deleted: String(c.deleted),
+        bytes: String(c.bytes),
+      }));
+  }
+}

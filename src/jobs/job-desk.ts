@@ -1,0 +1,155 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import { emptyProgress } from "./job-progress.ts";
+import type { JobRunner } from "./job-runner.ts";
+import type { JobStore, NewJob } from "./job-store.ts";
+import { planRetry } from "./plan-retry.ts";
+
+export interface JobDeskParts {
+  readonly jobs: JobStore;
+  readonly runner: JobRunner;
+  readonly catalogue: () => Catalogue;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also?: () => void) => void;
+  readonly forgotten: (id: number) => void;
+  readonly now: () => number;
+}
+
+const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
+const hasEnded = ({ id, outcome }: JobView): Refusal => ({
+  code: "conflict",
+  message: `Job ${id} has ended: ${outcome ?? "it is done"}.`,
+});
+
+/** What operators ask of one job. */
+export class JobDesk {
+  readonly #parts: JobDeskParts;
+
+  constructor(parts: JobDeskParts) {
+    this.#parts = parts;
+  }
+
+  submit(request: JobRequest, origin: JobOrigin): Result<SubmittedJob, Refusal> {
+    return this.#submit({ request, progress: emptyProgress(request), origin, retryOf: null });
+  }
+
+  /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
+  #submit(job: NewJob): Result<SubmittedJob, Refusal> {
+    const { by, key } = job.origin;
+    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(this.#parts.runner.submit(job));
+  }
+
+  keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
+    const found = this.#parts.jobs.keyed(by, key);
+    if (found === undefined) return undefined;
+    if (found.digest !== key.digest)
+      return refuse({
+        code: "key_reused",
+        message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
+      });
+    return ok({ jobId: found.jobId, taskIds: this.#parts.runner.job(found.jobId)?.tasks ?? [], known: true });
+  }
+
+  async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
+    const { runner } = this.#parts;
+    await runner.kill((job) => job.id === id, by, "cancelled");
+    const view = runner.job(id);
+    if (view === undefined) return refuse(unknownJob(id));
+    return view.state === "aborted" ? ok(view) : refuse(hasEnded(view));
+  }
+
+  /**
+   * What is in flight is cancelled, as by a kill: an upstream that needs rest has it when the answer is sent. Persisted
+   * first, so that no crash makes the job go on.
+   */
+  async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
+    const { runner, now } = this.#parts;
+    const job = runner.active(id);
+    if (job === undefined) return this.#notLive(id);
+    if (job.paused) return ok(job.view(now()));
+    const before = job.reason;
+    job.paused = true;
+    job.reason = by === null ? "paused" : `paused by ${by}`;
+    job.dirty = true;
+    this.#persistOr(() => {
+      job.paused = false;
+      job.reason = before;
+    });
+    const { reason } = job;
+    await runner.halt(job);
+    if (job.outcome !== null) return refuse(hasEnded(job.view(now())));
+    // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
+    if (job.paused) {
+      job.reason = reason;
+      job.resumed ||= job.startedMs !== null;
+      job.stopClock(now());
+      job.dirty = true;
+    }
+    return ok(job.view(now()));
+  }
+
+  unpause(id: number): Result<JobView, Refusal> {
+    const { runner, now } = this.#parts;
+    const job = runner.active(id);
+    if (job === undefined) return this.#notLive(id);
+    if (!job.paused) return ok(job.view(now()));
+    const { reason } = job;
+    job.paused = false;
+    job.reason = null;
+    job.dirty = true;
+    this.#persistOr(() => {
+      job.paused = true;
+      job.reason = reason;
+    });
+    runner.wake();
+    return ok(job.view(now()));
+  }
+
+  retry(id: number, origin: JobOrigin): Result<SubmittedJob, Refusal> {
+    const { jobs, runner, catalogue } = this.#parts;
+    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    if (known !== undefined) return known;
+    const active = runner.active(id);
+    if (active !== undefined) return refuse(hasNotEnded(id, active.state));
+    const stored = jobs.find(id);
+    if (stored === undefined) return refuse(unknownJob(id));
+    const { request } = stored;
+    const layer = catalogue().layers.get(request.layer);
+    if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${request.layer}` });
+    const progress = planRetry(stored, jobs.failedTiles(id), layer.metatile);
+    if (progress === undefined)
+      return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
+    return this.#submit({ request, progress, origin, retryOf: id });
+  }
+
+  forget(id: number): Result<null, Refusal> {
+    const { jobs, runner, persist, forgotten } = this.#parts;
+    const view = runner.job(id);
+    if (view === undefined) return refuse(unknownJob(id));
+    if (runner.active(id) !== undefined) return refuse(hasNotEnded(id, view.state));
+    persist(() => jobs.delete(id));
+    forgotten(id);
+    return ok(null);
+  }
+
+  #notLive(id: number): Result<JobView, Refusal> {
+    const view = this.#parts.runner.job(id);
+    return refuse(view === undefined ? unknownJob(id) : hasEnded(view));
+  }
+
+  #persistOr(undo: () => void): void {
+    try {
+      this.#parts.persist(() => this.#parts.runner.saveDirty());
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+}
+
+const hasNotEnded = (id: number, state: string): Refusal => ({
+  code: "conflict",
+  message: `Job ${id} has not ended: it is ${state}; cancel it first.`,
+});

@@ -1,0 +1,60 @@
+import { rectCount } from "../grid/grid-set.ts";
+import type { JobRequest } from "./job.ts";
+import { JobCounts, type ZoomCountsText } from "./job-counts.ts";
+
+export interface JobError {
+  readonly class: string;
+  readonly count: number;
+  readonly message: string;
+  readonly tile: readonly [number, number, number] | null;
+}
+
+/** Everything of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
+export interface JobProgress {
+  readonly total: string;
+  readonly stored: string;
+  readonly skipped: string;
+  readonly failed: string;
+  readonly deleted: string;
+  readonly retries: number;
+  /** Finished metatile numbers as intervals. */
+  readonly finished: readonly (readonly [string, string])[];
+  readonly errors: readonly JobError[];
+  readonly reason: string | null;
+  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
+  readonly abortedBy: string | null;
+  readonly zooms: readonly ZoomCountsText[];
+  /** How long it has been at work. */
+  readonly workedMs: number;
+}
+
+/** Counts as they are persisted: in all, and by zoom. */
+export const countsProgress = (
+  counts: JobCounts,
+): Pick<JobProgress, "total" | "stored" | "skipped" | "failed" | "deleted" | "zooms"> => ({
+  total: String(counts.sum.total),
+  stored: String(counts.sum.stored),
+  skipped: String(counts.sum.skipped),
+  failed: String(counts.sum.failed),
+  deleted: String(counts.sum.deleted),
+  zooms: counts.toJSON(),
+});
+
+export const emptyProgress = (request: JobRequest): JobProgress => ({
+  ...countsProgress(totalsOf(request)),
+  retries: 0,
+  finished: [],
+  errors: [],
+  reason: null,
+  outcome: null,
+  abortedBy: null,
+  workedMs: 0,
+});
+
+/** What a truncate will find is not known before it starts. */
+function totalsOf({ type, ranges }: JobRequest): JobCounts {
+  const counts = new JobCounts();
+  if (type === "truncate") return counts;
+  for (const { rects } of ranges) for (const rect of rects) counts.add(rect.z, { total: rectCount(rect) });
+  return counts;
+}

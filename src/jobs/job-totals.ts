@@ -1,0 +1,99 @@
+import type { ActiveJob } from "./active-job.ts";
+import type { JobState } from "./job.ts";
+import type { Counts } from "./job-counts.ts";
+import type { JobProgress } from "./job-progress.ts";
+import type { JobType } from "./seed-request.ts";
+
+type Outcome = Exclude<JobProgress["outcome"], null>;
+
+/** What all jobs have done since the start of the server, and how many there are now. */
+export interface JobMetrics {
+  readonly jobs: readonly {
+    readonly state: Extract<JobState, "pending" | "running"> | "paused";
+    readonly count: number;
+  }[];
+  readonly tasks: readonly { readonly state: "pending" | "running"; readonly count: number }[];
+  readonly ended: readonly { readonly type: JobType; readonly outcome: Outcome; readonly count: number }[];
+  readonly tiles: readonly { readonly type: JobType; readonly outcome: TileOutcome; readonly count: bigint }[];
+  readonly failures: readonly { readonly class: string; readonly count: number }[];
+  readonly bytes: bigint;
+  readonly retries: number;
+}
+
+const TILE_OUTCOMES = ["stored", "skipped", "failed", "deleted"] as const;
+type TileOutcome = (typeof TILE_OUTCOMES)[number];
+const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
+const OUTCOMES: readonly Outcome[] = ["done", "done_with_failures", "aborted"];
+
+interface Taken {
+  readonly counts: Counts;
+  readonly retries: number;
+  readonly failures: ReadonlyMap<string, number>;
+}
+
+const takenOf = (job: ActiveJob): Taken => ({
+  counts: job.counts.sum,
+  retries: job.retries,
+  failures: new Map(job.errorList().map((error) => [error.class, error.count])),
+});
+
+/** Adds up what jobs do, by what has changed of each since it was looked at last: the work itself counts once only. */
+export class JobTotals {
+  readonly #taken = new WeakMap<ActiveJob, Taken>();
+  readonly #tiles = new Map<JobType, Map<TileOutcome, bigint>>(
+    TYPES.map((type) => [type, new Map(TILE_OUTCOMES.map((outcome) => [outcome, 0n]))]),
+  );
+  readonly #ended = new Map<JobType, Map<Outcome, number>>(
+    TYPES.map((type) => [type, new Map(OUTCOMES.map((outcome) => [outcome, 0]))]),
+  );
+  readonly #failures = new Map<string, number>();
+  #bytes = 0n;
+  #retries = 0;
+
+  /** What it did before, in another life of the server, is not counted again. */
+  begin(job: ActiveJob): void {
+    this.#taken.set(job, takenOf(job));
+  }
+
+  take(job: ActiveJob): void {
+    const before = this.#taken.get(job);
+    const now = takenOf(job);
+    this.#taken.set(job, now);
+    if (before === undefined) return;
+    const tiles = this.#tiles.get(job.request.type);
+    for (const outcome of TILE_OUTCOMES)
+      tiles?.set(outcome, (tiles.get(outcome) ?? 0n) + now.counts[outcome] - before.counts[outcome]);
+    this.#bytes += now.counts.bytes - before.counts.bytes;
+    this.#retries += now.retries - before.retries;
+    for (const [name, count] of now.failures)
+      this.#failures.set(name, (this.#failures.get(name) ?? 0) + count - (before.failures.get(name) ?? 0));
+  }
+
+  end(job: ActiveJob): void {
+    this.take(job);
+    const ended = this.#ended.get(job.request.type);
+    if (job.outcome !== null) ended?.set(job.outcome, (ended.get(job.outcome) ?? 0) + 1);
+  }
+
+  metrics(active: Iterable<ActiveJob>): JobMetrics {
+    const jobs = { pending: 0, running: 0, paused: 0 };
+    const tasks = { pending: 0, running: 0 };
+    for (const job of active) {
+      this.take(job);
+      if (job.outcome !== null) continue;
+      jobs[job.paused ? "paused" : job.state === "running" ? "running" : "pending"]++;
+      for (const task of job.tasks) tasks[task.status === 1 ? "running" : "pending"]++;
+    }
+    return {
+      jobs: (["pending", "running", "paused"] as const).map((state) => ({ state, count: jobs[state] })),
+      tasks: (["pending", "running"] as const).map((state) => ({ state, count: tasks[state] })),
+      ended: [...this.#ended].flatMap(([type, ends]) =>
+        [...ends].map(([outcome, count]) => ({ type, outcome, count })),
+      ),
+      tiles: [...this.#tiles].flatMap(([type, of]) => [...of].map(([outcome, count]) => ({ type, outcome, count }))),
+      failures: [...this.#failures].map(([name, count]) => ({ class: name, count })),
+      bytes: this.#bytes,
+      retries: this.#retries,
+    };
+  }
+}

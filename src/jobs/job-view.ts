@@ -1,0 +1,74 @@
+import type { JobView } from "./job.ts";
+import type { JobProgress } from "./job-progress.ts";
+import type { StoredJob } from "./job-store.ts";
+
+/** What is known only of a job that is at work. */
+export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
+
+/** Over all the time that it was at work. */
+function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): Pace {
+  const { stored, skipped, failed, deleted } = counts;
+  const tiles = type === "truncate" ? BigInt(deleted) : BigInt(stored) + BigInt(skipped) + BigInt(failed);
+  return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
+}
+
+/** A job as the doors show it, from what is persisted of it; of one that has not ended, with its pace now. */
+export function viewOf(
+  job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
+  pace: Pace | undefined,
+): JobView {
+  const { request, progress, createdMs, startedMs, endedMs } = job;
+  const { bounds } = request;
+  return {
+    id: job.id,
+    layer: request.layer,
+    type: request.type,
+    gridSet: request.gridSet,
+    format: request.format,
+    parameters: request.parameters,
+    bounds: bounds === null ? null : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY],
+    zoomStart: request.zoomStart,
+    zoomStop: request.zoomStop,
+    state: job.state,
+    outcome: progress.outcome,
+    reason: progress.reason,
+    tasks: job.taskIds,
+    tiles: {
+      total: BigInt(progress.total),
+      stored: BigInt(progress.stored),
+      skipped: BigInt(progress.skipped),
+      failed: BigInt(progress.failed),
+      ...(request.type === "truncate" ? { deleted: BigInt(progress.deleted) } : {}),
+    },
+    createdAt: isoTime(createdMs),
+    startedAt: startedMs === null ? null : isoTime(startedMs),
+    endedAt: endedMs === null ? null : isoTime(endedMs),
+    errors: progress.errors,
+    retries: progress.retries,
+    paused: job.paused,
+    createdBy: job.createdBy,
+    abortedBy: progress.abortedBy,
+    retryOf: job.retryOf,
+    bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
+    secondsWorked: Math.round(progress.workedMs) / 1000,
+    ...roundedPace(pace ?? pastPace(request, progress)),
+    zooms: progress.zooms.map((at) => ({
+      z: at.z,
+      tiles: {
+        total: BigInt(at.total),
+        stored: BigInt(at.stored),
+        skipped: BigInt(at.skipped),
+        failed: BigInt(at.failed),
+        ...(request.type === "truncate" ? { deleted: BigInt(at.deleted) } : {}),
+      },
+      bytes: BigInt(at.bytes),
+    })),
+  };
+}
+
+const roundedPace = ({ tilesPerSecond, timeLeft }: Pace): Pace => ({
+  tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
+  timeLeft,
+});
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { JobRequest } from "./job.ts";
+import { emptyProgress, type JobProgress } from "./job-progress.ts";
+import type { FailedTile } from "./job-store.ts";
+import { planRetry } from "./plan-retry.ts";
+
+/** Levels 0 and 1 of a grid of 8 x 8 and 16 x 16 tiles: 4 and 16 metatiles of 4 x 4. */
+const request: JobRequest = {
+  type: "seed",
+  layer: "a",
+  gridSet: "g",
+  format: "image/png",
+  parameters: {},
+  parametersId: "",
+  bounds: null,
+  zoomStart: 0,
+  zoomStop: 1,
+  ranges: [
+    {
+      gridSet: "g",
+      rects: [
+        { z: 0, minX: 0, minY: 0, maxX: 7, maxY: 7 },
+        { z: 1, minX: 0, minY: 0, maxX: 15, maxY: 15 },
+      ],
+    },
+  ],
+  metatile: [4, 4],
+  threadCount: 1,
+  retryCount: 0,
+  retryWaitMs: 0,
+  failureLimit: 1000,
+  ownFailurePolicy: false,
+};
+
+/** All that was counted is of zoom 0, as far as the sums are asked for. */
+function progress(fields: Partial<JobProgress>): JobProgress {
+  const all = { ...emptyProgress(request), ...fields };
+  const [first, ...others] = all.zooms;
+  const { stored, skipped, failed } = all;
+  return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, failed }, ...others] };
+}
+const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
+const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
+  planRetry({ request, progress: progress(fields) }, failed, [1, 1]);
+
+test("a job whose tiles were all done leaves nothing to retry", () => {
+  expect(plan({ outcome: "done", stored: "320", finished: [["0", "20"]] }, [])).toBeUndefined();
+});
+
+test("the metatiles of failed tiles are left, each once, and the total is exactly theirs", () => {
+  const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
+  const again = plan({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] }, failed);
+  expect(again).toMatchObject({
+    total: "32",
+    stored: "0",
+    failed: "0",
+    outcome: null,
+    finished: [
+      ["0", "1"],
+      ["2", "19"],
+    ],
+  });
+});
+
+test("an aborted job leaves what it did not come to, and what failed before", () => {
+  const again = plan({ outcome: "aborted", stored: "40", skipped: "7", failed: "1", finished: [["0", "3"]] }, [
+    failedTile(0, 0, 0),
+  ]);
+  expect(again).toMatchObject({ total: String(320 - 48 + 16), finished: [["1", "3"]] });
+});
+
+test("when more failed than is kept one by one the whole range is left", () => {
+  const again = plan({ outcome: "done_with_failures", stored: "300", failed: "20", finished: [["0", "20"]] }, [
+    failedTile(0, 0, 0),
+  ]);
+  expect(again).toMatchObject({ total: "320", finished: [] });
+});

@@ -1,0 +1,37 @@
+import { rectCount, rectHolds } from "../grid/grid-set.ts";
+import { countedTiles, metatileNumber } from "../grid/metatile.ts";
+import { IntervalSet } from "../lib/interval-set.ts";
+import { JobCounts } from "./job-counts.ts";
+import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
+import type { FailedTile, StoredJob } from "./job-store.ts";
+import { walksOf } from "./job-walk.ts";
+
+/**
+ * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
+ * nothing is. Of a job with more failures than are kept one by one the whole range is left: what is there is skipped. Pure.
+ */
+export function planRetry(
+  { request, progress }: Pick<StoredJob, "request" | "progress">,
+  failed: readonly FailedTile[],
+  metatileFactors: readonly [number, number],
+): JobProgress | undefined {
+  const fresh = emptyProgress(request);
+  if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
+  if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
+  const walks = walksOf(request, metatileFactors);
+  const finished = IntervalSet.from(progress.finished);
+  const left = new JobCounts();
+  for (const { z, total, stored, skipped, failed: bad } of progress.zooms)
+    left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(bad) });
+  for (const { x, y, z } of failed) {
+    const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
+    if (at === undefined) continue;
+    const local = metatileNumber(at.walk, x, y);
+    const n = at.offset + local;
+    // Its other tiles may have failed too.
+    if (finished.nextMissing(n) === n) continue;
+    finished.delete(n);
+    left.add(z, { total: rectCount(countedTiles(at.walk, local)) });
+  }
+  return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
+}

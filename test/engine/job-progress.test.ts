@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+
+async function start(delayMs: number): Promise<TestServer> {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(delayMs);
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  return running.server;
+}
+
+test("the counts and bytes by zoom add up to the job's, and the bytes to what is kept", async () => {
+  const server = await start(0);
+  await fetch(`${server.url}/xyz/${LAYER}/3/1/1.png`).then((r) => r.arrayBuffer());
+  const before = (await usage(server)).total;
+  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 4, threadCount: 2 });
+  const last = await ended(server, id);
+  expect(last.zooms?.map(({ z, tiles }) => [z, tiles.total, tiles.stored + tiles.skipped])).toEqual([
+    [1, 4, 4],
+    [2, 16, 16],
+    [3, 64, 64],
+    [4, 256, 256],
+  ]);
+  expect(last.zooms?.find(({ z }) => z === 3)?.tiles.skipped).toBe(16);
+  expect(last.zooms?.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(last.bytes);
+  expect(last.bytes).toBe((await usage(server)).total.bytes - before.bytes);
+  expect(last.tilesPerSecond).toBeGreaterThan(0);
+  expect(last.timeLeft).toBeNull();
+  const truncate = await seed(server, LAYER, { gridSetId: "EPSG:900913", type: "truncate", zoomStart: 2, zoomStop: 3 });
+  expect((await ended(server, truncate)).zooms?.map(({ z, tiles }) => [z, tiles.total, tiles.deleted])).toEqual([
+    [2, 16, 16],
+    [3, 64, 64],
+  ]);
+}, 60_000);
+
+test("on a steady upstream the time left is right within a fifth after a tenth of the work", async () => {
+  // The upstream is what takes the time, on a busy machine too.
+  const server = await start(400);
+  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
+  const told = await until("a tenth is done", async () => {
+    const now = await job(server, id);
+    return now.tiles.stored >= now.tiles.total / 10 ? { left: now.timeLeft, atMs: performance.now() } : undefined;
+  });
+  const last = await job(server, id, 60);
+  const actual = (performance.now() - told.atMs) / 1000;
+  expect(last.outcome).toBe("done");
+  expect(told.left?.seconds).toBeGreaterThan(0.8 * actual);
+  expect(told.left?.seconds).toBeLessThan(1.2 * actual);
+}, 90_000);
+
+test("a wait is answered when the job ends, and by a shutdown", async () => {
+  const server = await start(60);
+  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3 });
+  const waited = await job(server, id, 60);
+  expect(waited).toMatchObject({ state: "done", outcome: "done" });
+  const began = performance.now();
+  expect((await job(server, id, 60)).outcome).toBe("done");
+  expect(performance.now() - began).toBeLessThan(5_000);
+  await massTruncate(server, LAYER);
+  const long = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 9 });
+  const waiting = job(server, long, 120);
+  await until("it runs", async () => ((await job(server, long)).state === "running" ? true : undefined));
+  expect(await server.kill("SIGTERM")).toBe(0);
+  expect((await waiting).outcome).toBeNull();
+}, 60_000);

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+
+/** Samples by name and labels, as they stand in the text. */
+async function metrics(server: TestServer): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${server.url}/metrics`);
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  const samples = new Map<string, number>();
+  for (const line of (await response.text()).split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const at = line.lastIndexOf(" ");
+    samples.set(line.slice(0, at), Number(line.slice(at + 1)));
+  }
+  return samples;
+}
+
+test("metrics tell what users read, what jobs did, what upstreams answered, what is kept and how long all took", async () => {
+  running.upstream = await startUpstream();
+  let asked = 0;
+  running.upstream.behaviour = (_, response) => {
+    if (++asked !== 3) return "draw";
+    response.writeHead(404).end();
+    return "handled";
+  };
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const server = running.server;
+  for (let n = 0; n < 3; n++) await fetch(`${server.url}/xyz/${LAYER}/2/1/1.png`).then((r) => r.arrayBuffer());
+  const id = await seed(server, LAYER, {
+    gridSetId: "EPSG:900913",
+    zoomStart: 0,
+    zoomStop: 3,
+    tileFailureRetryCount: 0,
+  });
+  const job = await ended(server, id);
+  expect(job.outcome).toBe("done_with_failures");
+  const kept = (await usage(server)).total;
+  const upstream = new URL(running.upstream.url).origin;
+  const samples = await metrics(server);
+  const told = Object.fromEntries(
+    [
+      'nuthatch_tile_requests_total{result="memory_hit"}',
+      'nuthatch_tile_requests_total{result="absent"}',
+      'nuthatch_jobs{state="running"}',
+      'nuthatch_jobs_ended_total{type="seed",outcome="done_with_failures"}',
+      'nuthatch_job_tiles_total{type="seed",outcome="stored"}',
+      'nuthatch_job_tiles_total{type="seed",outcome="skipped"}',
+      'nuthatch_job_tiles_total{type="seed",outcome="failed"}',
+      'nuthatch_job_tile_failures_total{class="http_status"}',
+      "nuthatch_job_written_bytes_total",
+      `nuthatch_upstream_errors_total{upstream="${upstream}",class="http_status"}`,
+      `nuthatch_upstream_request_seconds_count{upstream="${upstream}"}`,
+      `nuthatch_upstream_request_seconds_bucket{upstream="${upstream}",le="+Inf"}`,
+      `nuthatch_upstream_queue{upstream="${upstream}",who="jobs"}`,
+      `nuthatch_upstream_up{upstream="${upstream}"}`,
+      `nuthatch_usage_tiles{layer="${LAYER}"}`,
+      `nuthatch_usage_bytes{layer="${LAYER}"}`,
+      "nuthatch_quota_enabled",
+    ].map((name) => [name, samples.get(name)]),
+  );
+  expect(told).toEqual({
+    'nuthatch_tile_requests_total{result="memory_hit"}': 2,
+    'nuthatch_tile_requests_total{result="absent"}': 1,
+    'nuthatch_jobs{state="running"}': 0,
+    'nuthatch_jobs_ended_total{type="seed",outcome="done_with_failures"}': 1,
+    'nuthatch_job_tiles_total{type="seed",outcome="stored"}': job.tiles.stored,
+    'nuthatch_job_tiles_total{type="seed",outcome="skipped"}': job.tiles.skipped,
+    'nuthatch_job_tiles_total{type="seed",outcome="failed"}': job.tiles.failed,
+    'nuthatch_job_tile_failures_total{class="http_status"}': job.tiles.failed,
+    nuthatch_job_written_bytes_total: job.bytes,
+    [`nuthatch_upstream_errors_total{upstream="${upstream}",class="http_status"}`]: 1,
+    [`nuthatch_upstream_request_seconds_count{upstream="${upstream}"}`]: asked,
+    [`nuthatch_upstream_request_seconds_bucket{upstream="${upstream}",le="+Inf"}`]: asked,
+    [`nuthatch_upstream_queue{upstream="${upstream}",who="jobs"}`]: 0,
+    [`nuthatch_upstream_up{upstream="${upstream}"}`]: 1,
+    [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
+    [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
+    nuthatch_quota_enabled: 0,
+  });
+  // What a job did in another life of the server is not counted again.
+  running.server = await server.restart("SIGKILL");
+  const again = await metrics(running.server);
+  expect(again.get('nuthatch_job_tiles_total{type="seed",outcome="stored"}')).toBe(0);
+  expect(again.get("nuthatch_process_resident_memory_bytes")).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+
+async function ask(server: TestServer, id: number, action: string): Promise<{ status: number; job: JobJson }> {
+  const response = await fetch(`${server.url}/api/v1/jobs/${id}/${action}`, { method: "POST" });
+  return { status: response.status, job: JSON.parse(await response.text()) };
+}
+
+for (const type of ["seed", "reseed"])
+  test(`a paused ${type} asks for nothing more, stays paused over a kill -9, and when it is resumed does what was left`, async () => {
+    running.upstream = await startUpstream();
+    running.upstream.behaviour = drawAfter(20);
+    running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+    const id = await seed(running.server, LAYER, {
+      gridSetId: "EPSG:900913",
+      zoomStart: 0,
+      zoomStop: 6,
+      type,
+      threadCount: 4,
+    });
+    const before = (await rows(running.server)).map((row) => row[3]);
+    const first = running.server;
+    await until("some of it is done", async () => ((await job(first, id)).tiles.stored > 200 ? true : undefined));
+    const paused = await ask(first, id, "pause");
+    expect(paused).toMatchObject({ status: 200, job: { state: "pending", paused: true, reason: "paused" } });
+    await until("nothing is in flight", async () => (running.upstream?.inFlight() === 0 ? true : undefined));
+    const asked = running.upstream.asked.length;
+    running.server = await first.restart("SIGKILL");
+    expect(await job(running.server, id)).toMatchObject({ state: "pending", paused: true, reason: "paused" });
+    const listed = await rows(running.server);
+    expect(listed.map((row) => [row[3], row[4]])).toEqual(before.map((task) => [task, 0]));
+    expect(listed.reduce((sum, row) => sum + row[1], 0)).toBe(paused.job.tiles.total);
+    // A second job runs to its end meanwhile: places are dealt, the paused one gets none.
+    const other = await seed(running.server, LAYER, { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 });
+    expect((await ended(running.server, other)).outcome).toBe("done");
+    expect((await job(running.server, id)).tiles.stored).toBe(paused.job.tiles.stored);
+    const between = running.upstream.asked.length;
+    expect((await ask(running.server, id, "resume")).status).toBe(200);
+    const last = await ended(running.server, id);
+    expect(last).toMatchObject({ outcome: "done", tiles: { total: 5461, failed: 0 } });
+    expect(last.tiles.stored + last.tiles.skipped).toBe(5461);
+    // Metatiles of 4 x 4 of zoom 0 to 6 are 1, 1, 1, 4, 16, 64, 256; four may have been in flight at the pause.
+    expect(asked + running.upstream.asked.length - between).toBeLessThanOrEqual(343 + 4);
+    const scan = scanStore(running.server.dataDir);
+    expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  }, 120_000);
+
+test("retry draws the failed tiles again and nothing else", async () => {
+  running.upstream = await startUpstream();
+  let broken = true;
+  running.upstream.behaviour = ({ n }, response) => {
+    if (!broken || n % 5 !== 0) return "draw";
+    response.writeHead(404).end();
+    return "handled";
+  };
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const id = await seed(running.server, LAYER, {
+    gridSetId: "EPSG:900913",
+    zoomStart: 0,
+    zoomStop: 5,
+    tileFailureRetryCount: 0,
+  });
+  const first = await ended(running.server, id);
+  expect(first.outcome).toBe("done_with_failures");
+  broken = false;
+  const asked = running.upstream.asked.length;
+  const again = await ask(running.server, id, "retry");
+  expect(again).toMatchObject({ status: 201, job: { retryOf: id } });
+  const second = await ended(running.server, again.job.id);
+  expect(second).toMatchObject({ outcome: "done", tiles: { failed: 0, total: first.tiles.failed } });
+  expect(running.upstream.asked.length - asked).toBeLessThanOrEqual(Math.ceil(asked / 5));
+  expect((await usage(running.server)).total.tiles).toBe(1365);
+  expect((await ask(running.server, again.job.id, "retry")).status).toBe(409);
+}, 60_000);
+
+test("retry of a job that was cancelled does what it did not come to", async () => {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(10);
+  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const server = running.server;
+  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, type: "reseed" });
+  await until("some of it is done", async () => ((await job(server, id)).tiles.stored > 100 ? true : undefined));
+  const cancelled = (await ask(server, id, "cancel")).job;
+  expect(cancelled).toMatchObject({ outcome: "aborted", reason: "cancelled" });
+  const again = (await ask(server, id, "retry")).job;
+  expect(again.tiles.total).toBe(1365 - cancelled.tiles.stored);
+  expect((await ended(server, again.id)).outcome).toBe("done");
+  expect((await usage(server)).total.tiles).toBe(1365);
+}, 60_000);
