@@ -14,7 +14,9 @@ let home: string;
 beforeAll(async () => {
   server = await startServer();
   home = mkdtempSync(join(tmpdir(), "nuthatch-curl-"));
-  writeFileSync(join(home, ".curlrc"), `connect-to = "localhost:8080:127.0.0.1:${server.port}"\nmax-time = 20\n`);
+  // The meter of a slow answer would stand on the line of its status.
+  const curlrc = `connect-to = "localhost:8080:127.0.0.1:${server.port}"\nmax-time = 20\nno-progress-meter\n`;
+  writeFileSync(join(home, ".curlrc"), curlrc);
 });
 afterAll(async () => {
   await server.close();
