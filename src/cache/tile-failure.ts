@@ -28,6 +28,7 @@ export function failureOf(
 
 function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
   if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
+  if (failure === "no_tile") return { status: 404, message: `There is no tile here: ${message}` };
   if (failure === "busy") {
     return {
       status: 503,

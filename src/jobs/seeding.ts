@@ -215,7 +215,7 @@ export class Seeding implements Work {
           await this.#waitForRoom(job, outcome.reason, signal);
           continue;
         case "failed":
-          break;
+          if (outcome.failure === "no_tile") return this.#finish(job, task, metatile, undefined);
       }
       attempts++;
       if (attempts <= request.retryCount && !lastChance) {

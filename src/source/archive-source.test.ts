@@ -97,9 +97,9 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
 
   test("has no tile where there is none, beyond its levels too, and that is no picture", async () => {
     const source = sourceOf(kind, kinds[kind]());
-    expect(await failureAt(source, 1, 1, 2)).toBe("empty: the archive has no tile 2/1/2");
-    expect(await failureAt(source, 1, 1, 1)).toBe("empty: the archive has no tile 1/1/0");
-    expect(await failureAt(source, 0, 0, 30)).toBe("empty: the archive has no tile 30/0/1073741823");
+    expect(await failureAt(source, 1, 1, 2)).toBe("no_tile: the archive has no tile 2/1/2");
+    expect(await failureAt(source, 1, 1, 1)).toBe("no_tile: the archive has no tile 1/1/0");
+    expect(await failureAt(source, 0, 0, 30)).toBe("no_tile: the archive has no tile 30/0/1073741823");
   });
 
   test("says what it holds", async () => {
@@ -251,8 +251,8 @@ describe("MBTiles", () => {
     const source = sourceOf("mbtiles", file);
     expect(await failureAt(source, 0, 0, 1)).toBe(`too_large: the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
     expect(await failureAt(source, 1, 0, 1)).toBe("wrong_type: the answer is no vector tile");
-    expect(await failureAt(source, 0, 1, 1)).toBe("empty: the archive has no tile 1/0/0");
-    expect(await failureAt(source, 1, 1, 1)).toBe("empty: the archive has no tile 1/1/0");
+    expect(await failureAt(source, 0, 1, 1)).toBe("no_tile: the archive has no tile 1/0/0");
+    expect(await failureAt(source, 1, 1, 1)).toBe("no_tile: the archive has no tile 1/1/0");
   });
 });
 

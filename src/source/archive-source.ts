@@ -22,9 +22,9 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
   async function draw(request: DrawRequest): Promise<Drawing> {
     const at = tileOf(request);
     const bytes = await (await opened()).tile(at);
-    // As an upstream's empty answer: an archive of data has no tile where there is nothing.
+    // Many an archive leaves out the sea.
     if (bytes === undefined || bytes.byteLength === 0)
-      throw new SourceError("empty", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
+      throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
     const { format } = request;
     return format.kind === "data" ? { kind: "data", bytes: tileData(bytes, format) } : { kind: "encoded", bytes };
   }

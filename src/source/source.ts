@@ -82,6 +82,7 @@ export type FailureClass =
   | "busy" // 429, or 503 with Retry-After
   | "exception" // 200 with an XML or HTML document: the upstream's own words are in the message
   | "empty"
+  | "no_tile" // the source knows that there is none here: nothing is wrong
   | "truncated"
   | "wrong_size"
   | "wrong_type"
