@@ -305,6 +305,7 @@ function operationsOf(keeper: Channel<FrontMethods, KeeperMethods>, tellUses: ()
     truncateOrphans: (layer) => keeper.call("truncateOrphans", layer),
     jobs: (filter) => keeper.call("jobs", filter),
     job: (id) => keeper.call("job", id),
+    failedTiles: (id, after, limit) => keeper.call("failedTiles", id, after, limit),
     jobMetrics: () => keeper.call("jobMetrics"),
     usage: (options) => keeper.call("usage", options),
     verify: (options) => keeper.call("verify", options),
