@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
-import type { JobStore, NewJob } from "./job-store.ts";
+import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
 import { planRetry } from "./plan-retry.ts";
 
 export interface JobDeskParts {
@@ -122,6 +122,11 @@ export class JobDesk {
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
     return this.#submit({ request, progress, origin, retryOf: id });
+  }
+
+  failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {
+    const { jobs, runner } = this.#parts;
+    return runner.job(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
   }
 
   forget(id: number): Result<null, Refusal> {

@@ -60,6 +60,12 @@ export interface FailedTile {
   readonly message: string;
 }
 
+export interface FailedTilePage {
+  readonly tiles: readonly FailedTile[];
+  /** The cursor of the next page; null: this was the last. */
+  readonly next: number | null;
+}
+
 /** The first failed tiles of a job are kept one by one; the rest are counted by class. */
 export const FAILED_TILES_KEPT = 100_000;
 
@@ -107,18 +113,28 @@ export class JobStore {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
+  /** One page of them; `after`: the cursor of the last one of the page before. */
+  failedTilePage(job: number, after: number, limit: number): FailedTilePage {
+    const rows = this.#db
+      .prepare(
+        `SELECT rowid AS number, z, x, y, class, message FROM failed_tile
+         WHERE job = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
+      )
+      .all(job, after, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      tiles: page.map(failedTileOf),
+      next: rows.length > limit && last !== undefined ? int(last, "number") : null,
+    };
+  }
+
   /** In the order in which they failed. */
   failedTiles(job: number): FailedTile[] {
     return this.#db
       .prepare("SELECT z, x, y, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
       .all(job)
-      .map((row) => ({
-        z: int(row, "z"),
-        x: int(row, "x"),
-        y: int(row, "y"),
-        class: text(row, "class"),
-        message: text(row, "message"),
-      }));
+      .map(failedTileOf);
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {
@@ -216,6 +232,14 @@ function sinceAdded(
   const all = { z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" };
   return { abortedBy: null, zooms: [all], workedMs: 0, ...written };
 }
+
+const failedTileOf = (row: Row): FailedTile => ({
+  z: int(row, "z"),
+  x: int(row, "x"),
+  y: int(row, "y"),
+  class: text(row, "class"),
+  message: text(row, "message"),
+});
 
 function stateOf(state: string): JobState {
   if (state === "pending" || state === "running" || state === "done" || state === "aborted") return state;

@@ -37,7 +37,7 @@ import type {
 import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
-import { JobStore, jobMigrations } from "./job-store.ts";
+import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import type { Operations, UsageView } from "./operations.ts";
 import { Seeding } from "./seeding.ts";
@@ -414,6 +414,10 @@ export class Keeper implements Operations {
 
   async job(id: number): Promise<JobView | undefined> {
     return this.#runner.job(id);
+  }
+
+  async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
+    return this.#desk.failedTiles(id, after, limit);
   }
 
   async jobMetrics(): Promise<JobMetrics> {

@@ -15,6 +15,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import type { FailedTilePage } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
 
 /** What is kept at one zoom of one tile set. */
@@ -111,6 +112,8 @@ export interface Operations {
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
+  /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
+  failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */
   jobMetrics(): Promise<JobMetrics>;
   /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */

@@ -251,8 +251,41 @@ transcript(
 `,
 );
 
+transcript(
+  "a job without failures lists none, in either form; another form, limit or cursor is refused",
+  `
+  > POST /api/v1/jobs
+  >
+  > {"layer":"ws:roads","zoomStop":3}
+  < 201 application/json
+  <
+  < {"id":{id:job},{any}
+  > GET /api/v1/jobs/{id:job}/failures
+  < 200 application/json
+  <
+  < {"gridSet":"EPSG:900913","failures":[],"next":null}
+  > GET /geowebcache/api/v1/jobs/{id:job}/failures?format=geojson
+  < 200 application/geo+json
+  <
+  < {"type":"FeatureCollection","features":[],"next":null}
+  > GET /api/v1/jobs/{id:job}/failures?format=csv
+  < 400 application/problem+json
+  <
+  < {any}"detail":"format: expected json or geojson, got \\"csv\\""{any}
+  > GET /api/v1/jobs/{id:job}/failures?limit=0
+  < 400 application/problem+json
+  <
+  < {any}limit{any}
+  > GET /api/v1/jobs/{id:job}/failures?after=x
+  < 400 application/problem+json
+  <
+  < {any}after{any}
+`,
+);
+
 describe("a job that does not exist", () => {
   for (const request of [
+    "GET /api/v1/jobs/999999/failures",
     "DELETE /api/v1/jobs/999999",
     "POST /api/v1/jobs/999999/cancel",
     "POST /api/v1/jobs/999999/pause",

@@ -38,8 +38,12 @@ export function brokenLaws(method: string, target: string, answer: RawAnswer): s
     case "text/plain; charset=utf-8":
       law(method === "HEAD" || !ASCII.test(body), "text/plain names a charset only when the body is not ASCII");
       break;
+    case "application/geo+json":
     case "text/event-stream":
-      law(/\/api\/v1\/events(?:\?|$)/.test(target), "only events are a stream");
+      law(
+        /\/api\/v1\/(?:events|jobs\/[^/]+\/failures)(?:\?|$)/.test(target),
+        "only events and failures have types of their own",
+      );
       break;
     default:
       law(type === "text/html; charset=utf-8", "content types are those of decisions 3");

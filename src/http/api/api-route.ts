@@ -1,6 +1,7 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
 import { eventsResource } from "./events-route.ts";
+import { failuresResource } from "./failures-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
 import { openApi } from "./openapi.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
@@ -21,6 +22,7 @@ function jobsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Reso
   if (more.length > 0) return undefined;
   if (id === undefined) return jobsResource(parts);
   if (!/^\d{1,15}$/.test(id)) return undefined;
+  if (action === "failures") return failuresResource(parts, Number(id));
   return action === undefined ? jobResource(parts, Number(id)) : jobActionResource(parts, Number(id), action);
 }
 

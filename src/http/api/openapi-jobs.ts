@@ -57,6 +57,29 @@ export const jobPaths = {
       responses: { 204: { description: "Gone" }, 404: failed, 409: failed },
     },
   },
+  "/jobs/{id}/failures": {
+    get: {
+      operationId: "listFailures",
+      summary: "The tiles that failed, in that order, y from the bottom; as GeoJSON with format=geojson or by Accept",
+      parameters: [
+        id,
+        parameter("limit", { type: "integer", minimum: 1, maximum: 10000, default: 1000 }),
+        parameter("after", int64),
+        parameter("format", { enum: ["json", "geojson"] }),
+      ],
+      responses: {
+        200: {
+          description: "OK",
+          content: {
+            "application/json": { schema: ref("Failures") },
+            "application/geo+json": { schema: { type: "object" } },
+          },
+        },
+        400: failed,
+        404: failed,
+      },
+    },
+  },
   "/events": {
     get: {
       operationId: "listenToJobs",

@@ -186,6 +186,19 @@ export const schemas = {
   Job: job,
   JobRequest: jobRequest,
   Jobs: { type: "object", properties: { jobs: { type: "array", items: ref("Job") } } },
+  Failures: object({
+    gridSet: nullable("string"),
+    failures: list(
+      object({
+        z: { type: "integer" },
+        x: { type: "integer" },
+        y: { type: "integer" },
+        class: { type: "string" },
+        message: { type: "string" },
+      }),
+    ),
+    next: { type: ["integer", "null"], format: "int64" },
+  }),
   Usage: usage,
   Verification: verification,
   Simulation: simulation,

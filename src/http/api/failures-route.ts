@@ -1,0 +1,95 @@
+import { canonicalSrs, type GridSet, tileExtent } from "../../grid/grid-set.ts";
+import type { JobView } from "../../jobs/job.ts";
+import type { FailedTile, FailedTilePage } from "../../jobs/job-store.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { findSubset } from "../../layer/layer.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { refusalProblem } from "../errors.ts";
+import { type Answer, jsonText } from "../reply.ts";
+import type { Resource } from "../resource.ts";
+import { type ApiParts, json, reader } from "./api-parts.ts";
+
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
+const GEOJSON_TYPE = "application/geo+json";
+const EARTH_RADIUS = 6378137;
+
+/** `jobs/ID/failures`: the tiles that failed, page by page; as GeoJSON where it is asked for. */
+export function failuresResource({ operations, catalogue }: ApiParts, id: number): Resource {
+  return reader(async ({ query, headers }) => {
+    const page = pageOf(query);
+    if (!page.ok) return refusalProblem(page.error);
+    const job = await operations.job(id);
+    const failures = await operations.failedTiles(id, page.value.after, page.value.limit);
+    if (job === undefined || failures === undefined)
+      return refusalProblem({ code: "unknown_job", message: `Unknown job: ${id}` });
+    const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
+    switch (format) {
+      case "json":
+        return json({ gridSet: job.gridSet, failures: failures.tiles, next: failures.next });
+      case "geojson":
+        return geoJson(job, failures, catalogue());
+      default:
+        return refusalProblem(badField("format", "json or geojson", format));
+    }
+  });
+}
+
+function pageOf(query: URLSearchParams): Result<{ readonly after: number; readonly limit: number }, Refusal> {
+  const limit = query.get("limit") || String(DEFAULT_LIMIT);
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT)
+    return refuse(badField("limit", `a whole number from 1 to ${MAX_LIMIT}`, limit));
+  const after = query.get("after") || "0";
+  if (!/^\d{1,15}$/.test(after)) return refuse(badField("after", "what next of the page before says", after));
+  return ok({ after: Number(after), limit: Number(limit) });
+}
+
+/** RFC 7946: longitude and latitude. `next` stands beside the features, as a foreign member. */
+function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Catalogue): Answer {
+  const layer = layers.get(job.layer);
+  const gridSet = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "")?.gridSet;
+  const project = gridSet === undefined ? undefined : toDegrees(gridSet.srs);
+  if (gridSet === undefined || project === undefined)
+    return refusalProblem(
+      badField("format", "json (GeoJSON is of grid sets in EPSG:4326 and web mercator that the layer has)", "geojson"),
+    );
+  const features = tiles.map((tile) => feature(tile, gridSet, project));
+  return {
+    status: 200,
+    type: GEOJSON_TYPE,
+    body: jsonText({ type: "FeatureCollection", features, next }),
+  };
+}
+
+type Project = (x: number, y: number) => readonly [lon: number, lat: number];
+
+function toDegrees(srs: number): Project | undefined {
+  const degrees = (radians: number): number => (radians * 180) / Math.PI;
+  switch (canonicalSrs(srs)) {
+    case 4326:
+      return (x, y) => [x, y];
+    case 3857:
+      return (x, y) => [degrees(x / EARTH_RADIUS), degrees(Math.atan(Math.sinh(y / EARTH_RADIUS)))];
+    default:
+      return undefined;
+  }
+}
+
+/** Counterclockwise, as RFC 7946 has it. */
+function feature(tile: FailedTile, gridSet: GridSet, project: Project): unknown {
+  const { z, x, y, class: failure, message } = tile;
+  const { minX, minY, maxX, maxY } = tileExtent(gridSet, { z, x, y });
+  const ring = [
+    [minX, minY],
+    [maxX, minY],
+    [maxX, maxY],
+    [minX, maxY],
+    [minX, minY],
+  ] as const;
+  return {
+    type: "Feature",
+    properties: { z, x, y, class: failure, message },
+    geometry: { type: "Polygon", coordinates: [ring.map(([px, py]) => project(px, py))] },
+  };
+}
