@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder } from "../cache/draw.ts";
-import type { InfoResult, Painters, PaintResult } from "../cache/draws.ts";
+import type { InfoResult, Painters, PaintResult } from "../cache/painters.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";

@@ -1,6 +1,6 @@
 import type { DrawOrder } from "../cache/draw.ts";
-import type { InfoResult, PaintResult } from "../cache/draws.ts";
 import { paint } from "../cache/paint.ts";
+import type { InfoResult, PaintResult } from "../cache/painters.ts";
 import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { UserDraw } from "../cache/draws.ts";
 import type { HotTiles } from "../cache/memory-tier.ts";
 import { noTileCounts } from "../cache/tile-cache.ts";
+import type { UserDraw } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Readiness } from "../http/server.ts";

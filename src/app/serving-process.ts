@@ -1,5 +1,5 @@
-import type { UserDraws } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
+import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/server.ts";

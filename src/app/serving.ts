@@ -1,9 +1,9 @@
-import type { UserDraws } from "../cache/draws.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { type HotTiles, MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
+import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";

@@ -4,6 +4,8 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
+import { Governors } from "../cache/governors.ts";
+import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { Readiness } from "../http/server.ts";
@@ -100,6 +102,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     usersActive: () => Date.now() - lastUseMs < ACTIVE_MS,
     log,
   });
+  const governors = new Governors(Date.now);
+  const meter = new UpstreamMeter();
   const draws = new Draws({
     painters,
     ledger,
@@ -107,6 +111,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       clear: (layer) => serving.clear(layer),
       forget: (keys) => serving.forget(keys),
     },
+    governors,
+    meter,
     layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });
@@ -170,8 +176,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     metrics: async () => ({
       ...(await serving.metrics()),
-      upstreams: draws.upstreams(),
-      measures: draws.meter.measures(),
+      upstreams: governors.states(),
+      measures: meter.measures(),
     }),
     reload,
   };

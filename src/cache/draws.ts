@@ -1,55 +1,15 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
-import type { Composition } from "../image/compose.ts";
-import type { Layer, SourceOptions } from "../layer/layer.ts";
-import { serversOf } from "../source/servers.ts";
-import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { FailureClass, Question } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
-import { Governor, type GovernorState, type Refused } from "./governor.ts";
+import type { Governor, Refused } from "./governor.ts";
+import { type Governors, upstreamOf } from "./governors.ts";
 import type { HotTiles } from "./memory-tier.ts";
-import type { PaintedTile } from "./paint.ts";
-import { UpstreamMeter } from "./upstream-meter.ts";
-
-/** What a painter answers. */
-export type PaintResult =
-  | {
-      readonly kind: "painted";
-      readonly written: readonly WrittenTile[];
-      readonly tiles: readonly PaintedTile[];
-      readonly stale: boolean;
-      readonly storeFailure: string | undefined;
-      /** It could not because there is no room. */
-      readonly storeFull: boolean;
-      /** How long the upstream took. */
-      readonly upstreamMs: number;
-    }
-  | {
-      readonly kind: "failed";
-      readonly failure: FailureClass;
-      readonly message: string;
-      readonly retryAfterMs: number | undefined;
-      readonly upstreamMs: number;
-    }
-  | { readonly kind: "cancelled" }
-  /** The painter died: what it wrote last is not known. */
-  | { readonly kind: "lost" };
-
-/** The painters, as the front sees them. */
-export interface Painters {
-  /** For a user all tiles come back, for a job none. */
-  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
-  /**
-   * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
-   * a store phase that began before, and all of those have been told.
-   */
-  settle(layer: string, generation: number): Promise<void>;
-  ask(layer: string, question: Question): Promise<InfoResult>;
-  /** Reclaims what drops left in the store. @throws Error when the painter died */
-  sweep(signal: AbortSignal): Promise<void>;
-  /** @throws Error when a tile is no picture, or the painter died */
-  compose(composition: Composition): Promise<Uint8Array>;
-}
+import type { InfoResult, Painters, PaintResult } from "./painters.ts";
+import type { UpstreamMeter } from "./upstream-meter.ts";
+import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./user-draws.ts";
 
 /** What the front asks of the keeper for a draw. */
 export interface LedgerGate {
@@ -58,51 +18,6 @@ export interface LedgerGate {
   closeCells(id: number): void;
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
   lost(tileSet: TileSet, rect: TileRect): void;
-}
-
-/** What a painter answers to a question. */
-export type InfoResult =
-  | { readonly kind: "info"; readonly info: UpstreamDocument }
-  | Extract<PaintResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
-
-export type UserDraw =
-  | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
-  /** Somebody else's draw has just stored it. */
-  | { readonly kind: "stored" }
-  | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
-  | DrawFailure
-  /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
-  | {
-      readonly kind: "remembered";
-      readonly failure: DrawFailure;
-      readonly retryAfterSeconds: number;
-      readonly asked: "just now" | "before";
-    }
-  | { readonly kind: "cancelled" };
-
-/** What whoever serves users asks for. */
-export interface UserDraws {
-  /** Draws for a user who missed one tile of the metatile. */
-  drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw>;
-  /** Something beside tiles: one of the upstream's connections, as for any user. */
-  ask(layer: Layer, question: Question): Promise<UserAnswer>;
-  /** For people who wonder. */
-  standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding>;
-}
-
-export type Metatile = Pick<DrawOrder, "tileSet" | "rect">;
-
-export type UserAnswer =
-  | Extract<InfoResult, { readonly kind: "info" }>
-  | Exclude<UserDraw, { readonly kind: "painted" | "stored" | "remembered" }>;
-
-/** How it stands with the draws of a metatile and its layer. */
-export interface DrawStanding {
-  readonly drawing: boolean;
-  /** Why it is not asked for at the moment; ms since 1970. */
-  readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
-  /** When the layer or a part of it was truncated last, ms since 1970; undefined: not since the server started. */
-  readonly truncatedMs: number | undefined;
 }
 
 const NEVER = new AbortController().signal;
@@ -115,9 +30,6 @@ const PAINTER_DIED: DrawFailure = {
 
 /** What becomes of a draw; only a user's may be refused. */
 type FlightResult = PaintResult | ({ readonly kind: "refused" } & Refused);
-export interface UpstreamState extends GovernorState {
-  readonly upstream: string;
-}
 
 interface Flight {
   readonly order: DrawOrder;
@@ -138,10 +50,10 @@ export class Draws implements DrawGate, UserDraws {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
-  readonly meter = new UpstreamMeter();
+  readonly #governors: Governors;
+  readonly #meter: UpstreamMeter;
   readonly #failures: FailureMemory;
   readonly #flights = new Map<string, Flight>();
-  readonly #governors = new Map<string, Governor>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
@@ -150,47 +62,31 @@ export class Draws implements DrawGate, UserDraws {
     readonly painters: Painters;
     readonly ledger: LedgerGate;
     readonly memory: HotTiles;
+    readonly governors: Governors;
+    readonly meter: UpstreamMeter;
     readonly layer: (name: string) => Layer | undefined;
     readonly now: () => number;
   }) {
     this.#painters = parts.painters;
     this.#ledger = parts.ledger;
     this.#memory = parts.memory;
+    this.#governors = parts.governors;
+    this.#meter = parts.meter;
     this.#layer = parts.layer;
     this.#now = parts.now;
     this.#failures = new FailureMemory(parts.now);
   }
 
-  /** Layers in front of one upstream share its connections; where they disagree the smallest bound holds. */
   configure(layers: Iterable<Layer>): void {
     // What failed may have been what the operator has just put right.
     this.#failures.clearAll();
-    const bounds = new Map<string, number>();
-    for (const { source } of layers) {
-      const key = upstreamOf(source);
-      bounds.set(key, Math.min(bounds.get(key) ?? Number.POSITIVE_INFINITY, source.connections));
-    }
-    for (const [key, connections] of bounds) {
-      const governor = this.#governors.get(key);
-      if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
-      else governor.setConnections(connections);
-    }
-  }
-
-  upstreams(): UpstreamState[] {
-    return [...this.#governors].map(([upstream, governor]) => ({ upstream, ...governor.state() }));
+    this.#governors.configure(layers);
   }
 
   #governor(order: DrawOrder): Governor {
     const layer = this.#layer(order.tileSet.layer);
     if (layer === undefined) throw new Error(`no layer ${order.tileSet.layer}`);
-    return this.#governorOf(layer);
-  }
-
-  #governorOf(layer: Layer): Governor {
-    const governor = this.#governors.get(upstreamOf(layer.source));
-    if (governor === undefined) throw new Error(`no upstream for layer ${layer.name}`);
-    return governor;
+    return this.#governors.of(layer);
   }
 
   async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
@@ -245,7 +141,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   async ask(layer: Layer, question: Question): Promise<UserAnswer> {
-    const governor = this.#governorOf(layer);
+    const governor = this.#governors.of(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const late = await governor.acquire("user", NEVER);
@@ -372,7 +268,7 @@ export class Draws implements DrawGate, UserDraws {
     const layer = this.#layer(tileSet.layer);
     if (layer === undefined || (result.kind !== "painted" && result.kind !== "failed")) return;
     const failure = result.kind === "failed" ? result.failure : undefined;
-    this.meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
+    this.#meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
   }
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
@@ -470,23 +366,4 @@ function holds({ rect, wanted }: DrawOrder, tile: TileIndex): boolean {
 
 function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);
-}
-
-/**
- * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With several addresses the
- * first stands for all: a failure that comes up here is one of them all.
- */
-export function upstreamOf(source: SourceOptions): string {
-  switch (source.type) {
-    case "demo":
-      return "demo";
-    case "wms":
-    case "xyz":
-    case "wmts":
-    case "arcgis":
-      return serversOf(source)[0]?.origin ?? source.type;
-    case "mbtiles":
-    case "pmtiles":
-      return `file:${source.file}`;
-  }
 }

@@ -4,12 +4,13 @@ import { metatileOf } from "../grid/metatile.ts";
 import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import { tileKey, type UserDraws } from "./draws.ts";
+import { tileKey } from "./draws.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
+import type { UserDraws } from "./user-draws.ts";
 
 /** Counters: each read is one of the hits, stale, absent or expired. */
 export interface TileCounts {

@@ -1,6 +1,6 @@
 import type { DrawFailure } from "./draw.ts";
-import type { UserDraw } from "./draws.ts";
 import type { TileFailure } from "./tile-reader.ts";
+import type { UserDraw } from "./user-draws.ts";
 
 /** What a user is told when the upstream gave nothing (decisions 9). */
 export function failureOf(

@@ -1,8 +1,8 @@
 import type { Layer } from "../layer/layer.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
-import type { UserDraws } from "./draws.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure } from "./tile-reader.ts";
+import type { UserDraws } from "./user-draws.ts";
 
 export interface UpstreamQuestion {
   readonly layer: Layer;

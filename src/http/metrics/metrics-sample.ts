@@ -1,4 +1,4 @@
-import type { UpstreamState } from "../../cache/draws.ts";
+import type { UpstreamState } from "../../cache/governors.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { UpstreamMeasure } from "../../cache/upstream-meter.ts";
 import type { JobMetrics } from "../../jobs/job-totals.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { UpstreamOptions } from "../layer/layer.ts";
-import { upstreamOf } from "./draws.ts";
+import { upstreamOf } from "./governors.ts";
 
 const upstream = (url: UpstreamOptions["url"]): UpstreamOptions => ({
   url,

@@ -1,0 +1,60 @@
+import type { Layer, SourceOptions } from "../layer/layer.ts";
+import { serversOf } from "../source/servers.ts";
+import { Governor, type GovernorState } from "./governor.ts";
+
+export interface UpstreamState extends GovernorState {
+  readonly upstream: string;
+}
+
+/** The governor of each upstream. Layers in front of one share its connections. */
+export class Governors {
+  readonly #governors = new Map<string, Governor>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Where layers of one upstream disagree about its connections the smallest bound holds. */
+  configure(layers: Iterable<Layer>): void {
+    const bounds = new Map<string, number>();
+    for (const { source } of layers) {
+      const key = upstreamOf(source);
+      bounds.set(key, Math.min(bounds.get(key) ?? Number.POSITIVE_INFINITY, source.connections));
+    }
+    for (const [key, connections] of bounds) {
+      const governor = this.#governors.get(key);
+      if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
+      else governor.setConnections(connections);
+    }
+  }
+
+  of(layer: Layer): Governor {
+    const governor = this.#governors.get(upstreamOf(layer.source));
+    if (governor === undefined) throw new Error(`no upstream for layer ${layer.name}`);
+    return governor;
+  }
+
+  states(): UpstreamState[] {
+    return [...this.#governors].map(([upstream, governor]) => ({ upstream, ...governor.state() }));
+  }
+}
+
+/**
+ * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With several addresses the
+ * first stands for all: a failure that comes up here is one of them all.
+ */
+export function upstreamOf(source: SourceOptions): string {
+  switch (source.type) {
+    case "demo":
+      return "demo";
+    case "wms":
+    case "xyz":
+    case "wmts":
+    case "arcgis":
+      return serversOf(source)[0]?.origin ?? source.type;
+    case "mbtiles":
+    case "pmtiles":
+      return `file:${source.file}`;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Composition } from "../image/compose.ts";
+import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
+import type { DrawOrder, WrittenTile } from "./draw.ts";
+import type { PaintedTile } from "./paint.ts";
+
+/** What a painter answers. */
+export type PaintResult =
+  | {
+      readonly kind: "painted";
+      readonly written: readonly WrittenTile[];
+      readonly tiles: readonly PaintedTile[];
+      readonly stale: boolean;
+      readonly storeFailure: string | undefined;
+      /** It could not because there is no room. */
+      readonly storeFull: boolean;
+      /** How long the upstream took. */
+      readonly upstreamMs: number;
+    }
+  | {
+      readonly kind: "failed";
+      readonly failure: FailureClass;
+      readonly message: string;
+      readonly retryAfterMs: number | undefined;
+      readonly upstreamMs: number;
+    }
+  | { readonly kind: "cancelled" }
+  /** The painter died: what it wrote last is not known. */
+  | { readonly kind: "lost" };
+
+/** The painters, as the front sees them. */
+export interface Painters {
+  /** For a user all tiles come back, for a job none. */
+  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
+  /**
+   * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
+   * a store phase that began before, and all of those have been told.
+   */
+  settle(layer: string, generation: number): Promise<void>;
+  ask(layer: string, question: Question): Promise<InfoResult>;
+  /** Reclaims what drops left in the store. @throws Error when the painter died */
+  sweep(signal: AbortSignal): Promise<void>;
+  /** @throws Error when a tile is no picture, or the painter died */
+  compose(composition: Composition): Promise<Uint8Array>;
+}
+
+/** What a painter answers to a question. */
+export type InfoResult =
+  | { readonly kind: "info"; readonly info: UpstreamDocument }
+  | Extract<PaintResult, { readonly kind: "failed" | "cancelled" | "lost" }>;

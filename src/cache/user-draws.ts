@@ -1,0 +1,46 @@
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { Question } from "../source/source.ts";
+import type { DrawFailure, DrawOrder } from "./draw.ts";
+import type { PaintedTile } from "./paint.ts";
+import type { InfoResult } from "./painters.ts";
+
+export type UserDraw =
+  | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
+  /** Somebody else's draw has just stored it. */
+  | { readonly kind: "stored" }
+  | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
+  | DrawFailure
+  /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
+  | {
+      readonly kind: "remembered";
+      readonly failure: DrawFailure;
+      readonly retryAfterSeconds: number;
+      readonly asked: "just now" | "before";
+    }
+  | { readonly kind: "cancelled" };
+
+/** What whoever serves users asks for. */
+export interface UserDraws {
+  /** Draws for a user who missed one tile of the metatile. */
+  drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw>;
+  /** Something beside tiles: one of the upstream's connections, as for any user. */
+  ask(layer: Layer, question: Question): Promise<UserAnswer>;
+  /** For people who wonder. */
+  standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding>;
+}
+
+export type Metatile = Pick<DrawOrder, "tileSet" | "rect">;
+
+export type UserAnswer =
+  | Extract<InfoResult, { readonly kind: "info" }>
+  | Exclude<UserDraw, { readonly kind: "painted" | "stored" | "remembered" }>;
+
+/** How it stands with the draws of a metatile and its layer. */
+export interface DrawStanding {
+  readonly drawing: boolean;
+  /** Why it is not asked for at the moment; ms since 1970. */
+  readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
+  /** When the layer or a part of it was truncated last, ms since 1970; undefined: not since the server started. */
+  readonly truncatedMs: number | undefined;
+}
