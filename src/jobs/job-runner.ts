@@ -427,8 +427,4 @@ export class JobRunner {
     for (const job of this.#active.values()) job.dirty = true;
     this.#parts.persist(() => this.saveDirty());
   }
-
-  get closing(): boolean {
-    return this.#closing;
-  }
 }

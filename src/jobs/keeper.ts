@@ -89,6 +89,7 @@ export class Keeper implements Operations {
   #commit: Promise<void> | undefined;
   readonly #flushTimer: NodeJS.Timeout;
   readonly #stopSweeping = new AbortController();
+  readonly #closing = new AbortController();
   #sweeping: Promise<void> | undefined;
   #sweepAgain = false;
   #failure: string | undefined;
@@ -138,7 +139,7 @@ export class Keeper implements Operations {
         marksCommitted: () => this.#marksCommitted(),
         now,
         random,
-        closing: () => this.#runner.closing,
+        closing: this.#closing.signal,
       }),
       truncation: new Truncation({
         ledger: this.#ledger,
@@ -312,7 +313,19 @@ export class Keeper implements Operations {
   // ---- operations
 
   async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
+    this.#saveCounts();
     return this.#runner.rows(layer);
+  }
+
+  /** What is told is not taken back by a kill of the process (decisions 11). */
+  #saveCounts(): void {
+    if (!this.#runner.needsSave) return;
+    try {
+      this.#persist(() => this.#runner.saveDirty());
+    } catch (error) {
+      // A list without counts on the disk is better than none.
+      this.#fault(error);
+    }
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -409,10 +422,12 @@ export class Keeper implements Operations {
   }
 
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
+    this.#saveCounts();
     return this.#runner.list(filter);
   }
 
   async job(id: number): Promise<JobView | undefined> {
+    this.#saveCounts();
     return this.#runner.job(id);
   }
 
@@ -553,6 +568,7 @@ export class Keeper implements Operations {
     await this.#adoption.close();
     await this.#verification?.cancel();
     this.#stopSweeping.abort();
+    this.#closing.abort();
     await this.#runner.close(graceMs);
     await this.#sweeping;
     this.#persist(() => {

@@ -199,10 +199,12 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
 
 const extentOf = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
 
+/** What bounds are compared with, for people. */
+export const coverageText = (subsets: readonly GridSubset[]): string =>
+  `the layer's coverage, ${subsets.map((s) => `${extentText(extentOf(s))} in ${s.gridSet.id}`).join("; ")}`;
+
 const boundsExpected = (subsets: readonly GridSubset[]): string =>
-  `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap the layer's coverage, ${subsets
-    .map((s) => `${extentText(extentOf(s))} in ${s.gridSet.id}`)
-    .join("; ")}`;
+  `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap ${coverageText(subsets)}`;
 
 function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent | undefined): TileRect[] {
   if (bounds !== undefined && !extentsOverlap(bounds, extentOf(subset))) return [];

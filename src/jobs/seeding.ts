@@ -33,7 +33,8 @@ export interface SeedingParts {
   readonly now: () => number;
   /** 0 ≤ n < 1. */
   readonly random: () => number;
-  readonly closing: () => boolean;
+  /** The server is shutting down: what is in flight is finished, nobody waits for anything any more. */
+  readonly closing: AbortSignal;
 }
 
 /** One metatile of a job, with what is to be done there. */
@@ -83,9 +84,19 @@ export class Seeding implements Work {
       await this.#draw(job, task, layer, metatile, signal);
       drawn++;
       left--;
-      if (signal.aborted || this.#parts.closing() || crowded()) return true;
+      if (this.#mustStop(signal) || crowded()) return true;
     }
     return true;
+  }
+
+  /** The task was taken out, or the server is shutting down: what is not finished is done after the next start. */
+  #mustStop(signal: AbortSignal): boolean {
+    return signal.aborted || this.#parts.closing.aborted;
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const ended = AbortSignal.any([signal, this.#parts.closing]);
+    await sleep(ms, undefined, { signal: ended }).catch(() => undefined);
   }
 
   #layer(job: ActiveJob): Layer {
@@ -194,11 +205,11 @@ export class Seeding implements Work {
     const { request } = job;
     let attempts = 0;
     let lastChance = false;
-    while (!signal.aborted) {
+    while (!this.#mustStop(signal)) {
       const wanted = this.#wanted(job, layer, metatile);
       if (wanted === "none") return this.#finish(job, task, metatile, undefined);
       await this.#admitted(job, signal);
-      if (signal.aborted) return;
+      if (this.#mustStop(signal)) return;
       const outcome = await this.#ask(job, metatile, wanted, signal);
       // A killed task books nothing: what it had taken already belongs to the others.
       if (signal.aborted) return;
@@ -230,7 +241,7 @@ export class Seeding implements Work {
           job.outage = undefined;
         });
         const state = await job.outage;
-        if (signal.aborted) return;
+        if (this.#mustStop(signal)) return;
         attempts = 0;
         lastChance = state === "alive";
         continue;
@@ -256,7 +267,7 @@ export class Seeding implements Work {
 
   /** Waits until there is room for one more metatile. @throws JobAborted when there never will be */
   async #admitted(job: ActiveJob, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    while (!this.#mustStop(signal)) {
       const admission = this.#parts.admit(job.request.layer);
       switch (admission.kind) {
         case "store":
@@ -283,7 +294,7 @@ export class Seeding implements Work {
     job.reason = `waiting for room: ${reason}`;
     job.dirty = true;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random() / 2);
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    await this.#sleep(pauseMs, signal);
     if (job.reason?.startsWith("waiting for room") === true) job.reason = null;
   }
 
@@ -316,7 +327,7 @@ export class Seeding implements Work {
   async #pause(ms: number, outcome: DrawFailure, signal: AbortSignal): Promise<void> {
     const jittered = ms * (0.5 + this.#parts.random());
     const asked = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-    await sleep(Math.max(jittered, asked), undefined, { signal }).catch(() => undefined);
+    await this.#sleep(Math.max(jittered, asked), signal);
   }
 
   /**
@@ -333,7 +344,7 @@ export class Seeding implements Work {
     const { now, options } = this.#parts;
     const since = now();
     let pauseMs = FIRST_PAUSE_MS;
-    for (let probes = 0; !signal.aborted; probes++) {
+    for (let probes = 0; !this.#mustStop(signal); probes++) {
       const probe = this.#metatile(job, layer, this.#probeNumber(job, doubted.n, probes));
       const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), signal);
       const answered =
@@ -351,7 +362,7 @@ export class Seeding implements Work {
       }
       job.reason = `waiting for the upstream: ${words}`;
       job.dirty = true;
-      await sleep(pauseMs * (0.75 + this.#parts.random() / 2), undefined, { signal }).catch(() => undefined);
+      await this.#sleep(pauseMs * (0.75 + this.#parts.random() / 2), signal);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
     return "was_down";

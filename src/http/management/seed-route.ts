@@ -1,8 +1,9 @@
 import type { JobRequest, KillScope, TaskRow } from "../../jobs/job.ts";
 import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
-import { planSeed } from "../../jobs/plan-job.ts";
+import { coverageText, planSeed } from "../../jobs/plan-job.ts";
 import type { SeedRequest } from "../../jobs/seed-request.ts";
+import type { Layer } from "../../layer/layer.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { refusalText } from "../errors.ts";
@@ -113,11 +114,18 @@ async function submit(
   layerName: string,
   decoded: Result<SeedRequest, Refusal>,
 ): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[] }, Refusal>> {
-  if (!decoded.ok) return decoded;
   const layer = exchange.catalogue.layers.get(layerName);
+  if (!decoded.ok) return layer === undefined ? decoded : refuse(withCoverage(decoded.error, layer));
   if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${layerName}` });
   const planned: Result<JobRequest, Refusal> = planSeed(decoded.value, layer, parts.jobOptions());
   return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
+}
+
+/** Bounds that are no bounds are told together with what they would be compared with (decisions 4). */
+function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
+  const lines = [refusal.message, ...(refusal.details ?? [])];
+  if (!lines.some((line) => line.startsWith("bounds"))) return refusal;
+  return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
 }
 
 async function submitAnswer(

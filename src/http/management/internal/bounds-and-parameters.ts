@@ -28,7 +28,8 @@ export function readBounds(parent: Fields, problems: Problems): Extent | undefin
   });
   const [minX, minY, maxX, maxY] = numbers;
   if (numbers.length !== 4) {
-    const message = `${path}.coords: expected four numbers (minx, miny, maxx, maxy), got ${numbers.length} ${placeOf(bounds)}`;
+    const given = doubles.map((d) => scalarOf(d) ?? "?").join(", ");
+    const message = `${path}.coords: expected four numbers (minx, miny, maxx, maxy), got ${numbers.length}${numbers.length === 0 ? "" : `: ${given.slice(0, 200)}`} ${placeOf(bounds)}`;
     return note(problems, { code: "bad_field", message });
   }
   if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined) return undefined;
