@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import type { Refusal } from "../lib/refusal.ts";
