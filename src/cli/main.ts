@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { ownVersion } from "../lib/version.ts";
 import { configCommand } from "./config-command.ts";
+import { estimateCommand } from "./estimate-command.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { explainCommand } from "./explain-command.ts";
 import { importCommand } from "./import-command.ts";
@@ -28,6 +29,7 @@ const program = new Command("nuthatch")
   .addCommand(seedCommand("seed"))
   .addCommand(seedCommand("reseed"))
   .addCommand(truncateCommand())
+  .addCommand(estimateCommand())
   .addCommand(jobsCommand())
   .addCommand(jobCommand())
   .addCommand(killCommand())

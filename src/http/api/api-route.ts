@@ -1,5 +1,6 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
+import { estimateResource } from "./estimate-route.ts";
 import { eventsResource } from "./events-route.ts";
 import { failuresResource } from "./failures-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
@@ -15,6 +16,7 @@ export function apiRoute(parts: ApiParts): Route {
     if (name === "jobs") return jobsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
     if (name === "events" && rest.length === 0) return eventsResource(parts);
+    if (name === "estimate" && rest.length === 0) return estimateResource(parts);
     if (name === "layers" && rest.length === 0) return layersResource();
     if (name === "status" && rest.length === 0) return statusResource(parts);
     if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));

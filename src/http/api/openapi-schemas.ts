@@ -168,6 +168,18 @@ const simulation = object({
   ),
 });
 
+const int64OrNull = { type: ["integer", "null"], format: "int64" };
+const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
+const estimate = object({
+  ...estimated,
+  bytes: int64OrNull,
+  fitsQuota: nullable("boolean"),
+  fitsDisk: nullable("boolean"),
+  tilesPerSecond: nullable("number"),
+  seconds: nullable("integer"),
+  zooms: list(object({ z: { type: "integer" }, ...estimated })),
+});
+
 const layers = object({
   layers: list(
     object({
@@ -229,6 +241,7 @@ export const schemas = {
     ),
     next: { type: ["integer", "null"], format: "int64" },
   }),
+  Estimate: estimate,
   Layers: layers,
   Status: status,
   Usage: usage,
