@@ -133,6 +133,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     truncateOrphans: (layer) => keeper().truncateOrphans(layer),
     jobs: (filter) => keeper().jobs(filter),
     job: (id) => keeper().job(id),
+    estimate: (request) => keeper().estimate(request),
     failedTiles: (id, after, limit) => keeper().failedTiles(id, after, limit),
     jobMetrics: () => keeper().jobMetrics(),
     usage: (options) => keeper().usage(options),

@@ -40,6 +40,7 @@ export function operationsOf(
     truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
+    estimate: (request) => answered(channel.call("estimate", request)),
     failedTiles: (id, after, limit) => answered(channel.call("failedTiles", id, after, limit)),
     jobMetrics: () => answered(channel.call("jobMetrics")),
     usage: (options) => answered(channel.call("usage", options)),

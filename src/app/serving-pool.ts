@@ -6,7 +6,7 @@ import { noTileCounts } from "../cache/tile-cache.ts";
 import type { UserDraw } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/readiness.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";

@@ -2,7 +2,7 @@ import type { UseReport } from "../cache/use-recorder.ts";
 import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/readiness.ts";
 import type { Composition } from "../image/compose.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import type { Operations } from "../jobs/operations.ts";

@@ -8,7 +8,7 @@ import { Governors } from "../cache/governors.ts";
 import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import type { Refusal } from "../lib/refusal.ts";

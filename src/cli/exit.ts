@@ -1,9 +1,9 @@
-/** Exit codes that scripts can rely on (sysexits for the configuration). */
-export const EXIT = { ok: 0, failure: 1, usage: 2, configuration: 78 } as const;
+/** Exit codes that scripts can rely on (sysexits for the configuration). `failedTiles`: done, but for some tiles. */
+export const EXIT = { ok: 0, failure: 1, usage: 2, failedTiles: 3, configuration: 78 } as const;
 
 /** Ends the command with a message for its user and an exit code. */
 export class CommandFailure extends Error {
-  override readonly name = "CommandFailure";
+  override readonly name: string = "CommandFailure";
   readonly exitCode: number;
   constructor(message: string, exitCode: number) {
     super(message);

@@ -1,6 +1,8 @@
-import { Command } from "commander";
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
-import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
+import { ServerClient, type ServerFlags } from "./server-client.ts";
+import { factList } from "./text-table.ts";
 
 interface JobAnswer {
   readonly id: number;
@@ -44,7 +46,7 @@ function show(e: ExplanationAnswer): string {
     ["truncated by", e.truncatedBy === null ? undefined : jobText(e.truncatedBy)],
     ["layer truncated", e.layerTruncatedAt ?? undefined],
   ];
-  return rows.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
+  return factList(rows);
 }
 
 /** The server of an address and what to ask it for; a path is asked of the server that the flags name. */
@@ -61,18 +63,12 @@ function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerCli
 
 /** `nuthatch explain URL`: where a tile is, or why it is not there; asks a running server, draws nothing. */
 export function explainCommand(): Command {
-  return addServerFlags(
-    new Command("explain")
-      .description("where a tile is, or why it is not there")
-      .argument("<url>", "the tile's address, or its path on the server of --url"),
-  )
-    .option("--json", "the server's answer as it is")
-    .action(async (tile: string, flags: ServerFlags & { json?: boolean }) => {
+  return askingCommand("explain", "where a tile is, or why it is not there")
+    .argument("<url>", "the tile's address, or its path on the server of --url")
+    .action(async (tile: string, flags: AnswerFlags) => {
       const { client, at } = placeOf(tile, flags);
       const query = new URLSearchParams(at.search);
       query.set("explain", "");
-      const text = await client.ask("GET", at.pathname, query);
-      if (flags.json === true) process.stdout.write(text);
-      else process.stdout.write(show(JSON.parse(text)));
+      tell(await client.ask("GET", at.pathname, query), flags, show);
     });
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command } from "commander";
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, collect, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
-import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
+import { ServerClient } from "./server-client.ts";
 import { bytesText, textTable } from "./text-table.ts";
 
 interface Quota {
@@ -70,8 +71,6 @@ interface SimulationAnswer {
 }
 
 const PROGRESS_MS = 500;
-const NONE = new URLSearchParams();
-const say = (text: string): void => void process.stdout.write(text);
 const shareText = (part: number, whole: number | null): string =>
   whole === null || whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
 
@@ -197,35 +196,30 @@ async function verify(client: ServerClient, query: URLSearchParams): Promise<Ver
   }
 }
 
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
-
 /** `nuthatch quota …`: what is kept, what may be kept, and whether the records are right; asks a running server. */
 export function quotaCommand(): Command {
-  const withFlags = (name: string, description: string): Command =>
-    addServerFlags(new Command(name).description(description)).option("--json", "the server's answer as it is");
-
-  const quota = withFlags("quota", "the disk quota of a running server")
+  const quota = askingCommand("quota", "the disk quota of a running server")
     .enablePositionalOptions()
-    .action(async (flags: ServerFlags & { json?: boolean }) => {
+    .action(async (flags: AnswerFlags) => {
       const text = await new ServerClient(flags).ask("GET", "/rest/diskquota.json", NONE);
-      say(flags.json === true ? `${text}\n` : showQuota(JSON.parse(text)));
+      tell(text, flags, showQuota);
     });
 
-  const usage = withFlags("usage", "tiles and bytes that are kept, trend, and what the quota has done")
+  const usage = askingCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
     .option("--layer <name>", "of one layer")
     .option("--by-tile-set", "also by grid set, format, parameters and zoom")
-    .action(async (flags: ServerFlags & { json?: boolean; layer?: string; byTileSet?: boolean }) => {
+    .action(async (flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
       const query = new URLSearchParams();
       if (flags.layer !== undefined) query.set("layer", flags.layer);
       if (flags.byTileSet === true) query.set("by", "tileSet");
       const text = await new ServerClient(flags).ask("GET", "/api/v1/usage", query);
-      say(flags.json === true ? `${text}\n` : showUsage(JSON.parse(text)));
+      tell(text, flags, showUsage);
     });
 
-  const verification = withFlags("verify", "compares the records with the store while the server runs")
+  const verification = askingCommand("verify", "compares the records with the store while the server runs")
     .option("--repair", "count differing cells again")
     .option("--layer <name>", "of one layer")
-    .action(async (flags: ServerFlags & { json?: boolean; layer?: string; repair?: boolean }) => {
+    .action(async (flags: AnswerFlags & { layer?: string; repair?: boolean }) => {
       const query = new URLSearchParams();
       if (flags.layer !== undefined) query.set("layer", flags.layer);
       if (flags.repair === true) query.set("repair", "true");
@@ -236,15 +230,15 @@ export function quotaCommand(): Command {
       if (ended.differing > 0 && flags.repair !== true) process.exitCode = EXIT.failure;
     });
 
-  const simulation = withFlags("simulate", "replays sampled reads against other sizes and policies")
+  const simulation = askingCommand("simulate", "replays sampled reads against other sizes and policies")
     .option("--size <size>", "such as 20GiB; may be repeated", collect)
     .option("--policy <policy>", "LRU or LFU; may be repeated", collect)
-    .action(async (flags: ServerFlags & { json?: boolean; size?: string[]; policy?: string[] }) => {
+    .action(async (flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
       const query = new URLSearchParams();
       for (const size of flags.size ?? []) query.append("size", size);
       for (const policy of flags.policy ?? []) query.append("policy", policy);
       const text = await new ServerClient(flags).ask("GET", "/api/v1/usage/simulation", query);
-      say(flags.json === true ? `${text}\n` : showSimulation(JSON.parse(text)));
+      tell(text, flags, showSimulation);
     });
 
   return quota.addCommand(usage).addCommand(verification).addCommand(simulation);

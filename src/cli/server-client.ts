@@ -15,6 +15,11 @@ export const addServerFlags = (command: Command): Command =>
     .option("--url <url>", "the server, with its mount (NUTHATCH_URL)", process.env["NUTHATCH_URL"] || DEFAULT_URL)
     .option("--user <name>", "whose password is in NUTHATCH_PASSWORD (NUTHATCH_USER)");
 
+/** No answer came: the address is wrong, or the server is not there at this moment. */
+export class ServerUnreachable extends CommandFailure {
+  override readonly name = "ServerUnreachable";
+}
+
 /** Asks a running server over HTTP, as the user whose password the environment holds. */
 export class ServerClient {
   readonly #base: string;
@@ -38,12 +43,21 @@ export class ServerClient {
    * The text of a good answer.
    * @throws CommandFailure with the server's words, or why it cannot be reached
    */
-  async ask(method: "GET" | "POST" | "DELETE", path: string, query: URLSearchParams): Promise<string> {
+  async ask(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    query: URLSearchParams,
+    document?: object,
+  ): Promise<string> {
     const address = `${this.#base}${path}${query.size > 0 ? `?${query}` : ""}`;
-    const headers = this.#authorization === undefined ? {} : { Authorization: this.#authorization };
-    const answer = await this.#fetch(address, { method, headers }).catch((error: unknown) => {
+    const headers = {
+      ...(this.#authorization === undefined ? {} : { Authorization: this.#authorization }),
+      ...(document === undefined ? {} : { "Content-Type": "application/json" }),
+    };
+    const body = document === undefined ? null : JSON.stringify(document);
+    const answer = await this.#fetch(address, { method, headers, body }).catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      throw new CommandFailure(`${this.#base} cannot be asked: ${cause}`, EXIT.failure);
+      throw new ServerUnreachable(`${this.#base} cannot be asked: ${cause}`, EXIT.failure);
     });
     if (!answer.ok) throw new CommandFailure(`${address}: ${answer.status} ${wordsOf(answer.text)}`, EXIT.failure);
     return answer.text;

@@ -22,3 +22,26 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .map((line) => `${line}\n`)
     .join("");
 }
+
+/** Named facts, one a line; those that are undefined are left out. */
+export const factList = (facts: readonly (readonly [string, string | undefined])[]): string =>
+  facts.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
+
+/** Seconds for people: the two largest units, such as `2 h 5 min`. */
+export function durationText(seconds: number): string {
+  let left = Math.round(seconds);
+  const parts: string[] = [];
+  for (const [unit, length] of [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+  ] as const) {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    if (count > 0 || (unit === "s" && parts.length === 0)) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(" ");
+}

@@ -20,6 +20,7 @@ import { metricsRoute } from "./metrics/metrics-route.ts";
 import type { FrontMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions, ServerOptions, User } from "./options.ts";
 import { assetAnswer, mapPageRoute } from "./pages/map-page-route.ts";
+import type { Readiness } from "./readiness.ts";
 import { type Answer, HTML_TYPE, send, textAnswer } from "./reply.ts";
 import {
   ClientGone,
@@ -33,8 +34,6 @@ import {
 } from "./request.ts";
 import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
-
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 export interface HttpOptions {
   readonly server: () => ServerOptions;
@@ -68,16 +67,17 @@ const NEVER = new AbortController().signal;
  */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { operations, jobOptions, compat, log } = options;
+  let draining = false;
+  const readiness = (): Readiness => (draining ? { ready: false, reason: "shutting down" } : options.readiness());
   const routes: readonly Route[] = [
     seedRoute({ operations, jobOptions }),
     massTruncateRoute({ operations, jobOptions }),
     diskQuotaRoute({ operations, compat }),
     reloadRoute(options.reload),
-    apiRoute({ operations, catalogue: options.catalogue, jobOptions, events: options.jobEvents }),
+    apiRoute({ operations, catalogue: options.catalogue, jobOptions, events: options.jobEvents, readiness }),
     metricsRoute({ operations, metrics: options.metrics }),
     mapPageRoute({ operations, catalogue: options.catalogue }),
   ];
-  let draining = false;
 
   const server = createServer({
     maxHeaderSize: 16 * 1024,
@@ -156,7 +156,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: "GET, HEAD, OPTIONS" } };
     if (method !== "GET" && method !== "HEAD") return methodAnswer(method ?? "", "GET, HEAD, OPTIONS");
     if (path === "/livez") return textAnswer(200, "ok");
-    const state: Readiness = draining ? { ready: false, reason: "shutting down" } : options.readiness();
+    const state = readiness();
     return state.ready ? textAnswer(200, "ok") : textAnswer(503, state.reason);
   }
 

@@ -22,6 +22,7 @@ import type { Database } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { Drops, type DropTarget, dropMigrations } from "./drops.ts";
+import { type EstimateView, estimate } from "./estimate.ts";
 import type {
   IdempotencyKey,
   JobEvent,
@@ -66,6 +67,8 @@ export interface KeeperParts {
 
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
+/** An estimate takes the rate of so many of the last jobs of the layer. */
+const JOBS_TO_JUDGE = 20;
 
 /**
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
@@ -429,6 +432,24 @@ export class Keeper implements Operations {
   async job(id: number): Promise<JobView | undefined> {
     this.#saveCounts();
     return this.#runner.job(id);
+  }
+
+  async estimate(request: JobRequest): Promise<EstimateView> {
+    await this.#recounted();
+    const { layer } = request;
+    return estimate(request, {
+      ledger: this.#ledger,
+      layer: this.#parts.catalogue().layers.get(layer),
+      isCounted: this.#isCounted(layer),
+      quota: this.#quota.current,
+      freeBytes: this.#parts.store.room().freeBytes,
+      jobs: this.#runner.list({ layer, limit: JOBS_TO_JUDGE }),
+    });
+  }
+
+  #isCounted(layer: string): boolean {
+    if (this.#adoption.concerns(layer)) return false;
+    return [...this.#ledger.tileSets()].every(({ tileSet, complete }) => complete || tileSet.layer !== layer);
   }
 
   async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {

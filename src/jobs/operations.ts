@@ -4,6 +4,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { SimulationView, WhatIf } from "../quota/what-if.ts";
+import type { EstimateView } from "./estimate.ts";
 import type {
   IdempotencyKey,
   JobFilter,
@@ -112,6 +113,8 @@ export interface Operations {
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
+  /** What a seed or reseed would come to. */
+  estimate(request: JobRequest): Promise<EstimateView>;
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */

@@ -10,7 +10,7 @@ import {
   type TileRect,
 } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
-import { coverageAt, findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer, subsetExtent } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -187,7 +187,7 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   }
   if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
   const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
-  const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, extentOf(s)));
+  const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
   if (!overlapping && bounds !== undefined)
     return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
   return refuse(
@@ -197,17 +197,15 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   );
 }
 
-const extentOf = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
-
 /** What bounds are compared with, for people. */
 export const coverageText = (subsets: readonly GridSubset[]): string =>
-  `the layer's coverage, ${subsets.map((s) => `${extentText(extentOf(s))} in ${s.gridSet.id}`).join("; ")}`;
+  `the layer's coverage, ${subsets.map((s) => `${extentText(subsetExtent(s))} in ${s.gridSet.id}`).join("; ")}`;
 
 const boundsExpected = (subsets: readonly GridSubset[]): string =>
   `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap ${coverageText(subsets)}`;
 
 function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent | undefined): TileRect[] {
-  if (bounds !== undefined && !extentsOverlap(bounds, extentOf(subset))) return [];
+  if (bounds !== undefined && !extentsOverlap(bounds, subsetExtent(subset))) return [];
   const rects: TileRect[] = [];
   for (let z = start; z <= stop; z++) {
     const coverage = coverageAt(subset, z);

@@ -15,6 +15,9 @@ export interface GridSubset {
   readonly coverage: readonly TileRect[];
 }
 
+/** The extent that a subset offers, in its grid set's units. */
+export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
+
 /** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
 export type SourceOptions =
   | WmsSourceOptions

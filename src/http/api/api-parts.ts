@@ -3,6 +3,7 @@ import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { Readiness } from "../readiness.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
 import type { JobEvents } from "./job-events.ts";
@@ -13,6 +14,7 @@ export interface ApiParts {
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   readonly events: JobEvents;
+  readonly readiness: () => Readiness;
 }
 
 export const json = (value: unknown, status = 200): Answer => ({

@@ -1,9 +1,12 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
+import { estimateResource } from "./estimate-route.ts";
 import { eventsResource } from "./events-route.ts";
 import { failuresResource } from "./failures-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
+import { layersResource } from "./layers-route.ts";
 import { openApi } from "./openapi.ts";
+import { statusResource } from "./status-route.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
 
 /** `/api/v1`: what the contract leans on (decisions 10). */
@@ -13,6 +16,9 @@ export function apiRoute(parts: ApiParts): Route {
     if (name === "jobs") return jobsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
     if (name === "events" && rest.length === 0) return eventsResource(parts);
+    if (name === "estimate" && rest.length === 0) return estimateResource(parts);
+    if (name === "layers" && rest.length === 0) return layersResource();
+    if (name === "status" && rest.length === 0) return statusResource(parts);
     if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));
     return undefined;
   };

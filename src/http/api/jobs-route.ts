@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import type { IdempotencyKey, JobFilter, JobOrigin, JobState, JobView, SubmittedJob } from "../../jobs/job.ts";
+import type {
+  IdempotencyKey,
+  JobFilter,
+  JobOrigin,
+  JobRequest,
+  JobState,
+  JobView,
+  SubmittedJob,
+} from "../../jobs/job.ts";
+import type { JobOptions } from "../../jobs/job-options.ts";
 import { planSeed } from "../../jobs/plan-job.ts";
 import type { JobType } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
@@ -51,15 +60,24 @@ export function jobsResource(parts: ApiParts): Resource {
 async function submit(
   { operations, jobOptions }: ApiParts,
   { catalogue }: Exchange,
-  { layer: name, request }: AskedJob,
+  asked: AskedJob,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
-  const layer = catalogue.layers.get(name);
-  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${name}` });
-  const planned = planSeed(request, layer, jobOptions(), "gridSet");
+  const planned = planAsked(asked, catalogue, jobOptions());
   return planned.ok ? operations.submit(planned.value, origin) : planned;
+}
+
+/** A request held against its layer. */
+export function planAsked(
+  { layer: name, request }: AskedJob,
+  { layers }: Catalogue,
+  options: JobOptions,
+): Result<JobRequest, Refusal> {
+  const layer = layers.get(name);
+  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${name}` });
+  return planSeed(request, layer, options, "gridSet");
 }
 
 /** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */

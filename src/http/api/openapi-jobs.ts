@@ -43,6 +43,14 @@ export const jobPaths = {
       responses: { 201: made, 400: failed, 404: failed, 413: failed, 422: failed },
     },
   },
+  "/estimate": {
+    post: {
+      operationId: "estimateJob",
+      summary: "What a seed or reseed would come to; null where there is no telling",
+      requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
+      responses: { 200: ok(ref("Estimate")), 400: failed, 404: failed, 413: failed },
+    },
+  },
   "/jobs/{id}": {
     get: {
       operationId: "getJob",

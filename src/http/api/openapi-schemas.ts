@@ -168,6 +168,48 @@ const simulation = object({
   ),
 });
 
+const int64OrNull = { type: ["integer", "null"], format: "int64" };
+const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
+const estimate = object({
+  ...estimated,
+  bytes: int64OrNull,
+  fitsQuota: nullable("boolean"),
+  fitsDisk: nullable("boolean"),
+  tilesPerSecond: nullable("number"),
+  seconds: nullable("integer"),
+  zooms: list(object({ z: { type: "integer" }, ...estimated })),
+});
+
+const layers = object({
+  layers: list(
+    object({
+      name: { type: "string" },
+      title: { type: "string" },
+      formats: list({ type: "string" }),
+      gridSets: list(
+        object({
+          gridSet: { type: "string" },
+          srs: { type: "integer" },
+          zoomStart: { type: "integer" },
+          zoomStop: { type: "integer" },
+          bounds: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+        }),
+      ),
+      parameters: list(object({ key: { type: "string" }, default: { type: "string" } })),
+    }),
+  ),
+});
+
+const status = object({
+  version: { type: "string" },
+  ready: { type: "boolean" },
+  reason: nullable("string"),
+  layers: { type: "integer" },
+  jobs: object({ pending: { type: "integer" }, running: { type: "integer" }, paused: { type: "integer" } }),
+  usage: object({ ...sum, allocatedBytes: int64, quota: nullable("integer") }),
+  disk: object({ freeBytes: int64, totalBytes: int64 }),
+});
+
 const problem = {
   type: "object",
   properties: {
@@ -199,6 +241,9 @@ export const schemas = {
     ),
     next: { type: ["integer", "null"], format: "int64" },
   }),
+  Estimate: estimate,
+  Layers: layers,
+  Status: status,
   Usage: usage,
   Verification: verification,
   Simulation: simulation,

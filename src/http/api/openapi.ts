@@ -19,6 +19,20 @@ export function openApi(base: string): unknown {
     security: [{ basic: [] }, {}],
     paths: {
       ...jobPaths,
+      "/layers": {
+        get: {
+          operationId: "listLayers",
+          summary: "What a job can be asked for; the first grid set and format of a layer are its defaults",
+          responses: { 200: ok(ref("Layers")) },
+        },
+      },
+      "/status": {
+        get: {
+          operationId: "getStatus",
+          summary: "Version, readiness, jobs that have not ended, and usage",
+          responses: { 200: ok(ref("Status")) },
+        },
+      },
       "/usage": {
         get: {
           operationId: "getUsage",

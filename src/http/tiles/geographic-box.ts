@@ -1,9 +1,6 @@
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
-
-/** The extent that a subset offers, in its grid set's units. */
-export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
+import { type Layer, subsetExtent } from "../../layer/layer.ts";
 
 const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
 

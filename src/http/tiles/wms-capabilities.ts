@@ -1,11 +1,11 @@
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
-import { geographicBox, subsetExtent } from "./geographic-box.ts";
+import { geographicBox } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
 import { styleNames } from "./wmts-style.ts";

@@ -1,11 +1,11 @@
 import { type Extent, type GridSet, matrixRect, plainNumber, topLeftCorner } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
-import { geographicBox, subsetExtent } from "./geographic-box.ts";
+import { geographicBox } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf } from "./legend-address.ts";
 import { offeredRange } from "./tile-parts.ts";

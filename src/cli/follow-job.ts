@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AnswerFlags, exactNumbers, NONE, tell } from "./answer.ts";
+import { CommandFailure, EXIT } from "./exit.ts";
+import { acceptedText, type JobAnswer, progressText, showJob } from "./job-text.ts";
+import { type ServerClient, ServerUnreachable } from "./server-client.ts";
+
+/** A line a second on a terminal, where it overwrites itself; seldom in a log. */
+const TERMINAL_WAIT_SECONDS = 1;
+const PIPE_WAIT_SECONDS = 10;
+/** A job outlives a restart of its server, so does the waiting for it. */
+const UNREACHABLE_LIMIT_MS = 120_000;
+const UNREACHABLE_PAUSE_MS = 1_000;
+
+export interface FollowFlags extends AnswerFlags {
+  readonly wait?: boolean;
+}
+
+export const readJob = (text: string): JobAnswer => JSON.parse(exactNumbers(text));
+
+/** Shows a job that has just been made, or with `--wait` how it ended. */
+export async function tellMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const made = readJob(text);
+  if (flags.wait !== true) return tell(text, flags, acceptedText);
+  if (flags.json !== true) process.stdout.write(acceptedText(made));
+  await tellEndedJob(made.id, flags, client);
+}
+
+/** Waits for a job and shows it; the exit code is its outcome. */
+export async function tellEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const text = await ended(id, client);
+  tell(text, flags, showJob);
+  const { outcome } = readJob(text);
+  process.exitCode = outcome === "done" ? EXIT.ok : outcome === "done_with_failures" ? EXIT.failedTiles : EXIT.failure;
+}
+
+/** The job's document once it has ended; its progress goes to stderr, so that stdout is the answer alone. */
+async function ended(id: number, client: ServerClient): Promise<string> {
+  const line = process.stderr.isTTY ? terminalLine() : logLine();
+  const query = new URLSearchParams({
+    wait: String(process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS),
+  });
+  const path = `/api/v1/jobs/${id}`;
+  let unreachableSinceMs: number | undefined;
+  try {
+    for (let first = true; ; first = false) {
+      try {
+        const text = await client.ask("GET", path, first ? NONE : query);
+        unreachableSinceMs = undefined;
+        const job = readJob(text);
+        if (job.outcome !== null) return text;
+        line.show(progressText(job));
+      } catch (error) {
+        unreachableSinceMs ??= performance.now();
+        // At the first question a wrong address is likelier than a restart.
+        const isHopeless = first || performance.now() - unreachableSinceMs > UNREACHABLE_LIMIT_MS;
+        if (!(error instanceof ServerUnreachable) || isHopeless) throw error;
+        line.show(`job ${id}: ${error.message}; waiting for the server`);
+        await sleep(UNREACHABLE_PAUSE_MS);
+      }
+    }
+  } finally {
+    line.close();
+  }
+}
+
+interface ProgressLine {
+  show(text: string): void;
+  close(): void;
+}
+
+const CLEAR = "\r\x1b[K";
+
+function terminalLine(): ProgressLine {
+  return {
+    // A line that wraps could not be overwritten.
+    show: (text) => void process.stderr.write(`${CLEAR}${text.slice(0, (process.stderr.columns ?? 80) - 1)}`),
+    close: () => void process.stderr.write(CLEAR),
+  };
+}
+
+function logLine(): ProgressLine {
+  let last = "";
+  return {
+    show(text) {
+      if (text !== last) process.stderr.write(`${text}\n`);
+      last = text;
+    },
+    close: () => undefined,
+  };
+}
+
+/** The id of a job on the command line. */
+export function parseJobId(text: string): number {
+  if (!/^\d{1,15}$/.test(text))
+    throw new CommandFailure(`expected the id of a job, a whole number, got ${text}`, EXIT.usage);
+  return Number(text);
+}

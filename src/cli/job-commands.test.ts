@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../../test/support/run-program.ts";
+import { startServer, type TestServer, until, usage } from "../../test/support/server.ts";
+import { startUpstream, type Upstream } from "../../test/support/upstream.ts";
+import { wmsConfiguration } from "../../test/support/wms-configuration.ts";
+
+let upstream: Upstream;
+let server: TestServer;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  server = await startServer({
+    configuration: wmsConfiguration(upstream.url, [{ name: "ws:roads" }, { name: "ws:rivers" }]),
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await upstream.close();
+});
+
+const run = (...args: string[]) => runProgram(args, { env: { NUTHATCH_URL: `${server.url}/geowebcache/` } });
+const idOf = (stdout: string): string => /^Job (\d+):/.exec(stdout)?.[1] ?? "";
+const never = () => new Promise<"draw">(() => undefined);
+
+test("seed --wait shows how the job ended, truncate empties a range and then the layer", async () => {
+  const seeded = await run("seed", "ws:roads", "--grid-set", "EPSG:4326", "--zoom", "0-2", "--threads", "2", "--wait");
+  expect(seeded.code, seeded.stderr).toBe(0);
+  expect(seeded.stdout).toMatch(/^Job \d+: seed of ws:roads, zoom 0-2, 42 tiles\.$/m);
+  expect(seeded.stdout).toMatch(/^tiles: +42: 42 stored, 0 skipped, 0 failed$/m);
+  expect(seeded.stdout).toMatch(/^ +2 +32 +32 +0 +0 +[\d.]+ KiB$/m);
+  const again = await run("reseed", "ws:roads", "--grid-set", "EPSG:4326", "--zoom", "1", "--wait", "--json");
+  expect(JSON.parse(again.stdout)).toMatchObject({ type: "reseed", outcome: "done", tiles: { total: 8, stored: 8 } });
+  const range = ["--grid-set", "EPSG:4326", "--zoom", "2", "--bounds", "-180,-90,0,90"];
+  const part = await run("truncate", "ws:roads", ...range, "--wait");
+  expect([part.code, part.stdout], part.stderr).toEqual([0, expect.stringMatching(/^tiles: +16: 16 deleted$/m)]);
+  expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(26);
+  expect(await run("truncate", "ws:roads")).toEqual({ code: 0, stderr: "", stdout: "ws:roads is empty.\n" });
+  expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(0);
+});
+
+test("failed tiles end the waiting with 3, and retry does them alone", async () => {
+  upstream.behaviour = ({ width, height }, response) => {
+    if (width !== height) return "draw";
+    response.writeHead(400).end("no");
+    return "handled";
+  };
+  const failed = await run("seed", "ws:rivers", "--grid-set", "EPSG:900913", "--zoom", "0", "--wait");
+  expect([failed.code, failed.stdout], failed.stderr).toEqual([
+    3,
+    expect.stringMatching(/^state: +done with failures$/m),
+  ]);
+  expect(failed.stdout).toMatch(/^1 tiles failed, /m);
+  upstream.behaviour = () => "draw";
+  const retried = await run("retry", idOf(failed.stdout), "--wait");
+  expect([retried.code, retried.stdout]).toEqual([0, expect.stringMatching(/, retry of job \d+$/m)]);
+});
+
+test("a job is paused, resumed and killed; --wait elsewhere tells its progress and ends with 1", async () => {
+  upstream.behaviour = never;
+  const id = idOf((await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5")).stdout);
+  expect((await run("pause", id)).stdout).toMatch(new RegExp(`^job ${id}: paused, 0 of \\d+ tiles`));
+  expect((await run("jobs", "--layer", "ws:rivers", "--state", "pending")).stdout).toMatch(/ paused /);
+  expect((await run("resume", id)).stdout).toMatch(new RegExp(`^job ${id}: (pending|running), `));
+  const waiting = run("job", id, "--wait");
+  await until("the job runs", async () => (/ 1 running/.test((await run("status")).stdout) ? true : undefined));
+  expect((await run("kill", id)).stdout).toMatch(new RegExp(`^job ${id}: aborted, `));
+  const ended = await waiting;
+  expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(/^reason: +cancelled$/m)]);
+  expect((await run("kill", id)).code).toBe(0);
+  await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5", "--threads", "2");
+  expect((await run("kill", "--layer", "ws:roads")).stdout).toBe("0 tasks have been ended.\n");
+  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("2 tasks have been ended.\n");
+  expect((await run("kill", "--all")).stdout).toBe("0 tasks have been ended.\n");
+  upstream.behaviour = () => "draw";
+});
+
+test("status and layers show the server's documents", async () => {
+  expect((await run("status")).stdout).toMatch(/^server: +Nuthatch [\d.]+, ready$/m);
+  expect((await run("layers")).stdout).toMatch(/^ws:rivers +EPSG:4326 +0-21 +image\/png, image\/jpeg$/m);
+  expect(JSON.parse((await run("layers", "--json")).stdout)).toHaveProperty("layers.0.name", "ws:roads");
+  expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject({ ready: true, layers: 2 });
+});
+
+test("refusals end with 1 and the server's words, wrong usage with 2 before the server is asked", async () => {
+  const refused = [
+    ["seed", "nope"],
+    ["seed", "ws:roads", "--grid-set", "nope"],
+    ["job", "999999"],
+    ["pause", "999999"],
+    ["truncate", "nope"],
+  ];
+  const codes = (all: string[][]) => Promise.all(all.map(async (args) => [args, (await run(...args)).code]));
+  expect(await codes(refused)).toEqual(refused.map((args) => [args, 1]));
+  const wrong = [
+    ["seed"],
+    ["seed", "ws:roads", "--zoom", "6-2"],
+    ["seed", "ws:roads", "--bounds", "1,2,3"],
+    ["seed", "ws:roads", "--parameter", "night"],
+    ["seed", "ws:roads", "--threads", "0"],
+    ["job", "x"],
+    ["jobs", "--state", "odd"],
+    ["kill"],
+    ["kill", "1", "--all"],
+    ["kill", "--layer", ""],
+    ["kill", "--all", "--json"],
+  ];
+  expect(await codes(wrong)).toEqual(wrong.map((args) => [args, 2]));
+});

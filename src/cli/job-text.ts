@@ -1,0 +1,147 @@
+import type { Count } from "./answer.ts";
+import { bytesText, durationText, factList, textTable } from "./text-table.ts";
+
+interface Tiles {
+  readonly total: Count;
+  readonly stored: Count;
+  readonly skipped: Count;
+  readonly failed: Count;
+  readonly deleted?: Count;
+}
+
+/** What the command line reads of a job of `/api/v1/jobs`. */
+export interface JobAnswer {
+  readonly id: number;
+  readonly layer: string;
+  readonly type: "seed" | "reseed" | "truncate";
+  readonly gridSet: string | null;
+  readonly format: string | null;
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly bounds: readonly number[] | null;
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  readonly state: string;
+  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
+  readonly reason: string | null;
+  readonly paused: boolean;
+  readonly tiles: Tiles;
+  readonly bytes: Count;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly createdBy: string | null;
+  readonly abortedBy: string | null;
+  readonly retryOf: number | null;
+  readonly retries: number;
+  readonly secondsWorked: number;
+  readonly tilesPerSecond: number | null;
+  readonly timeLeft: {
+    readonly seconds: number;
+    readonly least: number;
+    readonly most: number | null;
+    readonly confidence: string;
+  } | null;
+  readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
+  readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
+}
+
+export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
+  outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
+const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
+  zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
+const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
+const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
+  [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
+
+/** A share of all, with one digit; "" when all is not known. */
+function doneText({ tiles }: JobAnswer): string {
+  const total = BigInt(tiles.total);
+  return total === 0n ? "" : `${(Number((workedOff(tiles) * 1000n) / total) / 10).toFixed(1)} %`;
+}
+const rateText = ({ tilesPerSecond }: JobAnswer): string =>
+  tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
+
+/** One line on how far a job is. */
+export function progressText(job: JobAnswer): string {
+  const { tiles, timeLeft, reason } = job;
+  const share = doneText(job);
+  const parts = [
+    `job ${job.id}: ${stateText(job)}`,
+    `${workedOff(tiles)}${BigInt(tiles.total) === 0n ? "" : ` of ${tiles.total}`} tiles${share === "" ? "" : ` (${share})`}`,
+    ...(BigInt(tiles.failed) === 0n ? [] : [`${tiles.failed} failed`]),
+    ...(job.tilesPerSecond === null ? [] : [`${rateText(job)} tiles/s`]),
+    ...(timeLeft === null ? [] : [`${durationText(timeLeft.seconds)} left`]),
+    ...(reason === null ? [] : [reason]),
+  ];
+  return parts.join(", ");
+}
+
+/** What a job is about, as it was accepted. */
+export const acceptedText = (job: JobAnswer): string =>
+  `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
+
+export const showJobs = ({ jobs }: { readonly jobs: readonly JobAnswer[] }): string =>
+  jobs.length === 0
+    ? "There are no such jobs.\n"
+    : textTable(
+        ["job", "type", "layer", "grid set", "zoom", "state", "tiles", "done", "failed", "tiles/s", "left", "created"],
+        jobs.map((job) => [
+          String(job.id),
+          job.type,
+          job.layer,
+          job.gridSet ?? "all",
+          zoomText(job),
+          stateText(job),
+          String(job.type === "truncate" ? (job.tiles.deleted ?? 0) : job.tiles.total),
+          doneText(job),
+          String(job.tiles.failed),
+          rateText(job),
+          job.timeLeft === null ? "" : durationText(job.timeLeft.seconds),
+          timeText(job.createdAt) ?? "",
+        ]),
+      );
+
+const byText = (time: string | null, account: string | null): string | undefined =>
+  time === null ? undefined : `${timeText(time)}${account === null ? "" : ` by ${account}`}`;
+
+function leftText({ timeLeft }: JobAnswer): string | undefined {
+  if (timeLeft === null) return undefined;
+  const { seconds, least, most, confidence } = timeLeft;
+  const range = most === null ? `${durationText(least)} or more` : `${durationText(least)} to ${durationText(most)}`;
+  return `${durationText(seconds)} (${range}, confidence ${confidence})`;
+}
+
+export function showJob(job: JobAnswer): string {
+  const { type, tiles, parameters, errors, zooms = [] } = job;
+  const kinds = type === "truncate" ? (["deleted"] as const) : (["stored", "skipped", "failed"] as const);
+  const outcomes = kinds.map((kind) => `${tiles[kind] ?? 0} ${kind}`);
+  const values = Object.entries(parameters ?? {}).map(([key, value]) => `${key}=${value}`);
+  const facts = factList([
+    ["job", `${job.id}, ${type} of ${job.layer}${job.retryOf === null ? "" : `, retry of job ${job.retryOf}`}`],
+    ["grid set", job.gridSet ?? "all"],
+    ["format", job.format ?? "all"],
+    ["parameters", parameters === null ? "all" : values.length === 0 ? "the defaults" : values.join("&")],
+    ["bounds", job.bounds?.join(",")],
+    ["zoom", zoomText(job)],
+    ["state", stateText(job)],
+    ["reason", job.reason ?? undefined],
+    ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
+    ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
+    ["tiles/s", rateText(job) || undefined],
+    ["time left", leftText(job)],
+    ["worked", job.startedAt === null ? undefined : durationText(job.secondsWorked)],
+    ["retries", job.retries === 0 ? undefined : String(job.retries)],
+    ["created", byText(job.createdAt, job.createdBy)],
+    ["started", timeText(job.startedAt)],
+    ["ended", byText(job.endedAt, job.abortedBy)],
+  ]);
+  const problems = errors.map((error) => `${error.count} tiles failed, ${error.class}: ${error.message}\n`);
+  const table = textTable(
+    ["zoom", "tiles", ...kinds, "bytes"],
+    zooms.map(({ z, tiles: at, bytes }) => [
+      ...[z, at.total, ...kinds.map((kind) => at[kind] ?? 0)].map(String),
+      bytesText(Number(bytes)),
+    ]),
+  );
+  return `${facts}${problems.join("")}${zooms.length === 0 ? "" : `\n${table}`}`;
+}

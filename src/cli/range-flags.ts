@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError } from "commander";
+
+/** Which tiles of a layer; what is left out has the server's default. */
+export interface RangeFlags {
+  readonly gridSet?: string;
+  readonly zoom?: ZoomFlag;
+  readonly format?: string;
+  readonly bounds?: readonly number[];
+  readonly parameter?: Readonly<Record<string, string>>;
+}
+
+interface ZoomFlag {
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+}
+
+export const addRangeFlags = (command: Command): Command =>
+  command
+    .option("--grid-set <name>", "a grid set of the layer")
+    .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
+    .option("--format <type>", "a MIME type of the layer, such as image/png")
+    .option("--bounds <minx,miny,maxx,maxy>", "in the grid set's units", parseBounds)
+    .option("--parameter <key=value>", "of a parameter filter; may be given again", parseParameter);
+
+export const isRangeGiven = ({ gridSet, zoom, format, bounds, parameter }: RangeFlags): boolean =>
+  [gridSet, zoom, format, bounds, parameter].some((flag) => flag !== undefined);
+
+/** The fields of a job's request; absent flags are left out as the document is written. */
+export const rangeFields = ({ gridSet, zoom, format, bounds, parameter }: RangeFlags) => ({
+  gridSet,
+  ...zoom,
+  format,
+  bounds,
+  parameters: parameter,
+});
+
+function parseZoom(text: string): ZoomFlag {
+  const [, first, last] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(text) ?? [];
+  const zoomStart = Number(first);
+  const zoomStop = Number(last ?? first);
+  if (first === undefined || zoomStart > zoomStop)
+    throw new InvalidArgumentError("It has the form 4, or 0-6 with the smaller level first.");
+  return { zoomStart, zoomStop };
+}
+
+function parseBounds(text: string): readonly number[] {
+  const parts = text.split(",").map((part) => part.trim());
+  const numbers = parts.map(Number);
+  if (numbers.length !== 4 || parts.includes("") || !numbers.every(Number.isFinite))
+    throw new InvalidArgumentError("Four numbers with commas: minx,miny,maxx,maxy.");
+  return numbers;
+}
+
+function parseParameter(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("It has the form KEY=VALUE.");
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/** A whole number between two, for an option. */
+export const parseWhole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < least || number > most)
+      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`);
+    return number;
+  };

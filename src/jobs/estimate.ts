@@ -1,0 +1,126 @@
+import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { quotaBytes } from "../quota/quota-bytes.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { JobRequest, JobView } from "./job.ts";
+
+/** What a seed or reseed would come to. Null: there is no telling. */
+export interface EstimateView {
+  readonly tiles: bigint;
+  /** Expired ones too. */
+  readonly kept: bigint | null;
+  readonly missing: bigint | null;
+  /** Of the tiles it would draw, at the mean size of those that are kept of the tile set. */
+  readonly bytes: bigint | null;
+  /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
+  readonly fitsQuota: boolean | null;
+  readonly fitsDisk: boolean | null;
+  /** At which the last jobs of the layer have stored tiles. */
+  readonly tilesPerSecond: number | null;
+  readonly seconds: number | null;
+  readonly zooms: readonly {
+    readonly z: number;
+    readonly tiles: bigint;
+    readonly kept: bigint | null;
+    readonly missing: bigint | null;
+  }[];
+}
+
+export interface EstimateSources {
+  readonly ledger: Ledger;
+  /** Undefined: it has been removed meanwhile. */
+  readonly layer: Layer | undefined;
+  /** Whether all tiles of the layer have been counted. */
+  readonly isCounted: boolean;
+  readonly quota: QuotaConfiguration;
+  readonly freeBytes: number;
+  /** The last ones of the layer. */
+  readonly jobs: readonly JobView[];
+}
+
+/** A level that holds no more tiles than these is counted block by block: at most so many are read. */
+const FEW = 10_000n;
+
+/** By arithmetic and sums: it takes as long for the world as for a village. */
+export function estimate(request: JobRequest, from: EstimateSources): EstimateView {
+  const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
+    rects.map((rect) => {
+      const tiles = rectCount(rect);
+      const kept = keptIn(request, gridSet, rect, from);
+      return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
+    }),
+  );
+  const tiles = zooms.reduce((sum, zoom) => sum + zoom.tiles, 0n);
+  const kept = zooms.reduce<bigint | null>(
+    (sum, zoom) => (sum === null || zoom.kept === null ? null : sum + zoom.kept),
+    0n,
+  );
+  const missing = kept === null ? null : tiles - kept;
+  const added = missing ?? tiles;
+  const drawn = request.type === "seed" ? added : tiles;
+  const growth = bytesOf(added, request, from);
+  const rate = rateOf(from.jobs);
+  return {
+    tiles,
+    kept,
+    missing,
+    bytes: bytesOf(drawn, request, from),
+    fitsQuota: growth === null ? null : fitsQuota(growth, request.layer, from),
+    fitsDisk: growth === null ? null : growth <= BigInt(Math.floor(from.freeBytes)),
+    tilesPerSecond: rate === null ? null : Math.round(rate * 100) / 100,
+    seconds: rate === null ? null : Math.min(Number.MAX_SAFE_INTEGER, Math.round(Number(drawn) / rate)),
+    zooms,
+  };
+}
+
+const isOf =
+  ({ layer, format, parametersId }: JobRequest, gridSet: string) =>
+  (t: { layer: string; gridSet: string; format: string; parametersId: string }): boolean =>
+    t.layer === layer && t.gridSet === gridSet && t.format === format && t.parametersId === parametersId;
+
+/** Null where neither a sum nor a few blocks tell it. */
+function keptIn(request: JobRequest, gridSet: string, rect: TileRect, from: EstimateSources): bigint | null {
+  if (!from.isCounted) return null;
+  const found = [...from.ledger.tileSets()].find(({ tileSet }) => isOf(request, gridSet)(tileSet));
+  const sum = found?.sums.get(rect.z)?.tiles ?? 0n;
+  if (found === undefined || sum === 0n) return 0n;
+  if (sum <= FEW) return from.ledger.countIn(found.tileSet, rect, false);
+  const subset = from.layer === undefined ? undefined : findSubset(from.layer, gridSet);
+  if (subset === undefined) return null;
+  const all = rectCount(rect);
+  if (all === rectCount(matrixRect(subset.gridSet, rect.z))) return sum;
+  const coverage = coverageAt(subset, rect.z);
+  // Nothing is stored outside the coverage, unless that was larger once: then the sum may be more than fits in.
+  return coverage !== undefined && all === rectCount(coverage) && sum <= all ? sum : null;
+}
+
+function bytesOf(tiles: bigint, request: JobRequest, { ledger }: EstimateSources): bigint | null {
+  let keptTiles = 0n;
+  let keptBytes = 0n;
+  for (const { tileSet, sums } of ledger.tileSets()) {
+    if (!request.ranges.some(({ gridSet }) => isOf(request, gridSet)(tileSet))) continue;
+    for (const sum of sums.values()) {
+      keptTiles += sum.tiles;
+      keptBytes += sum.bytes;
+    }
+  }
+  return keptTiles === 0n ? null : (tiles * keptBytes) / keptTiles;
+}
+
+function fitsQuota(growth: bigint, layer: string, { ledger, quota }: EstimateSources): boolean | null {
+  if (!quota.enabled) return null;
+  const own = quota.layerQuotas.find((q) => q.layer === layer);
+  return (
+    ledger.total.bytes + growth <= quotaBytes(quota.globalQuota) &&
+    (own === undefined || ledger.sumOf(layer).bytes + growth <= quotaBytes(own.quota))
+  );
+}
+
+/** Stored tiles per second of work: what was skipped took no drawing. */
+function rateOf(jobs: readonly JobView[]): number | null {
+  const drawing = jobs.filter(({ type, tiles }) => type !== "truncate" && tiles.stored > 0n);
+  const seconds = drawing.reduce((sum, job) => sum + job.secondsWorked, 0);
+  const stored = drawing.reduce((sum, job) => sum + job.tiles.stored, 0n);
+  return seconds > 0 ? Number(stored) / seconds : null;
+}
