@@ -72,8 +72,8 @@ const CLEAR = "\r\x1b[K";
 
 function terminalLine(): ProgressLine {
   return {
-    // A line that wraps could not be overwritten.
-    show: (text) => void process.stderr.write(`${CLEAR}${text.slice(0, (process.stderr.columns ?? 80) - 1)}`),
+    // A line that wraps could not be overwritten. A terminal that does not say how wide it is has 0 columns.
+    show: (text) => void process.stderr.write(`${CLEAR}${text.slice(0, (process.stderr.columns || 80) - 1)}`),
     close: () => void process.stderr.write(CLEAR),
   };
 }
