@@ -10,6 +10,8 @@ export default defineConfig({
     sequence: { shuffle: true },
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
     retry: gate ? 1 : 0,
+    // vitest leaves one core of two idle; most tests wait for servers that they have started.
+    maxWorkers: "100%",
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,
