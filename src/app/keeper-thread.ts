@@ -143,10 +143,10 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     cancelVerification: () => keeper().cancelVerification(),
     quota: () => keeper().quota(),
     changeQuota: (change) => keeper().changeQuota(change),
-    open: (tileSet, rect, missed) => keeper().open(tileSet, rect, missed),
-    closeCells: (id) => keeper().closeCells(id),
-    wrote: (tileSet, tiles) => keeper().wrote(tileSet, tiles),
-    lost: (tileSet, rect) => keeper().lost(tileSet, rect),
+    open: (tileSet, rect, missed) => keeper().userWrites.open(tileSet, rect, missed),
+    closeCells: (id) => keeper().userWrites.close(id),
+    wrote: (tileSet, tiles) => keeper().userWrites.wrote(tileSet, tiles),
+    lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),
   };
   const channel = new Channel<KeeperMethods, FrontMethods>(port, methods);
 }

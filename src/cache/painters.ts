@@ -1,21 +1,11 @@
 import type { Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
-import type { DrawOrder, WrittenTile } from "./draw.ts";
-import type { PaintedTile } from "./paint.ts";
+import type { DrawOrder } from "./draw.ts";
+import type { Painting } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
-  | {
-      readonly kind: "painted";
-      readonly written: readonly WrittenTile[];
-      readonly tiles: readonly PaintedTile[];
-      readonly stale: boolean;
-      readonly storeFailure: string | undefined;
-      /** It could not because there is no room. */
-      readonly storeFull: boolean;
-      /** How long the upstream took. */
-      readonly upstreamMs: number;
-    }
+  | ({ readonly kind: "painted" } & Painting)
   | {
       readonly kind: "failed";
       readonly failure: FailureClass;

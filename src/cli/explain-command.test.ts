@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runProgram } from "../../test/support/run-program.ts";
+import { clientOf } from "../../test/support/run-program.ts";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../../test/support/server.ts";
 
 let server: TestServer;
@@ -15,8 +15,7 @@ afterAll(async () => {
   await guarded.close();
 });
 
-const explain = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runProgram(["explain", ...args], { env: { NUTHATCH_URL: `${server.url}/geowebcache/`, ...env } });
+const explain = clientOf(() => `${server.url}/geowebcache/`, "explain");
 const TILE = "/xyz/topp:states/EPSG:4326/1/0/0.png";
 
 test("explain follows a tile from missing over seeded and truncated, and names the job and the file", async () => {

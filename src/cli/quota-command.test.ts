@@ -1,6 +1,6 @@
 import { unlinkSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runProgram } from "../../test/support/run-program.ts";
+import { clientOf } from "../../test/support/run-program.ts";
 import { ended, seed, startServer, type TestServer, until } from "../../test/support/server.ts";
 import { scanStore } from "../../test/support/store-scan.ts";
 
@@ -15,8 +15,7 @@ afterAll(async () => {
   await guarded.close();
 });
 
-const quota = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runProgram(["quota", ...args], { env: { NUTHATCH_URL: `${server.url}/geowebcache/`, ...env } });
+const quota = clientOf(() => `${server.url}/geowebcache/`, "quota");
 
 test("quota shows the configuration, and --json the server's own answer", async () => {
   expect(await quota([])).toEqual({

@@ -9,6 +9,7 @@ import type { JobOptions } from "./job-options.ts";
 import type { JobStore, NewJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
+import { seedRangesOf } from "./seed-ranges.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -133,25 +134,9 @@ export class JobRunner {
 
   /** What running seeds store or count as stored: for the quota, which spares it. */
   seedRanges(): readonly SeedRange[] {
-    this.#ranges ??= [...this.#active.values()].flatMap(({ request }) => {
-      const { layer, format, parametersId } = request;
-      if (request.type === "truncate" || format === null || parametersId === null) return [];
-      const [width, height] = request.metatile ?? metatileFor(this.#parts.catalogue().layers.get(layer), format);
-      // A metatile at the border is stored beyond it.
-      return request.ranges.map(({ gridSet, rects }) => ({
-        layer,
-        gridSet,
-        format,
-        parametersId,
-        rects: rects.map((r) => ({
-          z: r.z,
-          minX: r.minX - width + 1,
-          minY: r.minY - height + 1,
-          maxX: r.maxX + width - 1,
-          maxY: r.maxY + height - 1,
-        })),
-      }));
-    });
+    this.#ranges ??= [...this.#active.values()].flatMap(({ request }) =>
+      seedRangesOf(request, this.#parts.catalogue().layers.get(request.layer)),
+    );
     return this.#ranges;
   }
 
@@ -165,8 +150,6 @@ export class JobRunner {
   }
 
   list(filter: JobFilter): JobView[] {
-    // What is running is newer in memory than in the database.
-    this.#parts.persist(() => this.saveDirty());
     return this.#parts.jobs.list(filter).flatMap(({ id }) => listed(this.job(id)));
   }
 

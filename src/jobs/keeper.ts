@@ -1,12 +1,9 @@
 import type { Admission } from "../cache/admission.ts";
-import type { DrawGate, WrittenTile } from "../cache/draw.ts";
+import type { DrawGate } from "../cache/draw.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
-import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { findSubset } from "../layer/layer.ts";
-import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { Adoption, adoptionMigrations, Stretch } from "../ledger/adoption.ts";
-import { Ledger, ledgerMigrations, type OpenCells } from "../ledger/ledger.ts";
+import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -19,9 +16,8 @@ import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
-import { Drops, type DropTarget, dropMigrations } from "./drops.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { Drops, dropMigrations } from "./drops.ts";
 import { type EstimateView, estimate } from "./estimate.ts";
 import type {
   IdempotencyKey,
@@ -40,11 +36,14 @@ import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
+import { MassTruncation } from "./mass-truncation.ts";
 import type { Operations, UsageView } from "./operations.ts";
+import { Reclaim } from "./reclaim.ts";
 import { Seeding } from "./seeding.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { Truncation } from "./truncation.ts";
 import { usageView } from "./usage-view.ts";
+import { UserWrites } from "./user-writes.ts";
 
 export interface KeeperParts {
   readonly db: Database;
@@ -79,7 +78,10 @@ export class Keeper implements Operations {
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
   readonly #desk: JobDesk;
-  readonly #drops: Drops;
+  /** The ledger's side of users' misses: called by the front beside the operations. */
+  readonly userWrites: UserWrites;
+  readonly #reclaim: Reclaim;
+  readonly #massTruncation: MassTruncation;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
   readonly #adoption: Adoption;
@@ -87,14 +89,9 @@ export class Keeper implements Operations {
   readonly #accesses: AccessLog;
   #simulating = false;
   #verification: Verification | undefined;
-  readonly #opened = new Map<number, OpenCells>();
-  #nextOpened = 1;
   #commit: Promise<void> | undefined;
   readonly #flushTimer: NodeJS.Timeout;
-  readonly #stopSweeping = new AbortController();
   readonly #closing = new AbortController();
-  #sweeping: Promise<void> | undefined;
-  #sweepAgain = false;
   #failure: string | undefined;
   #lastTrimMs = 0;
 
@@ -111,7 +108,17 @@ export class Keeper implements Operations {
       accessLogMigrations,
     ]);
     this.#ledger = new Ledger(db, store, parts.boot, now);
-    this.#drops = new Drops(db, store, this.#ledger, gate);
+    const drops = new Drops(db, store, this.#ledger, gate);
+    this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
+    const sweep = (): void => this.#reclaim.sweep();
+    this.#massTruncation = new MassTruncation({ ledger: this.#ledger, store, drops, catalogue, sweep });
+    this.userWrites = new UserWrites({
+      ledger: this.#ledger,
+      admit: (layer) => this.#admit(layer, "user"),
+      marksCommitted: () => this.#marksCommitted(),
+      notStored: () => this.#enforcer.counts.notStored++,
+      fault: (error) => this.#fault(error),
+    });
     this.#quota = new QuotaStore(db, parts.initialQuota());
     this.#adoption = new Adoption({ db, store, ledger: this.#ledger, log });
     this.#trend = new UsageTrend(db);
@@ -148,10 +155,10 @@ export class Keeper implements Operations {
         ledger: this.#ledger,
         marksCommitted: () => this.#marksCommitted(),
         store,
-        drops: this.#drops,
+        drops,
         catalogue,
         forget: (layer) => gate.forget(layer),
-        sweep: () => this.#sweep(),
+        sweep,
       }),
       catalogue,
       options: jobOptions,
@@ -184,19 +191,21 @@ export class Keeper implements Operations {
   start(): void {
     this.#runner.start();
     this.#recountInTurns();
-    this.#sweep();
+    this.#reclaim.sweep();
     this.#forgetQuotasOfUnknownLayers();
     this.#enforcer.schedule();
     this.#adopt();
   }
 
   #adopt(): void {
-    const layers = [...this.#parts.catalogue().layers.keys()];
-    this.#adoption.start(layers.map((name) => ({ name, gridSets: this.#gridSetsOf(name) })));
+    const layers = [...this.#parts.catalogue().layers.values()];
+    this.#adoption.start(
+      layers.map(({ name, gridSubsets }) => ({ name, gridSets: gridSubsets.map(({ gridSet }) => gridSet.id) })),
+    );
   }
 
   #recountInTurns(): void {
-    if (this.#ledger.recountSome(16) && !this.#stopSweeping.signal.aborted) setImmediate(() => this.#recountInTurns());
+    if (this.#ledger.recountSome(16) && !this.#closing.signal.aborted) setImmediate(() => this.#recountInTurns());
   }
 
   #tick(jobs: JobStore): void {
@@ -264,53 +273,10 @@ export class Keeper implements Operations {
     return this.#commit;
   }
 
-  // ---- the front's side of a user's miss
-
-  /** Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found. */
-  async open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined> {
-    let open: OpenCells | undefined;
-    try {
-      this.#ledger.missed(tileSet, missed);
-      if (this.#admit(tileSet.layer, "user").kind !== "store") {
-        this.#enforcer.counts.notStored++;
-        return undefined;
-      }
-      open = this.#ledger.open(tileSet, rect);
-      if (open.mustCommit) await this.#marksCommitted();
-    } catch (error) {
-      // A user gets the picture whatever the disk says.
-      if (open !== undefined) this.#ledger.close(open);
-      this.#enforcer.counts.notStored++;
-      this.#fault(error);
-      return undefined;
-    }
-    const id = this.#nextOpened++;
-    this.#opened.set(id, open);
-    return id;
-  }
-
   /** Tiles were read. */
   used(report: UseReport): void {
     this.#ledger.used(report.cells);
     this.#accesses.add(report, this.#parts.now());
-  }
-
-  wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
-    for (const tile of tiles) this.#ledger.wrote(tileSet, tile);
-  }
-
-  closeCells(id: number): void {
-    const open = this.#opened.get(id);
-    if (open === undefined) return;
-    this.#opened.delete(id);
-    this.#ledger.close(open);
-  }
-
-  /** A writer died and may have written what it did not tell. */
-  lost(tileSet: TileSet, rect: TileRect): void {
-    const open = this.#ledger.open(tileSet, rect);
-    this.#ledger.lost(open);
-    this.#ledger.close(open);
   }
 
   // ---- operations
@@ -367,61 +333,16 @@ export class Keeper implements Operations {
     return this.#desk.forget(id);
   }
 
-  async truncateLayer(layer: string): Promise<void> {
-    await this.#drops.drop(layer, () => [{ kind: "layer", layer }]);
-    this.#sweep();
+  truncateLayer(layer: string): Promise<void> {
+    return this.#massTruncation.layer(layer);
   }
 
-  async truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void> {
-    const filters = this.#parts.catalogue().layers.get(layer)?.parameterFilters ?? [];
-    const upper = Object.fromEntries(Object.entries(values).map(([k, v]) => [k.toUpperCase(), v]));
-    const parsed = parseParameters(filters, new Map(Object.entries(upper)), "refuse");
-    const ids = new Set([parametersId(upper), ...(parsed.ok ? [parsed.value.id] : [])]);
-    // A combination of defaults has no id of its own.
-    if (parsed.ok && parsed.value.id === "") ids.add("");
-    await this.#dropPyramids(layer, (p) => ids.has(p.parametersId));
+  truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void> {
+    return this.#massTruncation.parameters(layer, values);
   }
 
-  async truncateOrphans(layer: string): Promise<void> {
-    const configured = this.#parts.catalogue().layers.get(layer);
-    if (configured === undefined) return;
-    await this.#dropPyramids(layer, (p) => {
-      if (findSubset(configured, p.gridSet) === undefined) return true;
-      if (p.parametersId === "") return false;
-      const values = this.#parts.store.parametersOf(layer, p.parametersId);
-      if (values === undefined) return configured.parameterFilters.length === 0;
-      const parsed = parseParameters(configured.parameterFilters, new Map(Object.entries(values)), "refuse");
-      return !parsed.ok || parsed.value.id !== p.parametersId;
-    });
-  }
-
-  async #dropPyramids(layer: string, choose: (pyramid: StoredPyramid) => boolean): Promise<void> {
-    await this.#drops.drop(layer, () =>
-      this.#pyramidsOf(layer)
-        .filter(choose)
-        .map((pyramid): DropTarget => ({ kind: "pyramid", pyramid })),
-    );
-    this.#sweep();
-  }
-
-  /** What the store or the ledger holds of a layer, configured or not. */
-  #pyramidsOf(layer: string): StoredPyramid[] {
-    const gridSets = this.#gridSetsOf(layer);
-    const recorded = [...this.#ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
-    const known = [...new Set([...gridSets, ...recorded.map((t) => t.gridSet)])];
-    const pyramids = new Map<string, StoredPyramid>();
-    for (const { gridSet, parametersId } of [...this.#parts.store.pyramids(layer, known), ...recorded])
-      pyramids.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
-    return [...pyramids.values()];
-  }
-
-  #gridSetsOf(layer: string): string[] {
-    return (
-      this.#parts
-        .catalogue()
-        .layers.get(layer)
-        ?.gridSubsets.map((subset) => subset.gridSet.id) ?? []
-    );
+  truncateOrphans(layer: string): Promise<void> {
+    return this.#massTruncation.orphans(layer);
   }
 
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
@@ -443,7 +364,7 @@ export class Keeper implements Operations {
       isCounted: this.#isCounted(layer),
       quota: this.#quota.current,
       freeBytes: this.#parts.store.room().freeBytes,
-      jobs: this.#runner.list({ layer, limit: JOBS_TO_JUDGE }),
+      jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
   }
 
@@ -485,7 +406,7 @@ export class Keeper implements Operations {
     if (this.#verification?.view().state === "running") return false;
     await this.#recounted();
     const names = options.layer === undefined ? this.#layerNames() : [options.layer];
-    const pyramids = names.flatMap((name) => this.#pyramidsOf(name));
+    const pyramids = names.flatMap((name) => this.#massTruncation.pyramidsOf(name));
     this.#verification = new Verification({
       ledger: this.#ledger,
       store: this.#parts.store,
@@ -514,7 +435,7 @@ export class Keeper implements Operations {
   async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
     if (this.#simulating) return undefined;
     this.#simulating = true;
-    const stretch = new Stretch(this.#stopSweeping.signal);
+    const stretch = new Stretch(this.#closing.signal);
     try {
       const facts = tileFacts(this.#parts.catalogue(), this.#ledger);
       return await whatIf(
@@ -557,41 +478,16 @@ export class Keeper implements Operations {
     this.#quota.save({ ...current, layerQuotas: kept });
   }
 
-  /** Reclaims in the background; one sweep at a time. */
-  #sweep(): void {
-    if (this.#sweeping !== undefined) {
-      this.#sweepAgain = true;
-      return;
-    }
-    this.#sweeping = this.#sweepOnce().finally(() => {
-      this.#sweeping = undefined;
-      if (!this.#sweepAgain || this.#stopSweeping.signal.aborted) return;
-      this.#sweepAgain = false;
-      this.#sweep();
-    });
-  }
-
-  async #sweepOnce(): Promise<void> {
-    try {
-      await this.#ledger.removeLeftovers(this.#stopSweeping.signal);
-      while (!this.#stopSweeping.signal.aborted && this.#ledger.reclaimSome(200)) await new Promise(setImmediate);
-      if (this.#parts.store.needsSweep()) await this.#parts.gate.sweep(this.#stopSweeping.signal);
-    } catch (error) {
-      if (!this.#stopSweeping.signal.aborted)
-        this.#parts.log.error("reclaiming space failed", { error: String(error) });
-    }
-  }
-
   /** Jobs stop, everything known is written; the order is that of opening, reversed. */
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#flushTimer);
     await this.#enforcer.close();
     await this.#adoption.close();
     await this.#verification?.cancel();
-    this.#stopSweeping.abort();
+    this.#reclaim.stop();
     this.#closing.abort();
     await this.#runner.close(graceMs);
-    await this.#sweeping;
+    await this.#reclaim.ended();
     this.#persist(() => {
       this.#runner.saveDirty();
       this.#accesses.write(this.#parts.now());

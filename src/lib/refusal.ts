@@ -21,6 +21,8 @@ export type RefusalCode =
 export interface Refusal {
   readonly code: RefusalCode;
   readonly message: string;
+  /** Set where more is told of a field than its reader knows. */
+  readonly field?: "bounds";
   readonly details?: readonly string[];
 }
 

@@ -29,3 +29,9 @@ export function runProgram(
   child.stdin.end(options.input ?? "");
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
 }
+
+/** The program as a client of a server, which it finds by the address in its environment. */
+export const clientOf =
+  (url: () => string, ...command: readonly string[]) =>
+  (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+    runProgram([...command, ...args], { env: { NUTHATCH_URL: url(), ...env } });

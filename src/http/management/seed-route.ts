@@ -123,8 +123,7 @@ async function submit(
 
 /** Bounds that are no bounds are told together with what they would be compared with (decisions 4). */
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
-  const lines = [refusal.message, ...(refusal.details ?? [])];
-  if (!lines.some((line) => line.startsWith("bounds"))) return refusal;
+  if (refusal.field !== "bounds") return refusal;
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
 }
 

@@ -1,35 +1,12 @@
-import { SaxesParser } from "saxes";
 import { describe, expect, it } from "vitest";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
-import { catalogue, geodetic, mercator, quad, states } from "./tiles-fixture.ts";
+import { catalogue, geodetic, mercator, quad, states, textsOf } from "./tiles-fixture.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 import { wmtsCapabilities } from "./wmts-capabilities.ts";
 
 const BASE = "http://a/b&c";
-
-/** The texts of an element, in order; fails when the document is not well-formed. */
-function textsOf(document: string, element: string): string[] {
-  const found: string[] = [];
-  let text = "";
-  const parser = new SaxesParser();
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.on("opentag", () => {
-    text = "";
-  });
-  parser.on("text", (part) => {
-    text += part;
-  });
-  parser.on("closetag", ({ name }) => {
-    if (name === element) found.push(text);
-    text = "";
-  });
-  parser.write(document).close();
-  return found;
-}
 
 describe("the WMTS capabilities", () => {
   const document = wmtsCapabilities(catalogue, BASE);

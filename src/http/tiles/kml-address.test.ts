@@ -1,32 +1,9 @@
-import { SaxesParser } from "saxes";
 import { describe, expect, test } from "vitest";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { gridSubset } from "../../layer/layer.ts";
-import { catalogue, geodetic, startDoors } from "./tiles-fixture.ts";
+import { catalogue, geodetic, startDoors, textsOf } from "./tiles-fixture.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";
-
-/** The texts of an element in a document, which must be well-formed. */
-function textsOf(document: string, element: string): string[] {
-  const found: string[] = [];
-  let text = "";
-  const parser = new SaxesParser();
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.on("opentag", () => {
-    text = "";
-  });
-  parser.on("text", (part) => {
-    text += part;
-  });
-  parser.on("closetag", ({ name }) => {
-    if (name === element) found.push(text);
-    text = "";
-  });
-  parser.write(document).close();
-  return found;
-}
 
 describe("a super-overlay", () => {
   test("leads by its links from the first level to the last, and every picture is a tile", async () => {

@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { SaxesParser } from "saxes";
 import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
@@ -231,4 +232,26 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
         server.closeAllConnections();
       }),
   };
+}
+
+/** The texts of an element, in order. @throws when the document is not well-formed */
+export function textsOf(document: string, element: string): string[] {
+  const found: string[] = [];
+  let text = "";
+  const parser = new SaxesParser();
+  parser.on("error", (error) => {
+    throw error;
+  });
+  parser.on("opentag", () => {
+    text = "";
+  });
+  parser.on("text", (part) => {
+    text += part;
+  });
+  parser.on("closetag", ({ name }) => {
+    if (name === element) found.push(text);
+    text = "";
+  });
+  parser.write(document).close();
+  return found;
 }

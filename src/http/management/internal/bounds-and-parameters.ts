@@ -5,6 +5,13 @@ import { badFieldAt, checkCase, type Fields, fieldsOf, note, type Problems, pars
 
 /** `bounds`: `coords` with four `double`, or with an array of four. Their order is not checked here. */
 export function readBounds(parent: Fields, problems: Problems): Extent | undefined {
+  const before = problems.first;
+  const bounds = readCoords(parent, problems);
+  if (before === undefined && problems.first !== undefined) problems.first = { ...problems.first, field: "bounds" };
+  return bounds;
+}
+
+function readCoords(parent: Fields, problems: Problems): Extent | undefined {
   const bounds = parent.one("bounds");
   if (bounds === undefined) return undefined;
   const path = parent.path("bounds");

@@ -1,0 +1,24 @@
+import { type Layer, metatileFor } from "../layer/layer.ts";
+import type { SeedRange } from "../quota/enforcer.ts";
+import type { JobRequest } from "./job.ts";
+
+/** What a seed stores or counts as stored, for the quota, which spares it; nothing for a truncate. */
+export function seedRangesOf(request: JobRequest, configured: Layer | undefined): SeedRange[] {
+  const { layer, format, parametersId } = request;
+  if (request.type === "truncate" || format === null || parametersId === null) return [];
+  const [width, height] = request.metatile ?? metatileFor(configured, format);
+  // A metatile at the border is stored beyond it.
+  return request.ranges.map(({ gridSet, rects }) => ({
+    layer,
+    gridSet,
+    format,
+    parametersId,
+    rects: rects.map((r) => ({
+      z: r.z,
+      minX: r.minX - width + 1,
+      minY: r.minY - height + 1,
+      maxX: r.maxX + width - 1,
+      maxY: r.maxY + height - 1,
+    })),
+  }));
+}

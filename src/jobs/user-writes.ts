@@ -1,0 +1,71 @@
+import type { Admission } from "../cache/admission.ts";
+import type { WrittenTile } from "../cache/draw.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+
+export interface UserWritesParts {
+  readonly ledger: Ledger;
+  readonly admit: (layer: string) => Admission;
+  readonly marksCommitted: () => Promise<void>;
+  /** A tile was drawn for a user and cannot be kept. */
+  readonly notStored: () => void;
+  readonly fault: (error: unknown) => void;
+}
+
+/** The ledger's side of a user's miss: cells are opened, what was written is told, cells are closed. */
+export class UserWrites {
+  readonly #parts: UserWritesParts;
+  readonly #opened = new Map<number, OpenCells>();
+  #next = 1;
+
+  constructor(parts: UserWritesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found.
+   * Undefined: nothing may be kept.
+   */
+  async open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined> {
+    const { ledger, admit, marksCommitted, notStored, fault } = this.#parts;
+    let open: OpenCells | undefined;
+    try {
+      ledger.missed(tileSet, missed);
+      if (admit(tileSet.layer).kind !== "store") {
+        notStored();
+        return undefined;
+      }
+      open = ledger.open(tileSet, rect);
+      if (open.mustCommit) await marksCommitted();
+    } catch (error) {
+      // A user gets the picture whatever the disk says.
+      if (open !== undefined) ledger.close(open);
+      notStored();
+      fault(error);
+      return undefined;
+    }
+    const id = this.#next++;
+    this.#opened.set(id, open);
+    return id;
+  }
+
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
+    for (const tile of tiles) this.#parts.ledger.wrote(tileSet, tile);
+  }
+
+  close(id: number): void {
+    const open = this.#opened.get(id);
+    if (open === undefined) return;
+    this.#opened.delete(id);
+    this.#parts.ledger.close(open);
+  }
+
+  /** A writer died and may have written what it did not tell. */
+  lost(tileSet: TileSet, rect: TileRect): void {
+    const { ledger } = this.#parts;
+    const open = ledger.open(tileSet, rect);
+    ledger.lost(open);
+    ledger.close(open);
+  }
+}
