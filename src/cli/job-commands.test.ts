@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../test/support/run-program.ts";
 import { startServer, type TestServer, until, usage } from "../../test/support/server.ts";
 import { startUpstream, type Upstream } from "../../test/support/upstream.ts";
-import { wmsConfiguration } from "../../test/support/wms-configuration.ts";
+import { smallTiles } from "../../test/support/wms-configuration.ts";
 
 let upstream: Upstream;
 let server: TestServer;
 beforeAll(async () => {
   upstream = await startUpstream();
   server = await startServer({
-    configuration: wmsConfiguration(upstream.url, [{ name: "ws:roads" }, { name: "ws:rivers" }]),
+    configuration: smallTiles(upstream.url, [{ name: "ws:roads" }, { name: "ws:rivers" }]),
   });
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, usage } from "../support/server.ts";
 import { picture, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -57,7 +57,7 @@ test("roles: a viewer reads, an operator runs tasks, an administrator changes th
     .map((role) => `  - { name: ${role}, password: pw, roles: [${role}] }`)
     .join("\n");
   const at = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }], `users:\n${users}`),
+    configuration: smallTiles(running.upstream.url, [{ name: "a" }], `users:\n${users}`),
   });
   running.server = at;
   const status = async (user: string, method: string, path: string, body?: string) =>
@@ -75,10 +75,10 @@ test("roles: a viewer reads, an operator runs tasks, an administrator changes th
 
 test("a reload takes a good file, and a bad one changes nothing and says why", async () => {
   running.upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }]) });
+  const at = await startServer({ configuration: smallTiles(running.upstream.url, [{ name: "a" }]) });
   running.server = at;
   const file = join(at.dataDir, "nuthatch.yaml");
-  writeFileSync(file, wmsConfiguration(running.upstream.url, [{ name: "b" }]));
+  writeFileSync(file, smallTiles(running.upstream.url, [{ name: "b" }]));
   expect((await fetch(`${at.url}/rest/reload`, { method: "POST" })).status).toBe(200);
   expect((await fetch(`${at.url}/rest/seed/b.json`)).status).toBe(200);
   expect((await fetch(`${at.url}/rest/seed/a.json`)).status).toBe(400);
@@ -96,7 +96,7 @@ test("a GWC cache put in place by hand is served, and a seed fetches only what i
   mkdirSync(directory, { recursive: true });
   for (const name of ["00_00", "01_00", "00_01", "01_01"])
     writeFileSync(join(directory, `${name}.png`), picture(256, 256));
-  const at = await startServer({ dataDir, configuration: wmsConfiguration(running.upstream.url) });
+  const at = await startServer({ dataDir, configuration: smallTiles(running.upstream.url) });
   running.server = at;
   const hit = await fetch(`${at.url}/xyz/ws:roads/2/0/3.png`);
   expect([hit.status, hit.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
@@ -109,7 +109,7 @@ test("a GWC cache put in place by hand is served, and a seed fetches only what i
 
 test("hits carry GWC's headers and a strong ETag, and conditional requests are answered with 304", async () => {
   running.upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const at = await startServer({ configuration: smallTiles(running.upstream.url) });
   running.server = at;
   const url = `${at.url}/xyz/ws:roads/3/1/2.png`;
   const miss = await fetch(url);

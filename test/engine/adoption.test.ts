@@ -6,7 +6,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -26,7 +26,7 @@ const STATES = `
 async function startOnForeignCache(): Promise<TestServer> {
   running.upstream = await startUpstream();
   const first = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, extra: `parameterFilters:${STATES}` }]),
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, extra: `parameterFilters:${STATES}` }]),
   });
   running.server = first;
   await ended(first, await seed(first, LAYER, world));
@@ -110,7 +110,7 @@ async function verify(at: TestServer, query: string): Promise<VerificationJson> 
 
 test("a verification names what somebody else changed in the store, and repairs it on request", async () => {
   running.upstream = await startUpstream();
-  const at = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  const at = await startServer({ configuration: smallTiles(running.upstream.url) });
   running.server = at;
   expect((await fetch(`${at.url}/api/v1/usage/verification`)).status).toBe(404);
   await ended(at, await seed(at, LAYER, world));

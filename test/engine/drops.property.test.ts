@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ended, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { type Behaviour, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
  * The whole program against a model of one number per tile: the oldest version of the map that may be served. The
@@ -142,7 +142,7 @@ function makePicture(version: number, width: number, height: number): Promise<Bu
   const rgb = Buffer.alloc(width * height * 3);
   let noise = version + 1;
   for (let y = 0; y < height; y++) {
-    const noisy = y % 256 >= 256 - ((version * 37) % 100);
+    const noisy = y % 64 >= 64 - ((version * 37) % 60);
     for (let x = 0; x < width; x++) {
       const at = (y * width + x) * 3;
       noise = (Math.imul(noise, 1103515245) + 12345) & 0x7fffffff;
@@ -334,7 +334,7 @@ test(`no tile drawn before an answered truncation is served after it, through ki
     clock.version = 1;
     const extra =
       'metatile: [2, 2]\n    parameterFilters: [{ type: string, key: STYLES, default: "", values: [night] }]';
-    const configuration = wmsConfiguration(
+    const configuration = smallTiles(
       upstream.url,
       LAYERS.map((name) => ({ name, extra, gridSubsets: `[{ gridSet: EPSG:900913, zoomStop: ${ZOOM_STOP} }]` })),
       `server: { workers: ${serving} }`,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { startServer, until } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const TILE = "/xyz/ws:roads/3/4/2.png";
@@ -10,7 +10,7 @@ const TILE = "/xyz/ws:roads/3/4/2.png";
 test("an expired tile is served at once, and drawn anew behind the readers by one request", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [
+    configuration: smallTiles(running.upstream.url, [
       { name: "ws:roads", extra: "expireCacheSeconds: 1\n    staleWhileRevalidateSeconds: 3600" },
     ]),
   });

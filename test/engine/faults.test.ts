@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -19,7 +19,7 @@ const request = {
 async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]),
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]),
   });
   return { server: running.server, upstream: running.upstream };
 }
@@ -148,7 +148,7 @@ test("no more requests are in flight than the source allows, users and jobs toge
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(15);
   const at = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [
+    configuration: smallTiles(running.upstream.url, [
       { name: "a", connections: 3 },
       { name: "b", connections: 3 },
     ]),

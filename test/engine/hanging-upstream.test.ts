@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { startServer, type TestServer, until } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -12,7 +12,7 @@ const hangs = (): "handled" => "handled";
 async function start(timeoutSeconds: number): Promise<{ server: TestServer; upstream: Upstream }> {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [
+    configuration: smallTiles(running.upstream.url, [
       { name: LAYER, connections: 2, timeoutSeconds, extra: "metatile: [1, 1]\n    gutter: 0" },
     ]),
   });

@@ -3,7 +3,7 @@ import { eventStream, type StreamMessage } from "../support/event-stream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { type JobJson, seed, startServer, type TestServer } from "../support/server.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
@@ -11,7 +11,7 @@ const LAYER = "ws:roads";
 async function start(): Promise<TestServer> {
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(20);
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   return running.server;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
@@ -10,7 +10,7 @@ const LAYER = "ws:roads";
 async function start(delayMs: number): Promise<TestServer> {
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(delayMs);
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   return running.server;
 }
 

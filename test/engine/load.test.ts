@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -23,7 +23,7 @@ async function massTruncateMs(at: TestServer, layer: string): Promise<number> {
 test("what a mass truncate takes does not follow the number of tiles, even while the layer is being seeded", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(
+    configuration: smallTiles(
       running.upstream.url,
       [SMALL, LARGE].map((name) => ({ name, extra: "metatile: [1, 1]" })),
     ),

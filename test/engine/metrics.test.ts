@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
@@ -28,7 +28,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
     response.writeHead(404).end();
     return "handled";
   };
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const server = running.server;
   for (let n = 0; n < 3; n++) await fetch(`${server.url}/xyz/${LAYER}/2/1/1.png`).then((r) => r.arrayBuffer());
   const id = await seed(server, LAYER, {

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, massTruncate, seed, startServer } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
 test("a failed metatile is not asked for again within its time, until a truncation or a job draws it; off by default", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [
+    configuration: smallTiles(running.upstream.url, [
       { name: "patient", extra: "negativeCacheSeconds: 600" },
       { name: "eager" },
     ]),

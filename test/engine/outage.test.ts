@@ -3,7 +3,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -16,7 +16,7 @@ const OUTAGE_MS = 20_000;
 async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(10);
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const at = running.server;
   const id = await seed(at, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
   await until("some tiles are stored", async () => ((await job(at, id)).tiles.stored > 300 ? true : undefined));

@@ -3,7 +3,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
@@ -17,7 +17,7 @@ for (const type of ["seed", "reseed"])
   test(`a paused ${type} asks for nothing more, stays paused over a kill -9, and when it is resumed does what was left`, async () => {
     running.upstream = await startUpstream();
     running.upstream.behaviour = drawAfter(20);
-    running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+    running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
     const id = await seed(running.server, LAYER, {
       gridSetId: "EPSG:900913",
       zoomStart: 0,
@@ -60,7 +60,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
     response.writeHead(404).end();
     return "handled";
   };
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const id = await seed(running.server, LAYER, {
     gridSetId: "EPSG:900913",
     zoomStart: 0,
@@ -100,7 +100,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
 test("retry of a job that was cancelled does what it did not come to", async () => {
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(10);
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const server = running.server;
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, type: "reseed" });
   await until("some of it is done", async () => ((await job(server, id)).tiles.stored > 100 ? true : undefined));

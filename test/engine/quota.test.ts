@@ -4,23 +4,23 @@ import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
 const MIB = 2 ** 20;
 /** About 10 KiB of PNG a tile, 2.6 MiB a cell. */
-const NOISE = 36;
-const TILE = 10_700;
+const noise = drawNoise(58, 64);
+const TILE = 10_450;
 const CELL = 256 * TILE;
 /** What one writer may store beyond a quota: a metatile of 4 x 4. */
 const METATILE = 16 * 1.1 * TILE;
 
 async function start(names: readonly string[], more = ""): Promise<TestServer> {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawNoise(NOISE);
+  running.upstream.behaviour = noise;
   running.server = await startServer({
-    configuration: wmsConfiguration(
+    configuration: smallTiles(
       running.upstream.url,
       names.map((name) => ({ name })),
       more,
@@ -278,9 +278,9 @@ test.each(["LFU", "LRU"] as const)(
   "the hit ratio under %s is that of the documented policy",
   async (policy) => {
     running.upstream = await startUpstream();
-    running.upstream.behaviour = drawNoise(12);
+    running.upstream.behaviour = drawNoise(12, 64);
     const at = await startServer({
-      configuration: wmsConfiguration(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
+      configuration: smallTiles(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
     });
     running.server = at;
     // 24 cells in three rows of zoom 7, the quota for eight of them.

@@ -3,7 +3,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -21,7 +21,7 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
     return drawAfter(25)(asked, response);
   };
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [{ name: LAYER, connections }]),
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections }]),
   });
   const id = await seed(running.server, LAYER, {
     gridSetId: "EPSG:900913",
@@ -57,7 +57,7 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
 
 test("usage equals a scan of the store after a kill in the middle of users' misses", async () => {
   running.upstream = await startUpstream();
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   for (let round = 0; round < 3; round++) {
     const at = running.server;
     const reads = Array.from({ length: 60 }, (_, i) =>
@@ -77,7 +77,7 @@ test("usage equals a scan of the store after a kill in the middle of users' miss
 test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on after the start", async () => {
   running.upstream = await startUpstream();
   running.upstream.behaviour = drawAfter(100);
-  running.server = await startServer({ configuration: wmsConfiguration(running.upstream.url) });
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const id = await seed(running.server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, threadCount: 4 });
   await until("a tile is stored", async () =>
     (await job(running.server as TestServer, id)).tiles.stored > 0 ? true : undefined,

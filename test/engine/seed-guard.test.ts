@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer } from "../support/server.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, format: "image/png", threadCount: 2 };
@@ -10,7 +10,7 @@ const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, format: "im
 test("a seed of equal tiles and a reseed that shrinks them are aborted with that reason; unguarded layers are not", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [
+    configuration: smallTiles(running.upstream.url, [
       { name: "same", extra: "seedGuard: { tiles: 100, identicalPercent: 90 }\n    metatile: [1, 1]" },
       { name: "shrunk", extra: "seedGuard: { tiles: 100, unlikePercent: 90 }" },
       { name: "unguarded", extra: "metatile: [1, 1]" },
@@ -28,7 +28,7 @@ test("a seed of equal tiles and a reseed that shrinks them are aborted with that
   expect(same.tiles.stored).toBeLessThan(300);
   expect(await work("unguarded", "seed")).toMatchObject({ outcome: "done", tiles: { stored: 341 } });
 
-  upstream.behaviour = drawNoise(100);
+  upstream.behaviour = drawNoise(60, 64);
   expect(await work("shrunk", "seed")).toMatchObject({ outcome: "done", reason: null });
   expect(await work("shrunk", "reseed")).toMatchObject({ outcome: "done", reason: null });
   upstream.behaviour = () => "draw";

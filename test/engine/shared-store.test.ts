@@ -4,14 +4,14 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
 test("with store.shared what another program removes and adds is noticed by readers and by seeds", async () => {
   running.upstream = await startUpstream();
   const at = await startServer({
-    configuration: wmsConfiguration(running.upstream.url, [{ name: "a" }], "store: { shared: true }\n"),
+    configuration: smallTiles(running.upstream.url, [{ name: "a" }], "store: { shared: true }\n"),
   });
   running.server = at;
   const request = { gridSetId: "EPSG:900913", zoomStart: 3, zoomStop: 3, format: "image/png", type: "seed" };

@@ -4,7 +4,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
@@ -21,7 +21,7 @@ const request = {
 async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: Upstream }> {
   running.upstream = await startUpstream();
   running.server = await startServer({
-    configuration: wmsConfiguration(
+    configuration: smallTiles(
       running.upstream.url,
       names.map((name) => ({ name })),
     ),

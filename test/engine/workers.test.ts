@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { ended, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 const LAYER = "ws:roads";
 const CONNECTIONS = 8;
@@ -18,7 +18,7 @@ async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   open.push(() => upstream.close());
   const server = await startServer({
-    configuration: wmsConfiguration(upstream.url, [{ name: LAYER }], "server: { workers: 2 }"),
+    configuration: smallTiles(upstream.url, [{ name: LAYER }], "server: { workers: 2 }"),
   });
   open.push(() => server.close());
   return { server, upstream };
@@ -76,7 +76,7 @@ test("what one process truncates or reseeds no other serves any more", async () 
   expect(servingProcesses(server.pid)).toHaveLength(2);
   const seen = new Set<string>();
   for (let version = 1; version <= 6; version++) {
-    upstream.behaviour = drawNoise(version);
+    upstream.behaviour = drawNoise(version, 64);
     expect((await massTruncate(server, LAYER)).status).toBe(200);
     const [etag = "", ...others] = (await readByAll(server)).etags;
     expect([others, seen.has(etag)]).toEqual([[], false]);
@@ -87,7 +87,7 @@ test("what one process truncates or reseeds no other serves any more", async () 
   const asked = upstream.asked.length;
   expect(asked, "one draw per version, whoever asks").toBe(6);
 
-  upstream.behaviour = drawNoise(99);
+  upstream.behaviour = drawNoise(50, 64);
   const id = await seed(server, LAYER, {
     gridSetId: "EPSG:900913",
     format: "image/png",

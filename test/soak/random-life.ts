@@ -11,7 +11,7 @@ import {
 } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
 
 export interface Life {
   /** kill -9 so many times, at random moments. */
@@ -44,9 +44,9 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
     return one;
   };
   const upstream = await startUpstream();
-  upstream.behaviour = drawNoise(12);
+  upstream.behaviour = drawNoise(12, 64);
   let server = await startServer({
-    configuration: wmsConfiguration(
+    configuration: smallTiles(
       upstream.url,
       LAYERS.map((name) => ({ name, extra: name === "c" ? "metatile: [3, 5]" : "" })),
     ),

@@ -104,21 +104,21 @@ export const drawAfter =
 
 const made = new Map<string, Buffer>();
 
-/** Draws pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. */
+/** Draws pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. `tile`: in pixels. */
 export const drawNoise =
-  (side: number): Behaviour =>
+  (side: number, tile = 256): Behaviour =>
   ({ width, height }, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });
-    response.end(picture(width, height, side));
+    response.end(picture(width, height, side, tile));
     return "handled";
   };
 
 /**
- * An RGB picture of patches: as compressible as a map, and no tile with 256 colours only; `noise`: the side of a square in
- * each 256 x 256 pixels that cannot be compressed. Made once per size.
+ * An RGB picture of patches: as compressible as a map, and no tile with 256 colours only; `side`: of a square in each
+ * `tile` that cannot be compressed. Made once per size.
  */
-export function picture(width: number, height: number, noise = 0): Buffer {
-  const key = `${width}x${height}/${noise}`;
+export function picture(width: number, height: number, side = 0, tile = 256): Buffer {
+  const key = `${width}x${height}/${side}/${tile}`;
   const known = made.get(key);
   if (known !== undefined) return known;
   let random = 1;
@@ -128,7 +128,7 @@ export function picture(width: number, height: number, noise = 0): Buffer {
       const at = y * (width * 3 + 1) + 1 + x * 3;
       const column = Math.floor(x / 12);
       const row = Math.floor(y / 12);
-      if (x % 256 < noise && y % 256 < noise) {
+      if (x % tile < side && y % tile < side) {
         for (let channel = 0; channel < 3; channel++) {
           random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
           raw[at + channel] = random >>> 24;

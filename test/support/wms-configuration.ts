@@ -23,3 +23,23 @@ ${layers
   .join("\n")}
 `;
 }
+
+/** Tiles of 64 pixels instead of 256: as many of them at each level, and a sixteenth of the pixels to draw and encode. */
+const SMALL_GRID_SETS = `
+gridSets:
+  - id: EPSG:900913
+    srs: EPSG:900913
+    extent: [-20037508.34, -20037508.34, 20037508.34, 20037508.34]
+    tileSize: [64, 64]
+    levels: 31
+  - id: EPSG:4326
+    srs: EPSG:4326
+    extent: [-180, -90, 180, 90]
+    tileSize: [64, 64]
+    levels: 22
+    yCoordinateFirst: true
+`;
+
+/** `wmsConfiguration` where the number of tiles counts and not their pixels. */
+export const smallTiles = (...[url, layers, more = ""]: Parameters<typeof wmsConfiguration>): string =>
+  wmsConfiguration(url, layers, SMALL_GRID_SETS + more);
