@@ -1,4 +1,5 @@
 import type { Catalogue } from "../layer/catalogue.ts";
+import { metatileFor } from "../layer/layer.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
@@ -118,7 +119,7 @@ export class JobDesk {
     const { request } = stored;
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${request.layer}` });
-    const progress = planRetry(stored, jobs.failedTiles(id), layer.metatile);
+    const progress = planRetry(stored, jobs.failedTiles(id), metatileFor(layer, request.format));
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
     return this.#submit({ request, progress, origin, retryOf: id });
