@@ -1,6 +1,7 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { VectorLayer } from "../layer/layer.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { SourceError } from "./source.ts";
 
 /** No tile, directory or metadata that is read from an archive is larger. */
@@ -42,6 +43,6 @@ export const unreadable = (why: string, cause?: unknown): SourceError =>
 
 /** A fault of the file system, without the path in its message. */
 export function fileFault(error: unknown): SourceError {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return unreadable(code === "ENOENT" ? "there is no such file" : (code ?? "an unknown fault"), error);
+  const code = codeOf(error);
+  return unreadable(code === "ENOENT" ? "there is no such file" : code || "an unknown fault", error);
 }
