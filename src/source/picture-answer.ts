@@ -1,3 +1,4 @@
+import { pictureKind } from "../image/picture-kind.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { type FailureClass, SourceError } from "./source.ts";
 
@@ -35,16 +36,7 @@ function plainWords(markup: string): string {
 }
 
 /** By the first bytes. */
-export function isPicture(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  return (
-    head.startsWith("\x89PNG") ||
-    head.startsWith("\xff\xd8") ||
-    head.startsWith("GIF8") ||
-    (head.startsWith("RIFF") && head.endsWith("WEBP")) ||
-    head.endsWith("ftypavif")
-  );
-}
+export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
 
 /** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
