@@ -9,6 +9,7 @@ import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { followParent } from "./child-process.ts";
 
 /** What a painter is given at its birth. */
 export interface PainterData {
@@ -149,8 +150,6 @@ function startPainter(): void {
 }
 
 if (process.send !== undefined) {
-  // A terminal and a service manager signal all processes: the front decides when its painters end.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  process.on("disconnect", () => process.exit(0));
+  followParent();
   startPainter();
 }

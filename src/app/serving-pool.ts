@@ -121,9 +121,6 @@ export class ServingPool implements HotTiles {
     return Promise.all([...this.#members].map((member) => ask(member).catch(() => undefined)));
   }
 
-  /** They tell by themselves. */
-  tellUses(): void {}
-
   publish(event: JobEvent): void {
     for (const { channel } of this.#members) channel.note("publish", [event]);
   }

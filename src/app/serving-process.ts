@@ -10,6 +10,7 @@ import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { followParent } from "./child-process.ts";
 import { createLogger } from "./logger.ts";
 import { Serving, type ServingMetrics } from "./serving.ts";
 
@@ -98,8 +99,6 @@ function startServing(): void {
 }
 
 if (process.send !== undefined) {
-  // A terminal and a service manager signal all processes: the front decides when its servers end.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  process.on("disconnect", () => process.exit(0));
+  followParent();
   startServing();
 }

@@ -75,7 +75,7 @@ export class Serving implements HotTiles {
     const draws: UserDraws = {
       drawForUser: (order, missed) => {
         // First what was read before: room may have to be made for this one.
-        this.tellUses();
+        this.#tellUses();
         return core.draws.drawForUser(order, missed);
       },
       ask: (layer, question) => core.draws.ask(layer, question),
@@ -92,7 +92,7 @@ export class Serving implements HotTiles {
     this.#reader = reader;
     const operations = operationsOf(
       core.operations,
-      () => this.tellUses(),
+      () => this.#tellUses(),
       () => {},
     );
     this.#http = createHttpServer({
@@ -122,11 +122,11 @@ export class Serving implements HotTiles {
       reload: () => core.reload(),
       log,
     });
-    this.#useTimer = setInterval(() => this.tellUses(), USE_MS);
+    this.#useTimer = setInterval(() => this.#tellUses(), USE_MS);
     this.#useTimer.unref();
   }
 
-  tellUses(): void {
+  #tellUses(): void {
     const report = this.#uses.drain();
     if (report !== undefined) this.#core.used(report);
   }
@@ -170,7 +170,7 @@ export class Serving implements HotTiles {
 
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#useTimer);
-    this.tellUses();
+    this.#tellUses();
     // Whoever waits for a job, or listens, is let go: they would hold the server for minutes.
     this.#jobEvents.close();
     await this.#http.close(graceMs);

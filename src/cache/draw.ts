@@ -15,6 +15,10 @@ export interface DrawOrder {
   readonly watched?: true;
 }
 
+/** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */
+export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
+  wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
+
 /** A tile that was written. `replaced`: bytes of the one before, undefined when there was none. */
 export interface WrittenTile {
   readonly x: number;

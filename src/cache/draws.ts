@@ -1,8 +1,16 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
+import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
-import type { DrawFailure, DrawGate, DrawOrder, DrawOutcome, WrittenTile } from "./draw.ts";
+import {
+  type DrawFailure,
+  type DrawGate,
+  type DrawOrder,
+  type DrawOutcome,
+  isWanted,
+  type WrittenTile,
+} from "./draw.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import type { Governor, Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
@@ -95,7 +103,8 @@ export class Draws implements DrawGate, UserDraws {
     if (flying !== undefined) {
       const result = await flying.done;
       if (result.kind === "painted" && result.tiles.length > 0) return result;
-      if (result.kind === "painted" && holds(flying.order, missed))
+      const { wanted, rect } = flying.order;
+      if (result.kind === "painted" && isWanted(wanted, rect, missed.x, missed.y))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
@@ -126,8 +135,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   #rememberedOf({ failure, untilMs }: RememberedFailure, asked: "just now" | "before"): UserDraw {
-    const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - this.#now()) / 1000));
-    return { kind: "remembered", failure, retryAfterSeconds, asked };
+    return { kind: "remembered", failure, retryAfterSeconds: waitSeconds(untilMs - this.#now()), asked };
   }
 
   async standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding> {
@@ -358,11 +366,6 @@ const flightKey = ({ tileSet, rect }: Metatile): string =>
 
 /** The same picture, with nothing kept of it. */
 const unkept = (order: DrawOrder): DrawOrder => ({ ...order, wanted: new Uint8Array(Number(rectCount(order.rect))) });
-
-/** Whether a draw keeps a tile. */
-function holds({ rect, wanted }: DrawOrder, tile: TileIndex): boolean {
-  return wanted === null || wanted[(tile.y - rect.minY) * (rect.maxX - rect.minX + 1) + (tile.x - rect.minX)] === 1;
-}
 
 function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);

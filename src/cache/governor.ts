@@ -1,3 +1,4 @@
+import { waitSeconds } from "../lib/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 
 /** Users that wait for a connection at most; one more is told to come back. */
@@ -90,7 +91,7 @@ export class Governor {
   }
 
   #refusal(now: number): Refused {
-    return { retryAfterSeconds: Math.max(1, Math.ceil((this.#nextProbeMs - now) / 1000)), why: "down" };
+    return { retryAfterSeconds: waitSeconds(this.#nextProbeMs - now), why: "down" };
   }
 
   get #down(): boolean {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { type Extent, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import { etagOf } from "./etag.ts";
 import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
@@ -69,6 +69,6 @@ export class MapRenderer {
       format,
       jpegQuality: layer.jpegQuality,
     });
-    return { kind: "map", bytes, etag: `"${createHash("sha1").update(bytes).digest("base64url")}"` };
+    return { kind: "map", bytes, etag: etagOf(bytes) };
   }
 }

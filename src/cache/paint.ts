@@ -2,13 +2,15 @@ import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
+import { PictureError } from "../image/picture-error.ts";
+import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
-import type { DrawOrder, WrittenTile } from "./draw.ts";
+import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
 export interface PaintedTile {
   readonly x: number;
@@ -106,15 +108,14 @@ export async function paint(
   );
   const upstreamMs = performance.now() - beganMs;
   const positions: { x: number; y: number; keep: boolean }[] = [];
-  const width = rect.maxX - rect.minX + 1;
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
-      const keep = wanted === null || wanted[(y - rect.minY) * width + (x - rect.minX)] === 1;
+      const keep = isWanted(wanted, rect, x, y);
       if (keep || parts.bytesWanted) positions.push({ x, y, keep });
     }
   }
   const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-  const painted = await tilesOf(drawing, cuts, parts, rect, frame);
+  const painted = await tilesOf(drawing, cuts, parts, frame);
   signal.throwIfAborted();
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
@@ -129,8 +130,7 @@ export async function paint(
 async function tilesOf(
   drawing: Drawing,
   cuts: readonly Cut[],
-  { layer, format }: { readonly layer: Layer; readonly format: TileFormat },
-  rect: TileRect,
+  { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },
   frame: Frame,
 ): Promise<readonly Uint8Array[]> {
   if (format.kind === "data") {
@@ -145,7 +145,7 @@ async function tilesOf(
       return encodeTiles(drawing.raster, cuts, format, layer.jpegQuality);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
-      return isPassThrough(layer, rect, frame, format, drawing.bytes)
+      return isPassThrough(layer, subset, frame, format, drawing.bytes)
         ? cuts.map(() => drawing.bytes)
         : encodeTiles(raster, cuts, format, layer.jpegQuality);
     }
@@ -189,30 +189,16 @@ async function decode(bytes: Uint8Array, frame: Frame): Promise<Raster> {
   try {
     return await decodePicture(bytes, { width: frame.width, height: frame.height });
   } catch (error) {
-    const failure = failureOfPicture(error);
-    if (failure === undefined) throw error;
-    throw new SourceError(failure, error instanceof Error ? error.message : String(error), { cause: error });
+    if (!(error instanceof PictureError)) throw error;
+    throw new SourceError(failureOfPicture(error.reason), error.message, { cause: error });
   }
 }
 
-/** The reasons of `PictureError`, in the words of the source floor. */
-function failureOfPicture(error: unknown): FailureClass | undefined {
-  if (!(error instanceof Error) || !("reason" in error)) return undefined;
-  switch (error.reason) {
-    case "truncated":
-      return "truncated";
-    case "wrong_size":
-      return "wrong_size";
-    case "too_large":
-      return "too_large";
-    case "not_a_picture":
-      return "wrong_type";
-    default:
-      return undefined;
-  }
-}
+/** In the words of the source floor. */
+const failureOfPicture = (reason: PictureError["reason"]): FailureClass =>
+  reason === "not_a_picture" ? "wrong_type" : reason;
 
-function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: number) {
+function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: number): Cut {
   const { tileWidth, tileHeight } = subset.gridSet;
   return {
     left: frame.left + (x - rect.minX) * tileWidth,
@@ -223,19 +209,22 @@ function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: n
 }
 
 /** One tile in the format that is kept: the upstream's own bytes, proved whole by the decoding, are the tile. */
-function isPassThrough(layer: Layer, rect: TileRect, frame: Frame, format: ImageFormat, bytes: Uint8Array): boolean {
-  if (layer.metatile[0] !== 1 || layer.metatile[1] !== 1 || frame.left !== 0 || frame.top !== 0) return false;
-  if (rect.minX !== rect.maxX || rect.minY !== rect.maxY || layer.gutter !== 0) return false;
+function isPassThrough(
+  layer: Layer,
+  subset: GridSubset,
+  frame: Frame,
+  format: ImageFormat,
+  bytes: Uint8Array,
+): boolean {
+  const [across, up] = layer.metatile;
+  if (across !== 1 || up !== 1 || layer.gutter !== 0 || !isOneTile(subset, frame)) return false;
   switch (format.encoding) {
     case "png":
-      return bytes[0] === 0x89 && bytes[1] === 0x50;
+    // The others are lossy: coded again they would lose once more.
     case "jpeg":
-      return bytes[0] === 0xff && bytes[1] === 0xd8;
-    // Both are lossy: coded again they would lose once more. The proof is the decoder's, which knows nothing else of them.
     case "webp":
-      return bytes[0] === 0x52 && bytes[8] === 0x57;
     case "avif":
-      return bytes[4] === 0x66 && bytes[8] === 0x61;
+      return pictureKind(bytes) === format.encoding;
     default:
       return false;
   }

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import type { TileIndex } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { tileKey } from "./draws.ts";
+import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
@@ -92,11 +92,10 @@ export class TileCache implements TileReader {
   }
 
   /** Where a tile is, for people who wonder. Draws nothing, and is no use of the tile. */
-  async inspect({ layer, subset, format, parameters, index }: TileRequest): Promise<TileState> {
-    const tileSet = tileSetOf({ layer, subset, format, parameters });
-    const coverage = coverageAt(subset, index.z);
-    const metatile =
-      coverage === undefined ? undefined : metatileOf(index.x, index.y, metatileFor(layer, tileSet.format), coverage);
+  async inspect(request: TileRequest): Promise<TileState> {
+    const { layer, index } = request;
+    const tileSet = tileSetOf(request);
+    const metatile = drawnWith(request);
     const standing = await this.#draws.standing(
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
@@ -145,10 +144,8 @@ export class TileCache implements TileReader {
     key: string,
     expired: ServedTile | undefined,
   ): Promise<TileOutcome> {
-    const { layer, subset, index, parameters } = request;
-    const coverage = coverageAt(subset, index.z);
-    const metatile = metatileFor(layer, tileSet.format);
-    const rect = coverage === undefined ? undefined : metatileOf(index.x, index.y, metatile, coverage);
+    const { layer, index, parameters } = request;
+    const rect = drawnWith(request);
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);
@@ -178,7 +175,14 @@ export class TileCache implements TileReader {
 const oldestOf = ({ expireCacheSeconds }: Layer, nowMs: number): number =>
   expireCacheSeconds > 0 ? nowMs - expireCacheSeconds * 1000 : 0;
 
-const tileSetOf = ({ layer, subset, format, parameters }: Omit<TileRequest, "index">): TileSet => ({
+/** The metatile of a tile; undefined outside of the layer's coverage. */
+function drawnWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
+  const coverage = coverageAt(subset, index.z);
+  if (coverage === undefined) return undefined;
+  return metatileOf(index.x, index.y, metatileFor(layer, format.mimeType), coverage);
+}
+
+const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
   layer: layer.name,
   gridSet: subset.gridSet.id,
   format: format.mimeType,
@@ -187,13 +191,10 @@ const tileSetOf = ({ layer, subset, format, parameters }: Omit<TileRequest, "ind
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** Whole seconds, as HTTP dates have no others; the ETag is made of the bytes, so that equal tiles have equal ones. */
-function served(stored: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile {
-  const digest = createHash("sha1").update(stored.bytes).digest("base64url");
-  return {
-    bytes: stored.bytes,
-    etag: `"${digest}"`,
-    modifiedMs: wholeSeconds(stored.modifiedMs),
-    cacheResult,
-  };
-}
+/** Whole seconds, as HTTP dates have no others. */
+const served = ({ bytes, modifiedMs }: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile => ({
+  bytes,
+  etag: etagOf(bytes),
+  modifiedMs: wholeSeconds(modifiedMs),
+  cacheResult,
+});

@@ -1,3 +1,4 @@
+import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { DrawFailure } from "./draw.ts";
 import type { TileFailure } from "./tile-reader.ts";
 import type { UserDraw } from "./user-draws.ts";
@@ -33,7 +34,7 @@ function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileF
     return {
       status: 503,
       message: `The map server is busy: ${message}`,
-      retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)),
+      retryAfterSeconds: waitSeconds(retryAfterMs ?? 1000),
     };
   }
   return { status: 502, message: `The map server did not draw the tile: ${message}` };

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { ServerClient, type ServerFlags } from "./server-client.ts";
-import { factList } from "./text-table.ts";
+import { factList, parametersText } from "./text-table.ts";
 
 interface JobAnswer {
   readonly id: number;
@@ -29,8 +29,8 @@ const jobText = ({ id, type, state, startedAt }: JobAnswer): string =>
   `job ${id} (${type}, ${state}, begun ${startedAt ?? "never"})`;
 
 function show(e: ExplanationAnswer): string {
-  const values = Object.entries(e.parameters.values).map(([key, value]) => `${key}=${value}`);
-  const parameters = e.parameters.id === "" ? "the defaults" : `${values.join("&")} (${e.parameters.id})`;
+  const parameters =
+    e.parameters.id === "" ? "the defaults" : `${parametersText(e.parameters.values)} (${e.parameters.id})`;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["layer", e.layer],
     ["grid set", e.gridSet],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AnswerFlags, exactNumbers, NONE, tell } from "./answer.ts";
+import { type AnswerFlags, exactNumbers, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { acceptedText, type JobAnswer, progressText, showJob } from "./job-text.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
@@ -21,7 +21,7 @@ export const readJob = (text: string): JobAnswer => JSON.parse(exactNumbers(text
 export async function tellMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made = readJob(text);
   if (flags.wait !== true) return tell(text, flags, acceptedText);
-  if (flags.json !== true) process.stdout.write(acceptedText(made));
+  if (flags.json !== true) say(acceptedText(made));
   await tellEndedJob(made.id, flags, client);
 }
 

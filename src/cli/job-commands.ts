@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, NONE, tell } from "./answer.ts";
 import { type FollowFlags, parseJobId, tellEndedJob, tellMadeJob } from "./follow-job.ts";
-import { type JobAnswer, progressText, showJob, showJobs } from "./job-text.ts";
+import { showJob, showJobs, showProgress } from "./job-text.ts";
 import { parseWhole } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
 
@@ -31,15 +31,13 @@ export function jobCommand(): Command {
     });
 }
 
-const shortly = (job: JobAnswer): string => `${progressText(job)}\n`;
-
 /** `nuthatch pause ID`, `nuthatch resume ID`. */
 export function holdCommand(action: "pause" | "resume"): Command {
   const what = action === "pause" ? "stops a job until it is resumed, over restarts too" : "lets a paused job go on";
   return askingCommand(action, what)
     .argument("<id>", "", parseJobId)
     .action(async (id: number, flags: AnswerFlags) => {
-      tell(await new ServerClient(flags).ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, shortly);
+      tell(await new ServerClient(flags).ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, showProgress);
     });
 }
 

@@ -1,5 +1,5 @@
 import type { Count } from "./answer.ts";
-import { bytesText, durationText, factList, textTable } from "./text-table.ts";
+import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
 
 interface Tiles {
   readonly total: Count;
@@ -76,6 +76,8 @@ export function progressText(job: JobAnswer): string {
   return parts.join(", ");
 }
 
+export const showProgress = (job: JobAnswer): string => `${progressText(job)}\n`;
+
 /** What a job is about, as it was accepted. */
 export const acceptedText = (job: JobAnswer): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
@@ -115,12 +117,11 @@ export function showJob(job: JobAnswer): string {
   const { type, tiles, parameters, errors, zooms = [] } = job;
   const kinds = type === "truncate" ? (["deleted"] as const) : (["stored", "skipped", "failed"] as const);
   const outcomes = kinds.map((kind) => `${tiles[kind] ?? 0} ${kind}`);
-  const values = Object.entries(parameters ?? {}).map(([key, value]) => `${key}=${value}`);
   const facts = factList([
     ["job", `${job.id}, ${type} of ${job.layer}${job.retryOf === null ? "" : `, retry of job ${job.retryOf}`}`],
     ["grid set", job.gridSet ?? "all"],
     ["format", job.format ?? "all"],
-    ["parameters", parameters === null ? "all" : values.length === 0 ? "the defaults" : values.join("&")],
+    ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],
     ["bounds", job.bounds?.join(",")],
     ["zoom", zoomText(job)],
     ["state", stateText(job)],

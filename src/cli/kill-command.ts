@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { parseJobId } from "./follow-job.ts";
-import { type JobAnswer, progressText } from "./job-text.ts";
+import { showProgress } from "./job-text.ts";
 import { ServerClient } from "./server-client.ts";
 
 interface KillFlags extends AnswerFlags {
@@ -23,7 +23,7 @@ export function killCommand(): Command {
       const client = new ServerClient(flags);
       if (id !== undefined) {
         const text = await client.ask("POST", `/api/v1/jobs/${id}/cancel`, NONE);
-        return tell(text, flags, (job: JobAnswer) => `${progressText(job)}\n`);
+        return tell(text, flags, showProgress);
       }
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
       // One request: what is posted meanwhile by others is not caught half.

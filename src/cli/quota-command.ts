@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, collect, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { ServerClient } from "./server-client.ts";
-import { bytesText, textTable } from "./text-table.ts";
+import { bytesText, parametersText, textTable } from "./text-table.ts";
 
 interface Quota {
   readonly value: string;
@@ -117,7 +117,12 @@ function showUsage(usage: UsageAnswer): string {
   ]);
   const lines = [textTable(["layer", "tiles", "bytes", "on disk", "quota", "used", ""], rows)];
   for (const set of usage.tileSets ?? []) {
-    const name = [set.layer, set.gridSet, set.format, set.parameters === null ? set.parametersId : parametersText(set)];
+    const name = [
+      set.layer,
+      set.gridSet,
+      set.format,
+      set.parameters === null ? set.parametersId : parametersText(set.parameters),
+    ];
     lines.push(
       `\n${name.filter((word) => word !== "").join(", ")}: ${set.tiles} tiles, ${bytesText(set.bytes)}\n`,
       textTable(
@@ -137,11 +142,6 @@ function showUsage(usage: UsageAnswer): string {
     );
   return lines.join("");
 }
-
-const parametersText = ({ parameters }: { parameters: Readonly<Record<string, string>> | null }): string =>
-  Object.entries(parameters ?? {})
-    .map(([key, value]) => `${key}=${value}`)
-    .join("&");
 
 function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<UsageAnswer["trend"]>): string {
   const grows = `Usage ${bytesPerDay < 0 ? "shrinks" : "grows"} by ${bytesText(Math.abs(bytesPerDay))} a day`;

@@ -27,6 +27,12 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
 export const factList = (facts: readonly (readonly [string, string | undefined])[]): string =>
   facts.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
 
+/** The values of parameter filters as a query has them; "": none. */
+export const parametersText = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key}=${value}`)
+    .join("&");
+
 /** Seconds for people: the two largest units, such as `2 h 5 min`. */
 export function durationText(seconds: number): string {
   let left = Math.round(seconds);

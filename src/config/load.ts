@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { User } from "../http/options.ts";
+import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import { demoLayers } from "./demo-configuration.ts";
@@ -29,7 +30,7 @@ import {
   StoreSchema,
   UserSchema,
 } from "./internal/schema.ts";
-import { fits, isMap, type Shape } from "./internal/shape.ts";
+import { fits, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 export interface ConfigurationInput {

@@ -1,3 +1,4 @@
+import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { createGridSet, defaultMetersPerUnit } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
@@ -19,8 +20,6 @@ const OGC_PIXEL_METERS = 0.00028;
 const SLACK = 0.01;
 const MAX_TILE_SIDE = 4096;
 
-type Fields = Readonly<Record<string, unknown>>;
-const isMap = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 const isPositive = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value > 0;
 

@@ -4,7 +4,7 @@ import type { JobOptions } from "../jobs/job-options.ts";
 import type { Operations } from "../jobs/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Refusal } from "../lib/refusal.ts";
+import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { apiRoute } from "./api/api-route.ts";
 import type { JobEvents } from "./api/job-events.ts";
@@ -34,6 +34,7 @@ import {
 } from "./request.ts";
 import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
+import { isTilePath } from "./tiles/tile-route.ts";
 
 export interface HttpOptions {
   readonly server: () => ServerOptions;
@@ -125,7 +126,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (target === undefined) return plain(textAnswer(404, "There is nothing at this path."));
     const mounted = healthAnswer(target.path, request.method);
     if (mounted !== undefined) return plain(mounted);
-    if (/^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(target.path)) {
+    if (isTilePath(target.path)) {
       const base = () => ownOrigin(request, options.server()) + target.mount;
       if (draining) response.setHeader("Connection", "close");
       return Promise.resolve(
@@ -220,7 +221,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     }
     const catalogue = options.catalogue();
     if (resource.layer !== undefined && !catalogue.layers.has(resource.layer)) {
-      return refused({ code: "unknown_layer", message: `Unknown layer: ${resource.layer}` });
+      return refused(unknownLayer(resource.layer));
     }
     const exchange: Exchange = {
       target,

@@ -1,5 +1,6 @@
 import { loadSharp } from "./load-sharp.ts";
 import { PictureError } from "./picture-error.ts";
+import { pictureKind } from "./picture-kind.ts";
 import { decodePlainPng, isPng, pngParts } from "./png-decode.ts";
 import type { Raster } from "./raster.ts";
 
@@ -19,17 +20,23 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
     checkSize(parts, expected);
     return decodePlainPng(parts) ?? bySharp(bytes, expected);
   }
-  if (bytes[0] === 0xff && bytes[1] === 0xd8) {
-    // Fill bytes may follow the end marker.
-    const end = bytes.lastIndexOf(0xd9);
-    if (end < 1 || bytes[end - 1] !== 0xff || bytes.byteLength - end > 64)
-      throw new PictureError("truncated", "the JPEG ends before its end");
-    return bySharp(bytes, expected);
+  switch (pictureKind(bytes)) {
+    case "jpeg": {
+      // Fill bytes may follow the end marker.
+      const end = bytes.lastIndexOf(0xd9);
+      if (end < 1 || bytes[end - 1] !== 0xff || bytes.byteLength - end > 64)
+        throw new PictureError("truncated", "the JPEG ends before its end");
+      return bySharp(bytes, expected);
+    }
+    case "gif":
+    case "webp":
+    case "avif":
+      return bySharp(bytes, expected);
+    // Half of a PNG's signature is none.
+    case "png":
+    case undefined:
+      throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP nor AVIF");
   }
-  const kind = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  if (kind.startsWith("GIF8") || (kind.startsWith("RIFF") && kind.endsWith("WEBP")) || kind.endsWith("ftypavif"))
-    return bySharp(bytes, expected);
-  throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP nor AVIF");
 }
 
 function checkSize(found: Size, expected: Size): void {

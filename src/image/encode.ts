@@ -36,6 +36,11 @@ async function encodeOther(
   encoding: Exclude<OneEncoding, "png">,
   jpegQuality: number,
 ): Promise<Uint8Array> {
+  if (encoding === "png8") {
+    // It knows tiles of one colour by itself.
+    const exact = encodePalettePng(raster, cut);
+    return exact ?? encodeBySharp(raster, cut, encoding, jpegQuality);
+  }
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, jpegQuality);
   const key = oneColourKey(encoding === "jpeg" ? `jpeg ${jpegQuality}` : encoding, cut, colour);
@@ -66,10 +71,6 @@ async function encodeBySharp(
   encoding: Exclude<OneEncoding, "png">,
   jpegQuality: number,
 ): Promise<Uint8Array> {
-  if (encoding === "png8") {
-    const exact = encodePalettePng(raster, cut);
-    if (exact !== undefined) return exact;
-  }
   const sharp = await loadSharp();
   const { width, height, channels, data } = raster;
   const part = sharp(data, { raw: { width, height, channels } }).extract(cut);

@@ -1,4 +1,5 @@
 import { constants, inflateSync } from "node:zlib";
+import { codeOf } from "../lib/error-code.ts";
 import { crc32 } from "./crc32.ts";
 import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
@@ -75,7 +76,7 @@ function inflate(deflated: Uint8Array, size: number): Uint8Array {
   try {
     return inflateSync(deflated, { maxOutputLength: size + 1024 });
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")
+    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE")
       throw new PictureError("too_large", "the PNG holds more than its size says", { cause: error });
     throw new PictureError("truncated", "the PNG's data cannot be inflated", { cause: error });
   }

@@ -1,8 +1,8 @@
 import type { MetatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import type { JobRequest, JobView, TaskRow } from "./job.ts";
+import type { JobError, JobRequest, JobView, TaskRow } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
-import { countsProgress, type JobError, type JobProgress } from "./job-progress.ts";
+import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
 import { type JobWalk, walksOf } from "./job-walk.ts";

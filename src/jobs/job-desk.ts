@@ -1,5 +1,6 @@
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { Refusal } from "../lib/refusal.ts";
+import { metatileFor } from "../layer/layer.ts";
+import { type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
 import { emptyProgress } from "./job-progress.ts";
@@ -17,7 +18,6 @@ export interface JobDeskParts {
   readonly now: () => number;
 }
 
-const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
 const hasEnded = ({ id, outcome }: JobView): Refusal => ({
   code: "conflict",
   message: `Job ${id} has ended: ${outcome ?? "it is done"}.`,
@@ -117,8 +117,8 @@ export class JobDesk {
     if (stored === undefined) return refuse(unknownJob(id));
     const { request } = stored;
     const layer = catalogue().layers.get(request.layer);
-    if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${request.layer}` });
-    const progress = planRetry(stored, jobs.failedTiles(id), layer.metatile);
+    if (layer === undefined) return refuse(unknownLayer(request.layer));
+    const progress = planRetry(stored, jobs.failedTiles(id), metatileFor(layer, request.format));
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
     return this.#submit({ request, progress, origin, retryOf: id });

@@ -1,13 +1,6 @@
 import { rectCount } from "../grid/grid-set.ts";
-import type { JobRequest } from "./job.ts";
+import type { JobError, JobOutcome, JobRequest } from "./job.ts";
 import { JobCounts, type ZoomCountsText } from "./job-counts.ts";
-
-export interface JobError {
-  readonly class: string;
-  readonly count: number;
-  readonly message: string;
-  readonly tile: readonly [number, number, number] | null;
-}
 
 /** Everything of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
 export interface JobProgress {
@@ -21,7 +14,7 @@ export interface JobProgress {
   readonly finished: readonly (readonly [string, string])[];
   readonly errors: readonly JobError[];
   readonly reason: string | null;
-  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
+  readonly outcome: JobOutcome | null;
   readonly abortedBy: string | null;
   readonly zooms: readonly ZoomCountsText[];
   /** How long it has been at work. */

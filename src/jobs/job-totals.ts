@@ -1,10 +1,7 @@
 import type { ActiveJob } from "./active-job.ts";
-import type { JobState } from "./job.ts";
+import type { JobOutcome, JobState } from "./job.ts";
 import type { Counts } from "./job-counts.ts";
-import type { JobProgress } from "./job-progress.ts";
-import type { JobType } from "./seed-request.ts";
-
-type Outcome = Exclude<JobProgress["outcome"], null>;
+import { JOB_TYPES, type JobType } from "./seed-request.ts";
 
 /** What all jobs have done since the start of the server, and how many there are now. */
 export interface JobMetrics {
@@ -13,7 +10,7 @@ export interface JobMetrics {
     readonly count: number;
   }[];
   readonly tasks: readonly { readonly state: "pending" | "running"; readonly count: number }[];
-  readonly ended: readonly { readonly type: JobType; readonly outcome: Outcome; readonly count: number }[];
+  readonly ended: readonly { readonly type: JobType; readonly outcome: JobOutcome; readonly count: number }[];
   readonly tiles: readonly { readonly type: JobType; readonly outcome: TileOutcome; readonly count: bigint }[];
   readonly failures: readonly { readonly class: string; readonly count: number }[];
   readonly bytes: bigint;
@@ -22,8 +19,7 @@ export interface JobMetrics {
 
 const TILE_OUTCOMES = ["stored", "skipped", "failed", "deleted"] as const;
 type TileOutcome = (typeof TILE_OUTCOMES)[number];
-const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
-const OUTCOMES: readonly Outcome[] = ["done", "done_with_failures", "aborted"];
+const OUTCOMES: readonly JobOutcome[] = ["done", "done_with_failures", "aborted"];
 
 interface Taken {
   readonly counts: Counts;
@@ -41,10 +37,10 @@ const takenOf = (job: ActiveJob): Taken => ({
 export class JobTotals {
   readonly #taken = new WeakMap<ActiveJob, Taken>();
   readonly #tiles = new Map<JobType, Map<TileOutcome, bigint>>(
-    TYPES.map((type) => [type, new Map(TILE_OUTCOMES.map((outcome) => [outcome, 0n]))]),
+    JOB_TYPES.map((type) => [type, new Map(TILE_OUTCOMES.map((outcome) => [outcome, 0n]))]),
   );
-  readonly #ended = new Map<JobType, Map<Outcome, number>>(
-    TYPES.map((type) => [type, new Map(OUTCOMES.map((outcome) => [outcome, 0]))]),
+  readonly #ended = new Map<JobType, Map<JobOutcome, number>>(
+    JOB_TYPES.map((type) => [type, new Map(OUTCOMES.map((outcome) => [outcome, 0]))]),
   );
   readonly #failures = new Map<string, number>();
   #bytes = 0n;

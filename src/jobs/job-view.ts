@@ -1,4 +1,4 @@
-import type { JobView } from "./job.ts";
+import type { JobTiles, JobView } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 
@@ -33,13 +33,7 @@ export function viewOf(
     outcome: progress.outcome,
     reason: progress.reason,
     tasks: job.taskIds,
-    tiles: {
-      total: BigInt(progress.total),
-      stored: BigInt(progress.stored),
-      skipped: BigInt(progress.skipped),
-      failed: BigInt(progress.failed),
-      ...(request.type === "truncate" ? { deleted: BigInt(progress.deleted) } : {}),
-    },
+    tiles: tilesOf(request, progress),
     createdAt: isoTime(createdMs),
     startedAt: startedMs === null ? null : isoTime(startedMs),
     endedAt: endedMs === null ? null : isoTime(endedMs),
@@ -54,17 +48,22 @@ export function viewOf(
     ...roundedPace(pace ?? pastPace(request, progress)),
     zooms: progress.zooms.map((at) => ({
       z: at.z,
-      tiles: {
-        total: BigInt(at.total),
-        stored: BigInt(at.stored),
-        skipped: BigInt(at.skipped),
-        failed: BigInt(at.failed),
-        ...(request.type === "truncate" ? { deleted: BigInt(at.deleted) } : {}),
-      },
+      tiles: tilesOf(request, at),
       bytes: BigInt(at.bytes),
     })),
   };
 }
+
+const tilesOf = (
+  { type }: StoredJob["request"],
+  counts: Pick<JobProgress, "total" | "stored" | "skipped" | "failed" | "deleted">,
+): JobTiles => ({
+  total: BigInt(counts.total),
+  stored: BigInt(counts.stored),
+  skipped: BigInt(counts.skipped),
+  failed: BigInt(counts.failed),
+  ...(type === "truncate" ? { deleted: BigInt(counts.deleted) } : {}),
+});
 
 const roundedPace = ({ tilesPerSecond, timeLeft }: Pace): Pace => ({
   tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,

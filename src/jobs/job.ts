@@ -70,6 +70,16 @@ export interface KilledTask {
 
 export type KillScope = "all" | "running" | "pending";
 
+export type JobOutcome = "done" | "done_with_failures" | "aborted";
+
+/** One class of a job's failures: how many tiles, and the first of them. */
+export interface JobError {
+  readonly class: string;
+  readonly count: number;
+  readonly message: string;
+  readonly tile: readonly [number, number, number] | null;
+}
+
 /** Tiles of a job by what became of them. */
 export interface JobTiles {
   readonly total: bigint;
@@ -92,7 +102,7 @@ export interface JobView {
   readonly zoomStart: number;
   readonly zoomStop: number;
   readonly state: JobState;
-  readonly outcome: null | "done" | "done_with_failures" | "aborted";
+  readonly outcome: JobOutcome | null;
   readonly reason: string | null;
   readonly tasks: readonly number[];
   readonly tiles: JobTiles;
@@ -100,12 +110,7 @@ export interface JobView {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** First ones, by class. */
-  readonly errors: readonly {
-    readonly class: string;
-    readonly count: number;
-    readonly message: string;
-    readonly tile: readonly [number, number, number] | null;
-  }[];
+  readonly errors: readonly JobError[];
   readonly retries: number;
   /** Pending until it is resumed; on the classic list it is as any pending one. */
   readonly paused: boolean;

@@ -122,3 +122,13 @@ test("truncateExtent covers every format and every combination of parameters", (
   });
   expect(planExtentTruncate({ type: "truncateExtent", layer: "ws:roads" }, layer, OPTIONS).ok).toBe(false);
 });
+
+test("a job's metatiles are those of its format: what is no picture is drawn tile by tile", () => {
+  const mixed = { ...layer, formats: ["image/png", "application/json;type=geojson"].map(formatNamed) };
+  const metatileOf = (format: string) => {
+    const result = planSeed({ type: "seed", format, parameters: new Map() }, mixed, OPTIONS);
+    return result.ok ? result.value.metatile : undefined;
+  };
+  expect(metatileOf("image/png")).toEqual([4, 4]);
+  expect(metatileOf("application/json;type=geojson")).toEqual([1, 1]);
+});

@@ -10,7 +10,7 @@ import {
   type TileRect,
 } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
-import { coverageAt, findSubset, type GridSubset, type Layer, subsetExtent } from "../layer/layer.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subsetExtent } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -61,7 +61,7 @@ export function planSeed(
     zoomStart,
     zoomStop,
     ranges: byGridSet,
-    metatile: layer.metatile,
+    metatile: metatileFor(layer, format.value),
     threadCount:
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,

@@ -1,6 +1,7 @@
 import type { Extent } from "../grid/grid-set.ts";
 
-export type JobType = "seed" | "reseed" | "truncate";
+export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
+export type JobType = (typeof JOB_TYPES)[number];
 
 /** A seed request as decoded (contract 2.1): the fields are well-formed, but not yet held against a layer. */
 export interface SeedRequest {

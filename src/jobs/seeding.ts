@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Admission } from "../cache/admission.ts";
-import type { DrawFailure, DrawGate, DrawOutcome, WrittenTile } from "../cache/draw.ts";
+import { type DrawFailure, type DrawGate, type DrawOutcome, isWanted, type WrittenTile } from "../cache/draw.ts";
 import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -12,7 +12,7 @@ import type { TileSet } from "../tile/tile-set.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobAborted, type Work } from "./job-runner.ts";
-import { FAILED_TILES_KEPT, type JobStore } from "./job-store.ts";
+import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
 import { SeedGuard } from "./seed-guard.ts";
 
 export interface SeedingParts {
@@ -156,17 +156,12 @@ export class Seeding implements Work {
     { n, rect, counted }: Metatile,
     done: { wanted: Uint8Array | null; failed: true } | { wanted: Uint8Array | null; bytes: number } | undefined,
   ): void {
-    const width = rect.maxX - rect.minX + 1;
     let worked = 0n;
     let all = 0n;
     for (let y = counted.minY; y <= counted.maxY; y++) {
       for (let x = counted.minX; x <= counted.maxX; x++) {
         all++;
-        if (
-          done !== undefined &&
-          (done.wanted === null || done.wanted[(y - rect.minY) * width + (x - rect.minX)] === 1)
-        )
-          worked++;
+        if (done !== undefined && isWanted(done.wanted, rect, x, y)) worked++;
       }
     }
     const skipped = all - worked;
@@ -291,11 +286,13 @@ export class Seeding implements Work {
     const waitedMs = now() - job.noRoomSinceMs;
     if (waitedMs > options().outageLimitSeconds * 1000)
       throw new JobAborted(`there has been no room for ${options().outageLimitSeconds} seconds: ${reason}`);
-    job.reason = `waiting for room: ${reason}`;
+    const waiting = `waiting for room: ${reason}`;
+    job.reason = waiting;
     job.dirty = true;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random() / 2);
     await this.#sleep(pauseMs, signal);
-    if (job.reason?.startsWith("waiting for room") === true) job.reason = null;
+    // Somebody may have paused or ended it meanwhile.
+    if (job.reason === waiting) job.reason = null;
   }
 
   #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
@@ -306,12 +303,11 @@ export class Seeding implements Work {
     const failed = Number(failedInAll - before);
     job.noteError(outcome.failure, outcome.message, failed, [counted.minX, counted.minY, counted.z]);
     if (before < BigInt(FAILED_TILES_KEPT)) {
-      const width = rect.maxX - rect.minX + 1;
-      const tiles: Parameters<JobStore["addFailedTiles"]>[1][number][] = [];
+      const tiles: FailedTile[] = [];
       for (let y = counted.minY; y <= counted.maxY; y++) {
         for (let x = counted.minX; x <= counted.maxX; x++) {
-          if (wanted !== null && wanted[(y - rect.minY) * width + (x - rect.minX)] !== 1) continue;
-          tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
+          if (isWanted(wanted, rect, x, y))
+            tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
         }
       }
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));

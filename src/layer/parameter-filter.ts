@@ -49,6 +49,10 @@ export interface Parameters {
 
 export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
 
+/** The filter that the styles of WMS and WMTS feed; undefined: the layer has only its default style. */
+export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
+  filters.find(({ key }) => key === "STYLES");
+
 /** What the combination of defaults, whose own values are left out, is drawn with. */
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));

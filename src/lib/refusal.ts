@@ -38,3 +38,6 @@ export const badField = (field: string, expected: string, value: unknown, detail
   message: `${field}: expected ${expected}, got ${shown(value)}`,
   ...(details === undefined ? {} : { details }),
 });
+
+export const unknownLayer = (name: string): Refusal => ({ code: "unknown_layer", message: `Unknown layer: ${name}` });
+export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });

@@ -1,12 +1,10 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { VectorLayer } from "../layer/layer.ts";
+import { isMap } from "../lib/is-map.ts";
 
 /** More than any archive has; what is beyond is cut off. */
 const MOST_LAYERS = 1000;
 const MOST_FIELDS = 1000;
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The `vector_layers` of MBTiles' and PMTiles' metadata, as far as they are what TileJSON wants; undefined: there are none. */
 export function vectorLayersOf(metadata: unknown): readonly VectorLayer[] | undefined {

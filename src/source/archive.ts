@@ -1,18 +1,12 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { VectorLayer } from "../layer/layer.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { SourceError } from "./source.ts";
+import type { UpstreamTile } from "./tile-template.ts";
 
 /** No tile, directory or metadata that is read from an archive is larger. */
 export const ARCHIVE_READ_LIMIT = 32 * 1024 * 1024;
-
-/** A tile of an archive; both orders of rows are in use. */
-export interface ArchiveTile {
-  readonly z: number;
-  readonly x: number;
-  readonly fromTop: number;
-  readonly fromBottom: number;
-}
 
 /** What an archive says of itself. */
 export interface ArchiveFacts {
@@ -29,7 +23,7 @@ export interface ArchiveFacts {
 export interface Archive extends AsyncDisposable {
   facts(): Promise<ArchiveFacts>;
   /** As it is kept, gzip of vector tiles perhaps still on it; undefined: the archive has none there. */
-  tile(at: ArchiveTile): Promise<Uint8Array | undefined>;
+  tile(at: UpstreamTile): Promise<Uint8Array | undefined>;
 }
 
 /** What the archive holds is wrong. Its own names may be part of `why`: control characters must not reach a log line. */
@@ -42,6 +36,6 @@ export const unreadable = (why: string, cause?: unknown): SourceError =>
 
 /** A fault of the file system, without the path in its message. */
 export function fileFault(error: unknown): SourceError {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return unreadable(code === "ENOENT" ? "there is no such file" : (code ?? "an unknown fault"), error);
+  const code = codeOf(error);
+  return unreadable(code === "ENOENT" ? "there is no such file" : code || "an unknown fault", error);
 }

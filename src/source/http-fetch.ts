@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import { Agent, request as send } from "undici";
 import type { UpstreamOptions } from "../layer/layer.ts";
+import { ownVersion } from "../lib/version.ts";
 import { failureOf, type UpstreamAnswer } from "./picture-answer.ts";
 import { SourceError } from "./source.ts";
 
@@ -21,11 +21,6 @@ export interface HttpFetch extends AsyncDisposable {
   ask<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T, accept?: string): Promise<T>;
 }
 
-function userAgent(): string {
-  const found: { readonly version: string } = createRequire(import.meta.url)("../../package.json");
-  return `Nuthatch/${found.version}`;
-}
-
 /** Which connections may be used is decided above; here they are only kept alive. `servers`: all that may be asked. */
 export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
   const agent = new Agent({
@@ -36,7 +31,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     pipelining: 1,
   });
   const headers: Record<string, string> = {
-    "user-agent": userAgent(),
+    "user-agent": `Nuthatch/${ownVersion()}`,
     // Without it any coding would do (RFC 9110, 12.5.3). Pictures are compressed; nothing is inflated that is not measured.
     "accept-encoding": "identity",
   };

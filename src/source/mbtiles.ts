@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { formatOf, formatOfExtension, type TileFormat } from "../layer/format.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 import { SourceError } from "./source.ts";
@@ -117,7 +118,7 @@ function guarded<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+    const code = codeOf(error);
     if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code))
       throw damaged(error instanceof Error ? error.message : code, error);
     throw unreadable(code === "" ? "it cannot be opened" : code, error);

@@ -1,3 +1,5 @@
+import { pictureKind } from "../image/picture-kind.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { type FailureClass, SourceError } from "./source.ts";
 
 /** The upstream's own words from an exception document or a page: one line, no markup, not endless. */
@@ -34,16 +36,7 @@ function plainWords(markup: string): string {
 }
 
 /** By the first bytes. */
-export function isPicture(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  return (
-    head.startsWith("\x89PNG") ||
-    head.startsWith("\xff\xd8") ||
-    head.startsWith("GIF8") ||
-    (head.startsWith("RIFF") && head.endsWith("WEBP")) ||
-    head.endsWith("ftypavif")
-  );
-}
+export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
 
 /** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
@@ -132,17 +125,16 @@ export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const codes: string[] = [];
   for (let e = error, depth = 0; e instanceof Error && depth < 4; e = e.cause, depth++) {
-    if ("code" in e && typeof e.code === "string") codes.push(e.code);
-    if (e instanceof AggregateError)
-      for (const one of e.errors)
-        if (one instanceof Error && "code" in one && typeof one.code === "string") codes.push(one.code);
+    codes.push(codeOf(e));
+    if (e instanceof AggregateError) codes.push(...e.errors.map(codeOf));
     if (e.name === "TimeoutError") codes.push("ETIMEDOUT");
   }
-  for (const code of codes) {
+  const said = codes.filter((code) => code !== "");
+  for (const code of said) {
     const known = CODES.get(code);
     if (known !== undefined) return new SourceError(known[0], known[1], { cause: error });
   }
-  return new SourceError("reset", codes[0] === undefined ? "the request failed" : `the request failed (${codes[0]})`, {
+  return new SourceError("reset", said[0] === undefined ? "the request failed" : `the request failed (${said[0]})`, {
     cause: error,
   });
 }

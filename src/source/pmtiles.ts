@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
 import { formatOfExtension, type TileFormat } from "../layer/format.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 import { SourceError } from "./source.ts";
@@ -92,8 +93,7 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
   try {
     return new Uint8Array(work()).buffer;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")
-      throw tooLarge(limit, error);
+    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limit, error);
     throw damaged("what is packed in it cannot be unpacked", error);
   }
 }

@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import type { DataFormat } from "../layer/format.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { checkStatus, isPicture, ownWords, type UpstreamAnswer } from "./picture-answer.ts";
 import { SourceError } from "./source.ts";
 
@@ -49,7 +50,7 @@ function gunzipped(packed: Uint8Array): Uint8Array {
   try {
     return gunzipSync(packed, { maxOutputLength: DATA_LIMIT });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(error);
     if (code === "Z_BUF_ERROR") throw new SourceError("truncated", "the gzip data is cut off", { cause: error });
     throw new SourceError("wrong_type", "the gzip data is damaged", { cause: error });

@@ -15,8 +15,8 @@ export const fillTemplate = (template: string, valueFor: (name: string) => strin
     return value === undefined ? whole : encodeURIComponent(value).replaceAll("%3A", ":");
   });
 
-/** A tile as upstreams count it. */
-interface UpstreamTile {
+/** A tile as upstreams count it: both orders of rows are in use. */
+export interface UpstreamTile {
   readonly z: number;
   readonly x: number;
   readonly fromTop: number;

@@ -22,6 +22,7 @@ import { threadId as threadNumber } from "node:worker_threads";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { BLOCK_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
 import type { BlobStore, DeletionListener, FoundTile, Place, PutOutcome, Room, StoredPyramid } from "./blob-store.ts";
 import {
@@ -37,7 +38,7 @@ import {
 } from "./file-layout.ts";
 import { isCutOff } from "./internal/cut-off.ts";
 import { deleteRange } from "./internal/delete-range.ts";
-import { codeOf, isAbsent, storeError } from "./internal/faults.ts";
+import { isAbsent, storeError } from "./internal/faults.ts";
 import { isLeftover, removeLeftovers, TEMPORARY } from "./internal/leftovers.ts";
 import { regionsOf } from "./internal/regions.ts";
 import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";

@@ -1,6 +1,6 @@
 import type { SourceOptions } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
-import { legalValue, legalValuesText, type ParameterFilter } from "../../layer/parameter-filter.ts";
+import { legalValue, legalValuesText, type ParameterFilter, stylesFilter } from "../../layer/parameter-filter.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { LegendDocument } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export function buildLegends(
   at: Path,
   { source, parameterFilters, problems }: LegendContext,
 ): readonly Legend[] {
-  const filter = parameterFilters.find(({ key }) => key === "STYLES");
+  const filter = stylesFilter(parameterFilters);
   const seen = new Set<string>();
   return documents.map((document, i) => {
     const path = [...at, i];

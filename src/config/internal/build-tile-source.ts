@@ -1,4 +1,5 @@
 import type { WmtsSourceOptions, XyzSourceOptions } from "../../layer/layer.ts";
+import { addressesOf } from "../../source/servers.ts";
 import { placeholdersOf } from "../../source/tile-template.ts";
 import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -10,7 +11,6 @@ const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "q", "s"];
 
 export function buildXyz(document: XyzSourceDocument, path: Path, problems: Problems): XyzSourceOptions {
   const { subdomains = [] } = document;
-  const addresses = typeof document.url === "string" ? [document.url] : document.url;
   checkAddresses(document.url, [...path, "url"], problems, {
     subdomains,
     expected: (address) => {
@@ -23,7 +23,7 @@ export function buildXyz(document: XyzSourceDocument, path: Path, problems: Prob
       return has("s") && subdomains.length === 0 ? "subdomains beside it, as it has {s}" : undefined;
     },
   });
-  if (subdomains.length > 0 && !addresses.some((address) => address.includes("{s}")))
+  if (subdomains.length > 0 && !addressesOf(document).some((address) => address.includes("{s}")))
     problems.add([...path, "subdomains"], "is given, but no address has {s}");
   return { type: "xyz", subdomains, ...buildUpstream(document, [], path, problems) };
 }

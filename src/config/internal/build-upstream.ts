@@ -1,5 +1,5 @@
 import type { UpstreamOptions } from "../../layer/layer.ts";
-import { withSubdomains } from "../../source/servers.ts";
+import { addressesOf, withSubdomains } from "../../source/servers.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema.ts";
@@ -49,7 +49,7 @@ export function checkAddresses(
   problems: Problems,
   kind: { readonly expected: (address: string) => string | undefined; readonly subdomains: readonly string[] },
 ): void {
-  const addresses = typeof url === "string" ? [url] : url;
+  const addresses = addressesOf({ url });
   for (const [i, address] of addresses.entries()) {
     const at = typeof url === "string" ? path : [...path, i];
     const lacking = /^https?:\/\//i.test(address) ? kind.expected(address) : undefined;

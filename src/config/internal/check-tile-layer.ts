@@ -15,7 +15,7 @@ export function checkTileLayer(
   path: Path,
   problems: Problems,
 ): void {
-  if (!drawsSingleTiles(source) || source.type === "demo") return;
+  if (!drawsSingleTiles(source)) return;
   const { metatile, gutter } = document;
   const mode = source.type === "arcgis" ? ` and mode ${source.mode}` : "";
   const why = `as a source of type ${source.type}${mode} has single tiles`;

@@ -1,6 +1,7 @@
+import { isMap } from "../../lib/is-map.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import { accepts, isMap, type Shape } from "./shape.ts";
+import { accepts, type Shape } from "./shape.ts";
 
 export interface Reading {
   readonly problems: Problems;

@@ -1,9 +1,9 @@
+import { isMap } from "../../lib/is-map.ts";
 import type { Variables } from "./configuration-file.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { Path } from "./problems.ts";
 import { ConfigurationSchema } from "./schema.ts";
 import type { Shape } from "./shape.ts";
-import { isMap } from "./shape.ts";
 
 /** A value from a variable or a flag, laid over the file's. */
 export interface Override {

@@ -1,7 +1,7 @@
 import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { Refusal } from "../../lib/refusal.ts";
+import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Readiness } from "../readiness.ts";
 import { type Answer, jsonText } from "../reply.ts";
@@ -32,7 +32,15 @@ export const reader = (handle: Handler["handle"]): Resource => ({
 /** `layer` of a query; absent or empty: all. */
 export function layerOf(query: URLSearchParams, { layers }: Catalogue): Result<string | undefined, Refusal> {
   const layer = query.get("layer") || undefined;
-  return layer === undefined || layers.has(layer)
-    ? ok(layer)
-    : refuse({ code: "unknown_layer", message: `Unknown layer: ${layer}` });
+  return layer === undefined || layers.has(layer) ? ok(layer) : refuse(unknownLayer(layer));
+}
+
+/** `limit` of a query: how much a page of its answer may hold. */
+export function limitOf(
+  query: URLSearchParams,
+  { standard, most }: { readonly standard: number; readonly most: number },
+): Result<number, Refusal> {
+  const text = query.get("limit") || String(standard);
+  const isFine = /^\d+$/.test(text) && text.length <= String(most).length && Number(text) >= 1 && Number(text) <= most;
+  return isFine ? ok(Number(text)) : refuse(badField("limit", `a whole number from 1 to ${most}`, text));
 }

@@ -1,19 +1,17 @@
 import { canonicalSrs, type GridSet, tileExtent } from "../../grid/grid-set.ts";
+import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { JobView } from "../../jobs/job.ts";
 import type { FailedTile, FailedTilePage } from "../../jobs/job-store.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { findSubset } from "../../layer/layer.ts";
-import { badField, type Refusal } from "../../lib/refusal.ts";
+import { badField, type Refusal, unknownJob } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
 import { type Answer, jsonText } from "../reply.ts";
 import type { Resource } from "../resource.ts";
-import { type ApiParts, json, reader } from "./api-parts.ts";
+import { type ApiParts, json, limitOf, reader } from "./api-parts.ts";
 
-const DEFAULT_LIMIT = 1_000;
-const MAX_LIMIT = 10_000;
 const GEOJSON_TYPE = "application/geo+json";
-const EARTH_RADIUS = 6378137;
 
 /** `jobs/ID/failures`: the tiles that failed, page by page; as GeoJSON where it is asked for. */
 export function failuresResource({ operations, catalogue }: ApiParts, id: number): Resource {
@@ -22,8 +20,7 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
     if (!page.ok) return refusalProblem(page.error);
     const job = await operations.job(id);
     const failures = await operations.failedTiles(id, page.value.after, page.value.limit);
-    if (job === undefined || failures === undefined)
-      return refusalProblem({ code: "unknown_job", message: `Unknown job: ${id}` });
+    if (job === undefined || failures === undefined) return refusalProblem(unknownJob(id));
     const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
     switch (format) {
       case "json":
@@ -37,12 +34,11 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
 }
 
 function pageOf(query: URLSearchParams): Result<{ readonly after: number; readonly limit: number }, Refusal> {
-  const limit = query.get("limit") || String(DEFAULT_LIMIT);
-  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT)
-    return refuse(badField("limit", `a whole number from 1 to ${MAX_LIMIT}`, limit));
+  const limit = limitOf(query, { standard: 1_000, most: 10_000 });
+  if (!limit.ok) return limit;
   const after = query.get("after") || "0";
   if (!/^\d{1,15}$/.test(after)) return refuse(badField("after", "what next of the page before says", after));
-  return ok({ after: Number(after), limit: Number(limit) });
+  return ok({ after: Number(after), limit: limit.value });
 }
 
 /** RFC 7946: longitude and latitude. `next` stands beside the features, as a foreign member. */
@@ -65,12 +61,11 @@ function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Cata
 type Project = (x: number, y: number) => readonly [lon: number, lat: number];
 
 function toDegrees(srs: number): Project | undefined {
-  const degrees = (radians: number): number => (radians * 180) / Math.PI;
   switch (canonicalSrs(srs)) {
     case 4326:
       return (x, y) => [x, y];
     case 3857:
-      return (x, y) => [degrees(x / EARTH_RADIUS), degrees(Math.atan(Math.sinh(y / EARTH_RADIUS)))];
+      return (x, y) => [longitudeAt(x), latitudeAt(y)];
     default:
       return undefined;
   }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Extent } from "../../grid/grid-set.ts";
-import type { JobType, SeedRequest } from "../../jobs/seed-request.ts";
+import { JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
@@ -12,7 +12,6 @@ export interface AskedJob {
   readonly digest: string;
 }
 
-const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
 const FIELDS = [
   "layer",
   "type",
@@ -114,8 +113,8 @@ function textOf(given: Given, name: string): string | undefined {
 
 function typeOf(given: Given): JobType | undefined {
   const value = given.fields.get("type") ?? "seed";
-  const type = TYPES.find((known) => known === value);
-  return type ?? note(given, "type", `one of ${TYPES.join(", ")}`);
+  const type = JOB_TYPES.find((known) => known === value);
+  return type ?? note(given, "type", `one of ${JOB_TYPES.join(", ")}`);
 }
 
 function wholeOf(given: Given, name: string, expected: string, least = Number.MIN_SAFE_INTEGER): number | undefined {

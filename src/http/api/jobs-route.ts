@@ -10,21 +10,18 @@ import type {
 } from "../../jobs/job.ts";
 import type { JobOptions } from "../../jobs/job-options.ts";
 import { planSeed } from "../../jobs/plan-job.ts";
-import type { JobType } from "../../jobs/seed-request.ts";
+import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { badField, type Refusal } from "../../lib/refusal.ts";
+import { badField, type Refusal, unknownJob, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
 import type { Answer } from "../reply.ts";
 import type { Exchange, Handler, Resource } from "../resource.ts";
-import { type ApiParts, json, layerOf } from "./api-parts.ts";
+import { type ApiParts, json, layerOf, limitOf } from "./api-parts.ts";
 import { type AskedJob, decodeJobRequest } from "./job-request-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
-const TYPES: readonly JobType[] = ["seed", "reseed", "truncate"];
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;
 const LONGEST_KEY = 255;
 
 /** `jobs`: GET lists them, POST asks for one. */
@@ -76,7 +73,7 @@ export function planAsked(
   options: JobOptions,
 ): Result<JobRequest, Refusal> {
   const layer = layers.get(name);
-  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${name}` });
+  if (layer === undefined) return refuse(unknownLayer(name));
   return planSeed(request, layer, options, "gridSet");
 }
 
@@ -131,8 +128,6 @@ const doing = (handle: Handler["handle"]): Resource => ({
   methods: { POST: { need: "operate", handle } },
 });
 
-const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
-
 const viewAnswer = (view: Result<JobView, Refusal>): Answer =>
   view.ok ? json(view.value) : refusalProblem(view.error);
 
@@ -171,17 +166,15 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
   const state = STATES.find((s) => s === text("state"));
   if (text("state") !== undefined && state === undefined)
     return refuse(badField("state", `one of ${STATES.join(", ")}`, text("state")));
-  const type = TYPES.find((t) => t === text("type"));
+  const type = JOB_TYPES.find((t) => t === text("type"));
   if (text("type") !== undefined && type === undefined)
-    return refuse(badField("type", `one of ${TYPES.join(", ")}`, text("type")));
-  const limit = text("limit") ?? String(DEFAULT_LIMIT);
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
-    return refuse(badField("limit", `a whole number from 1 to ${MAX_LIMIT}`, limit));
-  }
+    return refuse(badField("type", `one of ${JOB_TYPES.join(", ")}`, text("type")));
+  const limit = limitOf(query, { standard: 100, most: 1_000 });
+  if (!limit.ok) return limit;
   const after = text("after");
   if (after !== undefined && !/^\d{1,15}$/.test(after)) return refuse(badField("after", "the id of a job", after));
   return ok({
-    limit: Number(limit),
+    limit: limit.value,
     ...(layer.value === undefined ? {} : { layer: layer.value }),
     ...(state === undefined ? {} : { state }),
     ...(type === undefined ? {} : { type }),

@@ -1,3 +1,4 @@
+import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { int64, ref } from "./openapi-schemas.ts";
 
@@ -29,7 +30,7 @@ export const jobPaths = {
       parameters: [
         parameter("layer", { type: "string" }),
         parameter("state", { enum: ["pending", "running", "done", "aborted"] }),
-        parameter("type", { enum: ["seed", "reseed", "truncate"] }),
+        parameter("type", { enum: JOB_TYPES }),
         parameter("limit", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
         parameter("after", int64),
       ],

@@ -1,3 +1,4 @@
+import { JOB_TYPES } from "../../jobs/seed-request.ts";
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
@@ -13,7 +14,7 @@ const job = {
   properties: {
     id: int64,
     layer: { type: "string" },
-    type: { enum: ["seed", "reseed", "truncate"] },
+    type: { enum: JOB_TYPES },
     gridSet: nullable("string"),
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
@@ -72,7 +73,7 @@ const jobRequest = {
   additionalProperties: false,
   properties: {
     layer: { type: "string" },
-    type: { enum: ["seed", "reseed", "truncate"], default: "seed" },
+    type: { enum: JOB_TYPES, default: "seed" },
     gridSet: nullable("string"),
     srs: nullable("integer"),
     format: nullable("string"),

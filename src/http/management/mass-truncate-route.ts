@@ -2,7 +2,7 @@ import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import { planExtentTruncate } from "../../jobs/plan-job.ts";
 import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
-import type { Refusal } from "../../lib/refusal.ts";
+import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { refusalText } from "../errors.ts";
 import type { Answer } from "../reply.ts";
@@ -59,8 +59,7 @@ async function truncateAnswer(
   const layer = exchange.catalogue.layers.get(request.layer);
   if (layer === undefined) {
     return refusalText({
-      code: "unknown_layer",
-      message: `Unknown layer: ${request.layer}`,
+      ...unknownLayer(request.layer),
       details: [`Could not find layer ${request.layer}`],
     });
   }

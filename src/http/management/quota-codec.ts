@@ -1,5 +1,5 @@
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
-import { type Refusal, shown } from "../../lib/refusal.ts";
+import { type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import type {
@@ -212,7 +212,7 @@ function readLayerQuota(
   const fields = fieldsOf(entry, `${path}.`, ["layer", "expirationPolicyName", "quota"], from.problems);
   const layer = fields.text("layer");
   if (layer !== undefined && !knownLayers.has(layer)) {
-    return note(from.problems, { code: "unknown_layer", message: `Unknown layer: ${plainName(layer)}` });
+    return note(from.problems, unknownLayer(plainName(layer)));
   }
   const expirationPolicyName = readPolicy(from, fields, "expirationPolicyName");
   const field = fields.one("quota");

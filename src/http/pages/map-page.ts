@@ -1,5 +1,7 @@
+import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TaskRow } from "../../jobs/job.ts";
 import type { UsageView } from "../../jobs/operations.ts";
+import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
@@ -36,8 +38,7 @@ function viewOf({ gridSet, extent, zoomStart, zoomStop }: GridSubset): { lon: nu
   const y = (e.minY + e.maxY) / 2;
   const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
   if (gridSet.srs === 4326) return { lon: x, lat: y, zoom };
-  const radius = 6378137;
-  return { lon: ((x / radius) * 180) / Math.PI, lat: (Math.atan(Math.sinh(y / radius)) * 180) / Math.PI, zoom };
+  return { lon: longitudeAt(x), lat: latitudeAt(y), zoom };
 }
 
 function mapDiv({ mount, chosen }: MapPageData): string {
@@ -115,7 +116,7 @@ function seedForm({ mount, chosen }: MapPageData): string {
   );
   return `<section><h2>New task for ${escapeHtml(chosen.name)}</h2>
 <form class="fields" method="post" action="${escapeHtml(seedPath(mount, chosen.name))}">
-<label>Type<select name="type">${["seed", "reseed", "truncate"].map((t) => option(t)).join("")}</select></label>
+<label>Type<select name="type">${JOB_TYPES.map((t) => option(t)).join("")}</select></label>
 <label>Grid set<select name="gridSetId">${chosen.gridSubsets.map((s) => option(s.gridSet.id)).join("")}</select></label>
 <label>Format<select name="tileFormat">${chosen.formats.map((f) => option(f.mimeType)).join("")}</select></label>
 <label>Threads<select name="threadCount">${[1, 2, 4, 8, 16, 32, 64, 128].map((n) => option(n)).join("")}</select></label>

@@ -3,6 +3,7 @@ import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
 import type { JobFilter, JobView } from "../../jobs/job.ts";
 import { parametersId } from "../../layer/parameter-filter.ts";
+import { waitSeconds } from "../../lib/wait-seconds.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
 export interface ExplanationParts {
@@ -134,12 +135,11 @@ function verdict(
 ): Pick<Explanation, "state" | "reason" | "message"> {
   if (stored !== undefined && !stored.expired)
     return { state: "kept", reason: null, message: `Kept: ${stored.bytes} bytes, written ${ageSeconds} seconds ago.` };
-  const wait = failing === undefined ? 0 : Math.max(1, Math.ceil((failing.untilMs - nowMs) / 1000));
   const next = drawing
     ? "It is being drawn."
     : failing === undefined
       ? "The next request draws it."
-      : `The map server is asked again in ${wait} seconds.`;
+      : `The map server is asked again in ${waitSeconds(failing.untilMs - nowMs)} seconds.`;
   if (stored !== undefined) {
     const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
     return { state: "expired", reason: "expired", message };

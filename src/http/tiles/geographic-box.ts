@@ -2,6 +2,9 @@ import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import { type Layer, subsetExtent } from "../../layer/layer.ts";
 
+/** Longitude and latitude. */
+export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
+
 const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
 
 /** A layer's box in longitude and latitude, of its EPSG:4326 subset, else of a Mercator one (as GWC); undefined: neither. */

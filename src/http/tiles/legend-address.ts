@@ -1,6 +1,7 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
+import { stylesFilter } from "../../layer/parameter-filter.ts";
 import { badField } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type Asked, type DoorRefusal, findLayer } from "./tile-parts.ts";
@@ -64,7 +65,7 @@ export function parseGetLegendGraphic(
   }
   const given = query.get("STYLE") ?? query.get("STYLES") ?? "";
   const isDefault = isDefaultStyle(layer.value, given);
-  const filter = layer.value.parameterFilters.find(({ key }) => key === "STYLES");
+  const filter = stylesFilter(layer.value.parameterFilters);
   const style = isDefault ? (filter?.default ?? "") : given;
   const format = query.get("FORMAT") || legendOf(layer.value, isDefault ? undefined : style)?.format || "image/png";
   if (!/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(format))

@@ -27,7 +27,7 @@ import {
   sendTile,
   sendUnauthorized,
 } from "./tile-reply.ts";
-import { parseAsked, routeOf } from "./tile-route.ts";
+import { parseAsked, routeOf, type TileRoute } from "./tile-route.ts";
 
 export interface TileDoorRequest {
   readonly method: string;
@@ -195,11 +195,13 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
   };
 
   /** Where the tile of an address is: for those who may see the management interface. */
-  const serveExplanation = async (request: TileDoorRequest, response: ServerResponse): Promise<void> => {
+  const serveExplanation = async (
+    route: TileRoute,
+    request: TileDoorRequest,
+    response: ServerResponse,
+  ): Promise<void> => {
     if (!(await options.authorised(response.req))) return sendUnauthorized(response, "An explanation");
-    const route = routeOf(request.path);
-    if (!route.ok) return sendRefusal(response, route.error, "plain");
-    const { asked } = parseAsked(memo.catalogue, route.value, request.query);
+    const { asked } = parseAsked(memo.catalogue, route, request.query);
     if (!asked.ok) {
       const { outside, message } = asked.error;
       return outside === undefined
@@ -218,7 +220,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     if (!route.ok) return sendRefusal(response, route.error, "plain");
     if (request.method === "OPTIONS") return sendPreflight(response);
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
-    if (wantsExplanation(request.query)) return serveExplanation(request, response);
+    if (wantsExplanation(request.query)) return serveExplanation(route.value, request, response);
     const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
     const meant = asked.value;

@@ -6,7 +6,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { coverageAt, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
 import type { Parameters } from "../../layer/parameter-filter.ts";
-import { badField, type Refusal, shown } from "../../lib/refusal.ts";
+import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** A refusal with the words that OGC documents have for it. Doors that answer in plain text ignore them. */
@@ -56,7 +56,7 @@ export const notFound = (message: string): { readonly ok: false; readonly error:
 export function findLayer(catalogue: Catalogue, name: string): Result<Layer, Refusal> {
   const layer = catalogue.layers.get(name);
   if (layer !== undefined) return ok(layer);
-  return refuse({ code: "unknown_layer", message: `Unknown layer: ${name.length > 200 ? shown(name) : name}` });
+  return refuse(unknownLayer(name.length > 200 ? shown(name) : name));
 }
 
 export function findGrid(layer: Layer, id: string): Result<GridSubset, Refusal> {

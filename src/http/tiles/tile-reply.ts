@@ -87,20 +87,19 @@ interface BuiltHeaders {
 /** A header's value: names that are not printable ASCII travel percent-encoded. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
-/** What clients may do with what a layer gives, as Cache-Control has it. */
-function directivesOf(layer: Layer): readonly string[] {
-  const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
-  return [
-    ...(maxAgeSeconds > 0 ? [`max-age=${maxAgeSeconds}`, "must-revalidate"] : []),
-    ...(layer.secured ? ["private"] : []),
+/** What clients may do with what a layer gives: the header, or none. */
+function cacheControl({ expireClientSeconds, secured }: Layer): readonly string[] {
+  const directives = [
+    ...(expireClientSeconds > 0 ? [`max-age=${expireClientSeconds}`, "must-revalidate"] : []),
+    ...(secured ? ["private"] : []),
   ];
+  return directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")];
 }
 
 export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
   const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
-  const directives = directivesOf(layer);
   const fixed = [
     ...OPEN,
     "geowebcache-layer",
@@ -113,7 +112,7 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     `[${index.x}, ${index.y}, ${index.z}]`,
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
-    ...(directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")]),
+    ...cacheControl(layer),
     ...(request.format.kind === "data" ? VARYING : []),
   ];
   return { request, dialect, fixed, maxAgeSeconds, built: undefined };
@@ -209,12 +208,7 @@ export function sendMap(
   { layer, format }: MapRequest,
   { bytes, etag }: { readonly bytes: Uint8Array; readonly etag: string },
 ): void {
-  const directives = directivesOf(layer);
-  const lasting = [
-    ...OPEN,
-    ...["geowebcache-cache-result", "WMS", "ETag", etag],
-    ...(directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")]),
-  ];
+  const lasting = [...OPEN, "geowebcache-cache-result", "WMS", "ETag", etag, ...cacheControl(layer)];
   if (isNotModified(headers, etag, undefined)) {
     response.writeHead(304, lasting).end();
     return;
@@ -236,13 +230,12 @@ export function sendInfo(
   { layer, request }: UpstreamQuestion,
 ): void {
   // A legend changes as seldom as the layer's tiles; what lies under a pixel may be different already.
-  const lasting = request.kind === "legend" ? directivesOf(layer) : [];
+  const lasting = request.kind === "legend" ? cacheControl(layer) : [];
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
   response.writeHead(200, [
     ...head,
     ...OPEN,
-    "Cache-Control",
-    lasting.join(", ") || "no-store",
+    ...(lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting),
     "Content-Security-Policy",
     "sandbox",
   ]);

@@ -31,6 +31,9 @@ export interface TileRoute {
   readonly rest: readonly string[];
 }
 
+/** Whether a path is the tile doors' to answer, with a refusal perhaps: everything under what `routeOf` begins with. */
+export const isTilePath = (path: string): boolean => /^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(path);
+
 /** The part of the check that does not depend on method, layer or query: 404 of the path comes before 405 (decisions 1). */
 export function routeOf(path: string): Result<TileRoute, Refusal> {
   const segments = splitPath(path);

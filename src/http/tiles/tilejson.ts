@@ -3,7 +3,7 @@ import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import { geographicBox } from "./geographic-box.ts";
+import { geographicBox, WORLD } from "./geographic-box.ts";
 import { type Asked, findFormatAsked, findGrid, findLayer, notFound, WEB_GRID } from "./tile-parts.ts";
 
 /** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
@@ -28,7 +28,7 @@ export const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat): 
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}`,
   contentType: "application/json",
   write: (baseUrl) => {
-    const { minX, minY, maxX, maxY } = geographicBox(layer) ?? { minX: -180, minY: -90, maxX: 180, maxY: 90 };
+    const { minX, minY, maxX, maxY } = geographicBox(layer) ?? WORLD;
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",

@@ -18,7 +18,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { isYFirst } from "./axis-order.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
-import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt } from "./tile-parts.ts";
+import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt, XML_TYPE } from "./tile-parts.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 type Query = ReadonlyMap<string, string>;
@@ -55,7 +55,7 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, Door
 const capabilities130 = (catalogue: Catalogue): Asked => ({
   kind: "document",
   name: "wms/1.3.0",
-  contentType: "text/xml;charset=UTF-8",
+  contentType: XML_TYPE,
   write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
 });
 

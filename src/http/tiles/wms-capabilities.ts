@@ -2,15 +2,13 @@ import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../grid/
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
-import { listedValues } from "../../layer/parameter-filter.ts";
+import { listedValues, stylesFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { isYFirst } from "./axis-order.ts";
-import { geographicBox } from "./geographic-box.ts";
+import { geographicBox, WORLD } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
-
-const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 
 const formatsOf = (layers: readonly Layer[]): readonly string[] => [
   ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
@@ -30,7 +28,7 @@ ${formats.map((f) => `        <Format>${escapeXml(f)}</Format>`).join("\n")}
       </${name}>`;
 
 const stylesOf = (layer: Layer): readonly string[] => {
-  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  const filter = stylesFilter(layer.parameterFilters);
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
@@ -45,7 +43,7 @@ function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
 
 /** A layer without named styles has one to hang a legend on: the door takes its name for the default. */
 function styleElements(layer: Layer, baseUrl: string): string[] {
-  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  const filter = stylesFilter(layer.parameterFilters);
   const styles = stylesOf(layer);
   const shown = filter === undefined && legendOf(layer, undefined) !== undefined ? styleNames(layer) : styles;
   return shown.map((name) => {

@@ -5,6 +5,7 @@ import {
   type ParameterFilter,
   type Parameters,
   parseParameters,
+  stylesFilter,
 } from "../../layer/parameter-filter.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
@@ -18,13 +19,13 @@ const isTaken = (filter: ParameterFilter): boolean =>
 
 /** Whether a name in a request means the default style. */
 export function isDefaultStyle(layer: Layer, style: string): boolean {
-  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  const filter = stylesFilter(layer.parameterFilters);
   return style === "" || (style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter)));
 }
 
 /** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
 export function styleNames(layer: Layer): readonly string[] {
-  const filter = layer.parameterFilters.find((f) => f.key === "STYLES");
+  const filter = stylesFilter(layer.parameterFilters);
   if (filter === undefined) return [DEFAULT_STYLE];
   const [, ...others] = listedValues(filter) ?? [];
   const first = filter.default !== "" ? filter.default : isTaken(filter) ? "" : DEFAULT_STYLE;

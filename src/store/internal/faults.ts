@@ -1,8 +1,6 @@
+import { codeOf } from "../../lib/error-code.ts";
 import { StoreError } from "../blob-store.ts";
 
-/** The system's code of a failed call, such as `ENOENT`. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 
 /** Says in the store's words what failed. */

@@ -5,6 +5,7 @@ import { formatOfExtension } from "../../layer/format.ts";
 import { BLOCK_SIDE } from "../../tile/tile-set.ts";
 import type { Region } from "../blob-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
+import { isAbsent } from "./faults.ts";
 
 /** Names read between two turns of the loop. */
 const READ_AHEAD = 256;
@@ -53,7 +54,7 @@ async function* entriesOf(path: string): AsyncGenerator<Dirent> {
   try {
     directory = await opendir(path, { bufferSize: READ_AHEAD });
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return;
+    if (isAbsent(error)) return;
     throw error;
   }
   yield* directory;
