@@ -69,6 +69,8 @@ export class ActiveJob {
   outage: Promise<"alive" | "was_down"> | undefined;
   /** Looks at what it stores, where the layer asks for that. */
   guard: SeedGuard | undefined;
+  /** Somebody has resumed it since the start of the server: it is no longer guarded. */
+  isLookedAt = false;
   /** Since when there has been no room for its tiles. */
   noRoomSinceMs: number | undefined;
   #cursor = 0n;

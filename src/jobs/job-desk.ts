@@ -60,38 +60,18 @@ export class JobDesk {
     return view.state === "aborted" ? ok(view) : refuse(hasEnded(view));
   }
 
-  /**
-   * What is in flight is cancelled, as by a kill: an upstream that needs rest has it when the answer is sent. Persisted
-   * first, so that no crash makes the job go on.
-   */
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner, now } = this.#parts;
     const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
     if (job.paused) return ok(job.view(now()));
-    const before = job.reason;
-    job.paused = true;
-    job.reason = by === null ? "paused" : `paused by ${by}`;
-    job.dirty = true;
-    this.#persistOr(() => {
-      job.paused = false;
-      job.reason = before;
-    });
-    const { reason } = job;
-    await runner.halt(job);
-    if (job.outcome !== null) return refuse(hasEnded(job.view(now())));
-    // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
-    if (job.paused) {
-      job.reason = reason;
-      job.resumed ||= job.startedMs !== null;
-      job.stopClock(now());
-      job.dirty = true;
-    }
-    return ok(job.view(now()));
+    await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
+    const view = job.view(now());
+    return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   unpause(id: number): Result<JobView, Refusal> {
-    const { runner, now } = this.#parts;
+    const { runner, persist, now } = this.#parts;
     const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
@@ -99,10 +79,15 @@ export class JobDesk {
     job.paused = false;
     job.reason = null;
     job.dirty = true;
-    this.#persistOr(() => {
+    try {
+      persist(() => runner.saveDirty());
+    } catch (error) {
       job.paused = true;
       job.reason = reason;
-    });
+      throw error;
+    }
+    // Whoever resumes a job has seen why it was paused.
+    job.isLookedAt = true;
     runner.wake();
     return ok(job.view(now()));
   }
@@ -142,15 +127,6 @@ export class JobDesk {
   #notLive(id: number): Result<JobView, Refusal> {
     const view = this.#parts.runner.job(id);
     return refuse(view === undefined ? unknownJob(id) : hasEnded(view));
-  }
-
-  #persistOr(undo: () => void): void {
-    try {
-      this.#parts.persist(() => this.#parts.runner.saveDirty());
-    } catch (error) {
-      undo();
-      throw error;
-    }
   }
 }
 

@@ -40,6 +40,11 @@ export class JobAborted extends Error {
   override readonly name = "JobAborted";
 }
 
+/** A job that somebody must look at before it goes on: thrown by its work, told as its reason. */
+export class JobSuspended extends Error {
+  override readonly name = "JobSuspended";
+}
+
 const COUNTS_TOLD_MS = 1_000;
 
 /** A list of a thousand jobs does not tell each zoom of each. */
@@ -196,10 +201,30 @@ export class JobRunner {
     return this.#active.get(id);
   }
 
-  /** Takes the places from a job's tasks, cancelling what is in flight. They are dealt new ones unless it is paused. */
-  async halt(job: ActiveJob): Promise<void> {
+  /**
+   * What is in flight is cancelled, as by a kill: an upstream that needs rest has it once this resolves. Persisted first, so
+   * that no crash makes the job go on.
+   */
+  async pause(job: ActiveJob, reason: string): Promise<void> {
+    const before = job.reason;
+    job.paused = true;
+    job.reason = reason;
+    job.dirty = true;
+    try {
+      this.#parts.persist(() => this.saveDirty());
+    } catch (error) {
+      job.paused = false;
+      job.reason = before;
+      throw error;
+    }
     for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
     await Promise.all(job.tasks.map((task) => task.running));
+    // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
+    if (job.outcome !== null || !job.paused) return;
+    job.reason = reason;
+    job.resumed ||= job.startedMs !== null;
+    job.stopClock(this.#parts.now());
+    job.dirty = true;
   }
 
   /** A job may go on: after the answer. */
@@ -336,6 +361,13 @@ export class JobRunner {
       }
     } catch (error) {
       if (signal.aborted) return;
+      // Neither is awaited: this loop is one of those that they wait for.
+      if (error instanceof JobSuspended) {
+        this.pause(job, error.message).catch((fault: unknown) =>
+          this.#parts.log.error("a job could not be paused", { jobId: job.id, error: String(fault) }),
+        );
+        return;
+      }
       const reason = error instanceof JobAborted ? error.message : `internal error: ${String(error)}`;
       if (!(error instanceof JobAborted))
         this.#parts.log.error("a job failed by a fault", {
@@ -343,7 +375,6 @@ export class JobRunner {
           error: String(error),
           stack: error instanceof Error ? error.stack : undefined,
         });
-      // Not awaited: this loop is one of those that the abort waits for.
       setImmediate(() => void this.#abort(job, reason));
     } finally {
       job.giveBack(task.claim);

@@ -11,7 +11,7 @@ import type { BlobStore } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { JobAborted, type Work } from "./job-runner.ts";
+import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
 import { SeedGuard } from "./seed-guard.ts";
 
@@ -247,16 +247,15 @@ export class Seeding implements Work {
   }
 
   /**
-   * What was stored is looked at by the layer's guard. A suspicious job is aborted: here it can be paused instead, once
-   * jobs can be.
-   * @throws JobAborted
+   * What was stored is looked at by the layer's guard, until somebody has looked.
+   * @throws JobSuspended
    */
   #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {
-    if (seedGuard === undefined) return;
+    if (seedGuard === undefined || job.isLookedAt) return;
     if (job.guard?.options !== seedGuard) job.guard = new SeedGuard(seedGuard);
     for (const { digest, bytes, replaced } of written) {
       const reason = digest === undefined ? undefined : job.guard.look({ digest, bytes, replaced });
-      if (reason !== undefined) throw new JobAborted(`the tiles are suspicious: ${reason}`);
+      if (reason !== undefined) throw new JobSuspended(`paused: the tiles are suspicious: ${reason}`);
     }
   }
 
