@@ -6,6 +6,7 @@ interface Tiles {
   readonly stored: Count;
   readonly skipped: Count;
   readonly failed: Count;
+  readonly unchanged?: Count;
   readonly deleted?: Count;
 }
 
@@ -50,8 +51,8 @@ export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
 const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
 const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
-const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
-  [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
+const workedOff = ({ stored, skipped, unchanged, failed, deleted }: Tiles): bigint =>
+  [stored, skipped, unchanged ?? 0, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
 /** A share of all, with one digit; "" when all is not known. */
 function doneText({ tiles }: JobAnswer): string {
@@ -113,9 +114,15 @@ function leftText({ timeLeft }: JobAnswer): string | undefined {
   return `${durationText(seconds)} (${range}, confidence ${confidence})`;
 }
 
+const KINDS = {
+  seed: ["stored", "skipped", "failed"],
+  reseed: ["stored", "unchanged", "skipped", "failed"],
+  truncate: ["deleted"],
+} as const;
+
 export function showJob(job: JobAnswer): string {
   const { type, tiles, parameters, errors, zooms = [] } = job;
-  const kinds = type === "truncate" ? (["deleted"] as const) : (["stored", "skipped", "failed"] as const);
+  const kinds = KINDS[type];
   const outcomes = kinds.map((kind) => `${tiles[kind] ?? 0} ${kind}`);
   const facts = factList([
     ["job", `${job.id}, ${type} of ${job.layer}${job.retryOf === null ? "" : `, retry of job ${job.retryOf}`}`],

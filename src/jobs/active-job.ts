@@ -106,8 +106,8 @@ export class ActiveJob {
   }
 
   get processed(): bigint {
-    const { deleted, stored, skipped, failed } = this.counts.sum;
-    return this.request.type === "truncate" ? deleted : stored + skipped + failed;
+    const { deleted, stored, skipped, unchanged, failed } = this.counts.sum;
+    return this.request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
   }
 
   get #left(): bigint {

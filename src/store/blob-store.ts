@@ -97,6 +97,11 @@ export interface BlobStore extends AsyncDisposable {
    * or when the scope was dropped in between, nothing is stored.
    */
   put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
+  /**
+   * Whether the tile that is kept is these very bytes: then nothing has to be put. `renew`: it is as if written now, where a
+   * tile's age counts from its last look. False also where `guard` says no, or the time cannot be renewed: put it.
+   */
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
   /** Bytes that the disk takes for a tile of this size. */

@@ -13,6 +13,7 @@ import {
   statfsSync,
   statSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -156,6 +157,22 @@ class FileBlobStore implements BlobStore {
 
   regions({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string | undefined) {
     return regionsOf(this.#zoomPath({ layer, gridSet, parametersId }, z), z, after);
+  }
+
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean {
+    try {
+      if (!guard() || this.stat(at)?.bytes !== bytes.byteLength) return false;
+      const kept = this.get(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      if (time === "renew") {
+        const now = new Date();
+        utimesSync(this.#path(at), now, now);
+      }
+      return true;
+    } catch {
+      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put too.
+      return false;
+    }
   }
 
   /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */

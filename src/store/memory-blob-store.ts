@@ -34,6 +34,12 @@ export function createMemoryBlobStore(): BlobStore {
       tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: Date.now() });
       return { stored: true, replaced };
     },
+    confirm(at, bytes, time, guard) {
+      const kept = found(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      if (time === "renew") tiles.set(keyOf(at), { ...kept, modifiedMs: Date.now() });
+      return true;
+    },
     delete(at) {
       const kept = found(at);
       tiles.delete(keyOf(at));

@@ -5,7 +5,8 @@ const nullable = (type: string) => ({ type: [type, "null"] });
 
 const tiles = {
   type: "object",
-  properties: { total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 },
+  properties: { total: int64, stored: int64, skipped: int64, failed: int64, unchanged: int64, deleted: int64 },
+  description: "unchanged: reseeds only; deleted: truncates only",
 };
 
 const job = {
