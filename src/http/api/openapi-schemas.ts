@@ -1,4 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
+import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
@@ -242,6 +244,12 @@ export const schemas = {
       }),
     ),
     next: { type: ["integer", "null"], format: "int64" },
+  }),
+  WebhookDelivery: object({
+    id: { type: "string", format: "uuid" },
+    event: { enum: JOB_MOMENTS },
+    sentAt: { type: "string", format: "date-time" },
+    job: ref("Job"),
   }),
   Estimate: estimate,
   Layers: layers,
