@@ -91,6 +91,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           initialQuota: () => configuration.diskQuota,
           eviction: () => configuration.eviction,
           sharedStore: () => configuration.store.shared,
+          webhooks: () => configuration.webhooks,
           boot: bootId(),
           now: Date.now,
           random: Math.random,

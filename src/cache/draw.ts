@@ -19,13 +19,15 @@ export interface DrawOrder {
 export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
   wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
 
-/** A tile that was written. `replaced`: bytes of the one before, undefined when there was none. */
+/** A tile that was written, or found to be kept as it was drawn. `replaced`: bytes of the one before, undefined when there was none. */
 export interface WrittenTile {
   readonly x: number;
   readonly y: number;
   readonly z: number;
   readonly bytes: number;
   readonly replaced: number | undefined;
+  /** The store held the very same bytes: they were left as they are, or only their time was renewed. Absent: written. */
+  readonly unchanged?: "left" | "renewed";
   /** Equal for equal bytes; only where the order was watched. */
   readonly digest?: string;
 }
@@ -39,8 +41,13 @@ export interface DrawFailure {
 }
 
 export type DrawOutcome =
-  /** `bytes`: of the tiles that were written. `written`: where the order was watched. */
-  | { readonly kind: "stored"; readonly bytes: number; readonly written?: readonly WrittenTile[] }
+  /** `bytes`: of the tiles that were written. `unchanged`: those that were kept already, as drawn. `written`: where the order was watched. */
+  | {
+      readonly kind: "stored";
+      readonly bytes: number;
+      readonly unchanged: readonly { readonly x: number; readonly y: number }[];
+      readonly written?: readonly WrittenTile[];
+    }
   /** The layer was truncated while this was drawn: drawn, but not kept. */
   | { readonly kind: "stale" }
   /** Drawn, but the store had no room for it. */

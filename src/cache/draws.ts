@@ -199,7 +199,8 @@ export class Draws implements DrawGate, UserDraws {
         }
         return {
           kind: "stored",
-          bytes: result.written.reduce((sum, tile) => sum + tile.bytes, 0),
+          bytes: result.written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
+          unchanged: result.written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
           ...(order.watched === true ? { written: result.written } : {}),
         };
       case "failed":
@@ -281,7 +282,8 @@ export class Draws implements DrawGate, UserDraws {
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
     if (tiles.length === 0) return;
-    this.#memory.forget(tiles.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
+    const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
+    if (renewed.length > 0) this.#memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
     this.#ledger.wrote(tileSet, tiles);
   }
 

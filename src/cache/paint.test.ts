@@ -60,8 +60,8 @@ const filtered: Layer = {
 };
 
 /** Opaque on the left, nothing on the right. */
-const half: Drawing = {
-  kind: "encoded",
+const half = {
+  kind: "encoded" as const,
   bytes: await sharp({ create: { width: 256, height: 256, channels: 4, background: "#3a6ea5" } })
     .extend({ right: 256, background: "#00000000" })
     .png()
@@ -100,4 +100,44 @@ test("a source is told which tile it draws, y from the bottom, but for a metatil
   expect(await asked(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
   expect(await asked(0, { ...one, minX: 2, minY: 0 })).not.toHaveProperty("tile");
   expect(await asked(8, { ...one, minX: 2, maxX: 2 })).not.toHaveProperty("tile");
+});
+
+test("tiles that come out as they are kept are told so and left, or renewed where tiles expire; others are written", async () => {
+  await using store = createMemoryBlobStore();
+  const draw = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array) => {
+    const [subset] = layer.gridSubsets;
+    if (subset === undefined) throw new Error("no grid subset");
+    const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: "image/png", parametersId: "" };
+    const source: Source = { draw: async () => ({ kind: "encoded", bytes }), async [Symbol.asyncDispose]() {} };
+    const { written } = await paint(
+      { tileSet, parameters: {}, rect: ROW, wanted },
+      {
+        layer,
+        subset,
+        format: formatNamed("image/png"),
+        source,
+        store,
+        isCurrent: () => true,
+        storing: () => {},
+        bytesWanted: false,
+      },
+      new AbortController().signal,
+    );
+    return written.map(({ x, unchanged, bytes: size, replaced }) => [x, unchanged, replaced === size]);
+  };
+  const expiring = { ...plain, expireCacheSeconds: 60 };
+  expect(await draw(plain, new Uint8Array([1, 0]), half.bytes)).toEqual([[0, undefined, false]]);
+  expect(await draw(plain, null, half.bytes)).toEqual([
+    [0, "left", true],
+    [1, undefined, false],
+  ]);
+  expect(await draw(expiring, null, half.bytes)).toEqual([
+    [0, "renewed", true],
+    [1, "renewed", true],
+  ]);
+  const mirrored = await sharp(half.bytes).flop().png().toBuffer();
+  expect(await draw(expiring, null, mirrored)).toEqual([
+    [0, undefined, false],
+    [1, undefined, false],
+  ]);
 });

@@ -120,7 +120,9 @@ export async function paint(
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
   try {
-    return { ...(await keepTiles(order, tiles, store, parts.isCurrent)), upstreamMs };
+    // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+    const same = layer.expireCacheSeconds > 0 ? "renew" : "keep";
+    return { ...(await keepTiles(order, tiles, store, same, parts.isCurrent)), upstreamMs };
   } finally {
     parts.storing(false);
   }
@@ -156,6 +158,7 @@ async function keepTiles(
   order: DrawOrder,
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
   store: BlobStore,
+  same: "keep" | "renew",
   isCurrent: () => boolean,
 ): Promise<Omit<Painting, "upstreamMs">> {
   const { tileSet, rect } = order;
@@ -166,13 +169,18 @@ async function keepTiles(
   try {
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
-      const put = await store.put({ tileSet, x, y, z: rect.z }, bytes, isCurrent);
+      const at = { tileSet, x, y, z: rect.z };
+      const isSame = store.confirm(at, bytes, same, isCurrent);
+      const put = isSame
+        ? ({ stored: true, replaced: bytes.byteLength } as const)
+        : await store.put(at, bytes, isCurrent);
       if (!put.stored) {
         stale = true;
         break;
       }
+      const unchanged = isSame ? ({ unchanged: same === "renew" ? "renewed" : "left" } as const) : {};
       const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...digest });
+      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...unchanged, ...digest });
     }
     if (written.length > 0 && tileSet.parametersId !== "") {
       await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);

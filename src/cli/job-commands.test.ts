@@ -27,8 +27,14 @@ test("seed --wait shows how the job ended, truncate empties a range and then the
   expect(seeded.stdout).toMatch(/^Job \d+: seed of ws:roads, zoom 0-2, 42 tiles\.$/m);
   expect(seeded.stdout).toMatch(/^tiles: +42: 42 stored, 0 skipped, 0 failed$/m);
   expect(seeded.stdout).toMatch(/^ +2 +32 +32 +0 +0 +[\d.]+ KiB$/m);
-  const again = await run("reseed", "ws:roads", "--grid-set", "EPSG:4326", "--zoom", "1", "--wait", "--json");
-  expect(JSON.parse(again.stdout)).toMatchObject({ type: "reseed", outcome: "done", tiles: { total: 8, stored: 8 } });
+  const again = await run("reseed", "ws:roads", "--grid-set", "EPSG:4326", "--zoom", "1", "--wait");
+  expect(again.stdout).toMatch(/^tiles: +8: 8 stored, of which 8 unchanged, 0 skipped, 0 failed$/m);
+  const { stdout } = await run("job", idOf(again.stdout), "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    type: "reseed",
+    outcome: "done",
+    tiles: { total: 8, stored: 8, unchanged: 8 },
+  });
   const range = ["--grid-set", "EPSG:4326", "--zoom", "2", "--bounds", "-180,-90,0,90"];
   const part = await run("truncate", "ws:roads", ...range, "--wait");
   expect([part.code, part.stdout], part.stderr).toEqual([0, expect.stringMatching(/^tiles: +16: 16 deleted$/m)]);

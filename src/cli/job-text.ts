@@ -6,6 +6,7 @@ interface Tiles {
   readonly stored: Count;
   readonly skipped: Count;
   readonly failed: Count;
+  readonly unchanged?: Count;
   readonly deleted?: Count;
 }
 
@@ -113,10 +114,16 @@ function leftText({ timeLeft }: JobAnswer): string | undefined {
   return `${durationText(seconds)} (${range}, confidence ${confidence})`;
 }
 
+const KINDS = {
+  seed: ["stored", "skipped", "failed"],
+  reseed: ["stored", "unchanged", "skipped", "failed"],
+  truncate: ["deleted"],
+} as const;
+
 export function showJob(job: JobAnswer): string {
   const { type, tiles, parameters, errors, zooms = [] } = job;
-  const kinds = type === "truncate" ? (["deleted"] as const) : (["stored", "skipped", "failed"] as const);
-  const outcomes = kinds.map((kind) => `${tiles[kind] ?? 0} ${kind}`);
+  const kinds = KINDS[type];
+  const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);
   const facts = factList([
     ["job", `${job.id}, ${type} of ${job.layer}${job.retryOf === null ? "" : `, retry of job ${job.retryOf}`}`],
     ["grid set", job.gridSet ?? "all"],

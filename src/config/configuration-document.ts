@@ -1,5 +1,6 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import type { Extent, GridSet } from "../grid/grid-set.ts";
+import { type Webhook, webhookOrigin } from "../jobs/webhook.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { Configuration } from "./configuration.ts";
@@ -64,6 +65,14 @@ const evictionDocument = ({ minFreeBytes, minFreeInodes, pins, floors, ...plain 
   floors: floors.map(({ layer, bytes }) => ({ layer, value: String(bytes), units: "B" })),
 });
 
+/** The path of an address, like its credentials, may be a key. */
+const webhookDocument = (webhook: Webhook) => ({
+  url: `${webhookOrigin(webhook)}/${MASKED}`,
+  events: webhook.events,
+  ...(webhook.layers === null ? {} : { layers: webhook.layers }),
+  secret: MASKED,
+});
+
 /** A configuration in the shape of its file, all defaults filled in, secrets masked: for people to read. */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;
@@ -80,5 +89,6 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     jobs: configuration.jobs,
     compat: configuration.compat,
     store: configuration.store,
+    webhooks: configuration.webhooks.map(webhookDocument),
   };
 }

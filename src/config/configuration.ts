@@ -1,5 +1,6 @@
 import type { CompatOptions, ServerOptions, User } from "../http/options.ts";
 import type { JobOptions } from "../jobs/job-options.ts";
+import type { Webhook } from "../jobs/webhook.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
@@ -19,6 +20,7 @@ export interface Configuration {
   /** The initial quota, while none is persisted. */
   readonly diskQuota: QuotaConfiguration;
   readonly eviction: EvictionOptions;
+  readonly webhooks: readonly Webhook[];
   /** Told to the operator once, at start and reload. */
   readonly warnings: readonly string[];
 }

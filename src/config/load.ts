@@ -12,6 +12,7 @@ import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
 import { buildServer, isLoopback } from "./internal/build-server.ts";
 import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
+import { buildWebhooks } from "./internal/build-webhooks.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { conform } from "./internal/conform.ts";
 import { lay, readOverrides } from "./internal/overrides.ts";
@@ -29,6 +30,7 @@ import {
   ServerSchema,
   StoreSchema,
   UserSchema,
+  WebhookSchema,
 } from "./internal/schema.ts";
 import { fits, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
@@ -181,6 +183,12 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     eviction: problems.within(["layers"])
       ? buildEviction({ ...eviction, pins: [], floors: [] }, [], ["eviction"], problems)
       : buildEviction(eviction, layers, ["eviction"], problems),
+    webhooks: buildWebhooks(
+      items(WebhookSchema, "webhooks"),
+      problems.within(["layers"]) ? undefined : known,
+      ["webhooks"],
+      problems,
+    ),
     warnings,
   };
 }

@@ -1,6 +1,7 @@
+import { jsonText } from "../lib/json-text.ts";
 import type { Refusal, RefusalCode } from "../lib/refusal.ts";
 import type { Answer } from "./reply.ts";
-import { jsonText, textType } from "./reply.ts";
+import { textType } from "./reply.ts";
 
 /** The one place that knows statuses. A code that is not listed here does not compile. */
 function statusOf(code: RefusalCode): number {

@@ -8,6 +8,7 @@ import { viewOf } from "./job-view.ts";
 import { type JobWalk, walksOf } from "./job-walk.ts";
 import { RateMeter } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
+import type { JobMoment } from "./webhook.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -62,6 +63,8 @@ export class ActiveJob {
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
   dirty = false;
+  /** What webhooks were told of it last. */
+  announced: Extract<JobMoment, "pending" | "running" | "paused">;
   /** What was told of it last, and when. */
   told: { readonly standing: string; readonly ms: number } | undefined;
   /** A metatile that has been drawn: what a probe of the upstream asks for. */
@@ -89,6 +92,7 @@ export class ActiveJob {
     this.retryOf = stored.retryOf;
     this.paused = stored.paused;
     this.startedMs = stored.startedMs;
+    this.announced = this.moment;
     this.resumed = resumed && stored.startedMs !== null;
     this.taskIds = stored.tasks.map((t) => t.id);
     this.tasks = stored.tasks
@@ -106,8 +110,8 @@ export class ActiveJob {
   }
 
   get processed(): bigint {
-    const { deleted, stored, skipped, failed } = this.counts.sum;
-    return this.request.type === "truncate" ? deleted : stored + skipped + failed;
+    const { deleted, stored, skipped, unchanged, failed } = this.counts.sum;
+    return this.request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
   }
 
   get #left(): bigint {
@@ -118,6 +122,12 @@ export class ActiveJob {
   get state(): "pending" | "running" | "done" | "aborted" {
     if (this.outcome !== null) return this.outcome === "aborted" ? "aborted" : "done";
     return this.tasks.some((t) => t.status === 1) ? "running" : "pending";
+  }
+
+  /** How it stands with it, in the words of webhooks: a task that yields its place for a moment is at work. */
+  get moment(): Extract<JobMoment, "pending" | "running" | "paused"> {
+    if (this.paused) return "paused";
+    return this.startedMs === null ? "pending" : "running";
   }
 
   locate(n: bigint): Located {

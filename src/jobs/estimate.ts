@@ -16,7 +16,7 @@ export interface EstimateView {
   /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
   readonly fitsQuota: boolean | null;
   readonly fitsDisk: boolean | null;
-  /** At which the last jobs of the layer have stored tiles. */
+  /** At which the last jobs of the layer have drawn tiles. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
   readonly zooms: readonly {
@@ -117,10 +117,11 @@ function fitsQuota(growth: bigint, layer: string, { ledger, quota }: EstimateSou
   );
 }
 
-/** Stored tiles per second of work: what was skipped took no drawing. */
+/** Tiles drawn per second of work: what was skipped took no drawing. */
 function rateOf(jobs: readonly JobView[]): number | null {
-  const drawing = jobs.filter(({ type, tiles }) => type !== "truncate" && tiles.stored > 0n);
+  const drawnBy = ({ type, tiles }: JobView): bigint => (type === "truncate" ? 0n : tiles.stored);
+  const drawing = jobs.filter((job) => drawnBy(job) > 0n);
   const seconds = drawing.reduce((sum, job) => sum + job.secondsWorked, 0);
-  const stored = drawing.reduce((sum, job) => sum + job.tiles.stored, 0n);
-  return seconds > 0 ? Number(stored) / seconds : null;
+  const drawn = drawing.reduce((sum, job) => sum + drawnBy(job), 0n);
+  return seconds > 0 ? Number(drawn) / seconds : null;
 }

@@ -3,6 +3,8 @@ export interface Counts {
   readonly total: bigint;
   readonly stored: bigint;
   readonly skipped: bigint;
+  /** Drawn, and kept already as they were drawn. */
+  readonly unchanged: bigint;
   readonly failed: bigint;
   readonly deleted: bigint;
   readonly bytes: bigint;
@@ -13,13 +15,14 @@ export interface ZoomCountsText extends Readonly<Record<keyof Counts, string>> {
   readonly z: number;
 }
 
-const NAMES = ["total", "stored", "skipped", "failed", "deleted", "bytes"] as const;
-const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, failed: 0n, deleted: 0n, bytes: 0n };
+const NAMES = ["total", "stored", "skipped", "unchanged", "failed", "deleted", "bytes"] as const;
+const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, unchanged: 0n, failed: 0n, deleted: 0n, bytes: 0n };
 
 const added = (to: Counts, change: Partial<Counts>): Counts => ({
   total: to.total + (change.total ?? 0n),
   stored: to.stored + (change.stored ?? 0n),
   skipped: to.skipped + (change.skipped ?? 0n),
+  unchanged: to.unchanged + (change.unchanged ?? 0n),
   failed: to.failed + (change.failed ?? 0n),
   deleted: to.deleted + (change.deleted ?? 0n),
   bytes: to.bytes + (change.bytes ?? 0n),
@@ -59,6 +62,7 @@ export class JobCounts {
         total: String(c.total),
         stored: String(c.stored),
         skipped: String(c.skipped),
+        unchanged: String(c.unchanged),
         failed: String(c.failed),
         deleted: String(c.deleted),
         bytes: String(c.bytes),

@@ -7,6 +7,7 @@ export interface JobProgress {
   readonly total: string;
   readonly stored: string;
   readonly skipped: string;
+  readonly unchanged: string;
   readonly failed: string;
   readonly deleted: string;
   readonly retries: number;
@@ -24,10 +25,11 @@ export interface JobProgress {
 /** Counts as they are persisted: in all, and by zoom. */
 export const countsProgress = (
   counts: JobCounts,
-): Pick<JobProgress, "total" | "stored" | "skipped" | "failed" | "deleted" | "zooms"> => ({
+): Pick<JobProgress, "total" | "stored" | "skipped" | "unchanged" | "failed" | "deleted" | "zooms"> => ({
   total: String(counts.sum.total),
   stored: String(counts.sum.stored),
   skipped: String(counts.sum.skipped),
+  unchanged: String(counts.sum.unchanged),
   failed: String(counts.sum.failed),
   deleted: String(counts.sum.deleted),
   zooms: counts.toJSON(),

@@ -10,6 +10,7 @@ import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
+import type { JobMoment } from "./webhook.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -29,6 +30,8 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
   readonly beforeAbort: () => Promise<void>;
+  /** Something has happened to a job: called inside the transaction that writes it. */
+  readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
   /** Told what has been persisted of a job. */
   readonly told: (job: JobView) => void;
   readonly now: () => number;
@@ -96,30 +99,28 @@ export class JobRunner {
   }
 
   submit(made: NewJob): SubmittedJob {
-    const { jobs, catalogue, now, persist } = this.#parts;
+    const { jobs, catalogue, now, persist, announce } = this.#parts;
+    const { request, progress, origin, retryOf } = made;
     let ids = { jobId: 0, taskIds: [] as readonly number[] };
     const nowMs = now();
+    const stored = (): StoredJob => ({
+      id: ids.jobId,
+      state: "pending",
+      request,
+      progress,
+      createdMs: nowMs,
+      startedMs: null,
+      endedMs: null,
+      tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+      paused: false,
+      createdBy: origin.by,
+      retryOf,
+    });
     persist(() => {
       ids = jobs.insert(made, nowMs);
+      announce("pending", request.layer, () => viewOf({ ...stored(), taskIds: ids.taskIds }, undefined));
     });
-    const { request, progress, origin, retryOf } = made;
-    const job = new ActiveJob(
-      {
-        id: ids.jobId,
-        state: "pending",
-        request,
-        progress,
-        createdMs: nowMs,
-        startedMs: null,
-        endedMs: null,
-        tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
-        paused: false,
-        createdBy: origin.by,
-        retryOf,
-      },
-      metatileFor(catalogue().layers.get(request.layer), request.format),
-      false,
-    );
+    const job = new ActiveJob(stored(), metatileFor(catalogue().layers.get(request.layer), request.format), false);
     this.#active.set(job.id, job);
     this.#ranges = undefined;
     this.#turns.push(job);
@@ -290,7 +291,11 @@ export class JobRunner {
     job.paused = false;
     this.#totals.end(job);
     this.#untold.add(job);
-    this.#save(() => this.#saveJob(job));
+    const { outcome: end } = job;
+    this.#save(() => {
+      this.#saveJob(job);
+      this.#parts.announce(end, job.request.layer, () => job.view(now()));
+    });
     this.#active.delete(job.id);
     this.#ranges = undefined;
     const turn = this.#turns.indexOf(job);
@@ -406,8 +411,19 @@ export class JobRunner {
         job.dirty = true;
       });
       this.#saveJob(job);
+      this.#announceMoment(job);
       for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
     }
+  }
+
+  #announceMoment(job: ActiveJob): void {
+    const { announced: before, moment } = job;
+    if (moment === before) return;
+    job.announced = moment;
+    this.#parts.onRollback(() => {
+      job.announced = before;
+    });
+    this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.now()));
   }
 
   /** After a commit: tells what has been saved, but of counts alone no more than once a second. */

@@ -1,5 +1,6 @@
 import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState } from "./job.ts";
+import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
 
 export const jobMigrations: Migrations = {
@@ -240,14 +241,23 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
   };
 }
 
-/** What jobs written by older versions do not have. Their counts were not told by zoom: they all go to the first. */
-function sinceAdded(
-  { zoomStart }: JobRequest,
-  written: Omit<JobProgress, "abortedBy" | "zooms" | "workedMs"> & Partial<JobProgress>,
-): JobProgress {
+/** As written by older versions: without what has been added since. */
+type WrittenProgress = Omit<JobProgress, "abortedBy" | "zooms" | "workedMs" | "unchanged"> &
+  Partial<Omit<JobProgress, "zooms">> & {
+    readonly zooms?: readonly (Omit<ZoomCountsText, "unchanged"> & Partial<ZoomCountsText>)[];
+  };
+
+/** What they do not have. Where their counts were not told by zoom, they all go to the first. */
+function sinceAdded({ zoomStart }: JobRequest, written: WrittenProgress): JobProgress {
   const { total, stored, skipped, failed, deleted } = written;
-  const all = { z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" };
-  return { abortedBy: null, zooms: [all], workedMs: 0, ...written };
+  const zooms = written.zooms ?? [{ z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" }];
+  return {
+    abortedBy: null,
+    workedMs: 0,
+    unchanged: "0",
+    ...written,
+    zooms: zooms.map((zoom) => ({ unchanged: "0", ...zoom })),
+  };
 }
 
 const failedTileOf = (row: Row): FailedTile => ({

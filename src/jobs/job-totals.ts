@@ -17,7 +17,7 @@ export interface JobMetrics {
   readonly retries: number;
 }
 
-const TILE_OUTCOMES = ["stored", "skipped", "failed", "deleted"] as const;
+const TILE_OUTCOMES = ["stored", "skipped", "unchanged", "failed", "deleted"] as const;
 type TileOutcome = (typeof TILE_OUTCOMES)[number];
 const OUTCOMES: readonly JobOutcome[] = ["done", "done_with_failures", "aborted"];
 

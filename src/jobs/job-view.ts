@@ -7,8 +7,11 @@ export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
 /** Over all the time that it was at work. */
 function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): Pace {
-  const { stored, skipped, failed, deleted } = counts;
-  const tiles = type === "truncate" ? BigInt(deleted) : BigInt(stored) + BigInt(skipped) + BigInt(failed);
+  const { stored, skipped, unchanged, failed, deleted } = counts;
+  const tiles =
+    type === "truncate"
+      ? BigInt(deleted)
+      : [stored, skipped, unchanged, failed].reduce((sum, count) => sum + BigInt(count), 0n);
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
 }
 
@@ -56,12 +59,13 @@ export function viewOf(
 
 const tilesOf = (
   { type }: StoredJob["request"],
-  counts: Pick<JobProgress, "total" | "stored" | "skipped" | "failed" | "deleted">,
+  counts: Pick<JobProgress, "total" | "stored" | "skipped" | "unchanged" | "failed" | "deleted">,
 ): JobTiles => ({
   total: BigInt(counts.total),
-  stored: BigInt(counts.stored),
+  stored: BigInt(counts.stored) + BigInt(counts.unchanged),
   skipped: BigInt(counts.skipped),
   failed: BigInt(counts.failed),
+  ...(type === "reseed" ? { unchanged: BigInt(counts.unchanged) } : {}),
   ...(type === "truncate" ? { deleted: BigInt(counts.deleted) } : {}),
 });
 

@@ -86,6 +86,8 @@ export interface JobTiles {
   readonly stored: bigint;
   readonly skipped: bigint;
   readonly failed: bigint;
+  /** Reseeds only: drawn, and kept already as they were drawn. */
+  readonly unchanged?: bigint;
   /** Truncates only. */
   readonly deleted?: bigint;
 }

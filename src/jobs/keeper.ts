@@ -44,6 +44,10 @@ import { tileFacts } from "./tile-facts.ts";
 import { Truncation } from "./truncation.ts";
 import { usageView } from "./usage-view.ts";
 import { UserWrites } from "./user-writes.ts";
+import type { Webhook } from "./webhook.ts";
+import { WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
+import { createWebhookPost } from "./webhook-post.ts";
+import { type WebhookMetrics, Webhooks } from "./webhooks.ts";
 
 export interface KeeperParts {
   readonly db: Database;
@@ -59,6 +63,7 @@ export interface KeeperParts {
   readonly boot: string | undefined;
   readonly now: () => number;
   readonly random: () => number;
+  readonly webhooks: () => readonly Webhook[];
   /** What has been persisted of jobs. */
   readonly tell: (event: JobEvent) => void;
   readonly log: Logger;
@@ -88,6 +93,7 @@ export class Keeper implements Operations {
   readonly #adoption: Adoption;
   readonly #trend: UsageTrend;
   readonly #accesses: AccessLog;
+  readonly #webhooks: Webhooks;
   #simulating = false;
   #verification: Verification | undefined;
   #commit: Promise<void> | undefined;
@@ -108,6 +114,7 @@ export class Keeper implements Operations {
       quotaMigrations,
       usageTrendMigrations,
       accessLogMigrations,
+      webhookMigrations,
     ]);
     this.#ledger = new Ledger(db, store, parts.boot, now);
     const drops = new Drops(db, store, this.#ledger, gate);
@@ -133,6 +140,17 @@ export class Keeper implements Operations {
       room: () => store.room(),
       evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
       now,
+      log,
+    });
+    this.#webhooks = new Webhooks({
+      outbox: new WebhookOutbox(db),
+      webhooks: parts.webhooks,
+      post: createWebhookPost(),
+      transaction: (body) => db.transaction(body),
+      onRollback: (undo) => db.onRollback(undo),
+      fault: (error) => this.#fault(error),
+      now,
+      random,
       log,
     });
     const jobs = new JobStore(db);
@@ -167,6 +185,7 @@ export class Keeper implements Operations {
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
       beforeAbort: () => this.#enforcer.cleanUp(),
+      announce: (moment, layer, view) => this.#webhooks.announce(moment, layer, view),
       told: (job) => parts.tell({ kind: "job", job }),
       now,
       log,
@@ -191,6 +210,7 @@ export class Keeper implements Operations {
 
   /** Jobs go on, what a crash left open is counted, what drops left behind is reclaimed. */
   start(): void {
+    this.#webhooks.reconfigured();
     this.#runner.start();
     this.#recountInTurns();
     this.#reclaim.sweep();
@@ -216,6 +236,7 @@ export class Keeper implements Operations {
       this.#persist(() => this.#runner.saveDirty());
     }
     this.#runner.tell();
+    this.#webhooks.tick();
     const nowMs = this.#parts.now();
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     const isDue = nowMs - this.#lastTrimMs >= 60_000;
@@ -389,8 +410,8 @@ export class Keeper implements Operations {
     return this.#desk.failedTiles(id, after, limit);
   }
 
-  async jobMetrics(): Promise<JobMetrics> {
-    return this.#runner.metrics();
+  async jobMetrics(): Promise<JobMetrics & { readonly webhooks: WebhookMetrics }> {
+    return { ...this.#runner.metrics(), webhooks: this.#webhooks.metrics() };
   }
 
   /** What a crash left open is counted before anybody is told. */
@@ -473,6 +494,7 @@ export class Keeper implements Operations {
 
   /** The catalogue has been replaced by a reload. */
   async layersChanged(): Promise<void> {
+    this.#webhooks.reconfigured();
     await this.#runner.layersChanged();
     this.#forgetQuotasOfUnknownLayers();
     this.#enforcer.schedule();
@@ -504,5 +526,6 @@ export class Keeper implements Operations {
       this.#runner.saveDirty();
       this.#accesses.write(this.#parts.now());
     });
+    await this.#webhooks.close();
   }
 }

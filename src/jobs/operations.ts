@@ -18,6 +18,7 @@ import type {
 } from "./job.ts";
 import type { FailedTilePage } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
+import type { WebhookMetrics } from "./webhooks.ts";
 
 /** What is kept at one zoom of one tile set. */
 export interface ZoomUsage {
@@ -118,7 +119,7 @@ export interface Operations {
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */
-  jobMetrics(): Promise<JobMetrics>;
+  jobMetrics(): Promise<JobMetrics & { readonly webhooks: WebhookMetrics }>;
   /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
   usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
   /** Begins to compare the ledger with the store; one at a time. False: one is running. */

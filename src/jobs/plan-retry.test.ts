@@ -36,8 +36,8 @@ const request: JobRequest = {
 function progress(fields: Partial<JobProgress>): JobProgress {
   const all = { ...emptyProgress(request), ...fields };
   const [first, ...others] = all.zooms;
-  const { stored, skipped, failed } = all;
-  return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, failed }, ...others] };
+  const { stored, skipped, unchanged, failed } = all;
+  return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, unchanged, failed }, ...others] };
 }
 const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
 const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
@@ -63,9 +63,10 @@ test("the metatiles of failed tiles are left, each once, and the total is exactl
 });
 
 test("an aborted job leaves what it did not come to, and what failed before", () => {
-  const again = plan({ outcome: "aborted", stored: "40", skipped: "7", failed: "1", finished: [["0", "3"]] }, [
-    failedTile(0, 0, 0),
-  ]);
+  const again = plan(
+    { outcome: "aborted", stored: "10", unchanged: "30", skipped: "7", failed: "1", finished: [["0", "3"]] },
+    [failedTile(0, 0, 0)],
+  );
   expect(again).toMatchObject({ total: String(320 - 48 + 16), finished: [["1", "3"]] });
 });
 

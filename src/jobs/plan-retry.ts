@@ -21,8 +21,8 @@ export function planRetry(
   const walks = walksOf(request, metatileFactors);
   const finished = IntervalSet.from(progress.finished);
   const left = new JobCounts();
-  for (const { z, total, stored, skipped, failed: bad } of progress.zooms)
-    left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(bad) });
+  for (const { z, total, stored, skipped, unchanged, failed: bad } of progress.zooms)
+    left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(unchanged) - BigInt(bad) });
   for (const { x, y, z } of failed) {
     const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
     if (at === undefined) continue;

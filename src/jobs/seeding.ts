@@ -126,12 +126,14 @@ export class Seeding implements Work {
     // Counted anew, the ledger is what the store holds at this moment.
     if (this.#parts.sharedStore()) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
-    // A resumed reseed has renewed what is younger than itself; a seed renews what has expired.
+    // A resumed reseed has written or confirmed what is younger than itself; a seed renews what has expired.
     const youngerThan = reseed
       ? (job.startedMs ?? job.createdMs)
       : layer.expireCacheSeconds > 0
         ? now() - layer.expireCacheSeconds * 1000
         : 0;
+    const timeOf = (kept: ReturnType<BlobStore["stat"]>): number =>
+      (reseed ? kept?.confirmedMs : kept?.modifiedMs) ?? 0;
     const width = rect.maxX - rect.minX + 1;
     const wanted = new Uint8Array(width * (rect.maxY - rect.minY + 1));
     let any = false;
@@ -139,8 +141,7 @@ export class Seeding implements Work {
       for (let x = rect.minX; x <= rect.maxX; x++) {
         const kept =
           presence.has(x, y) &&
-          (presence.oldestMs >= youngerThan ||
-            (store.stat({ tileSet, x, y, z: rect.z })?.modifiedMs ?? 0) >= youngerThan);
+          (presence.oldestMs >= youngerThan || timeOf(store.stat({ tileSet, x, y, z: rect.z })) >= youngerThan);
         if (kept) continue;
         wanted[(y - rect.minY) * width + (x - rect.minX)] = 1;
         if (rectHolds(counted, x, y)) any = true;
@@ -149,12 +150,15 @@ export class Seeding implements Work {
     return any ? wanted : "none";
   }
 
-  /** Books a metatile: what was wanted is stored or failed, the rest was there. */
+  /** Books a metatile: what was wanted is stored, was kept as drawn, or failed; the rest was there. */
   #finish(
     job: ActiveJob,
     task: Task,
     { n, rect, counted }: Metatile,
-    done: { wanted: Uint8Array | null; failed: true } | { wanted: Uint8Array | null; bytes: number } | undefined,
+    done:
+      | { wanted: Uint8Array | null; failed: true }
+      | { wanted: Uint8Array | null; drawn: Extract<DrawOutcome, { readonly kind: "stored" }> }
+      | undefined,
   ): void {
     let worked = 0n;
     let all = 0n;
@@ -167,7 +171,14 @@ export class Seeding implements Work {
     const skipped = all - worked;
     if (done === undefined) job.counts.add(rect.z, { skipped });
     else if ("failed" in done) job.counts.add(rect.z, { skipped, failed: worked });
-    else job.counts.add(rect.z, { skipped, stored: worked, bytes: BigInt(done.bytes) });
+    else {
+      // A seed draws what is missing or has expired: that the picture of an expired tile is the same makes it no less fresh.
+      const same = job.request.type === "reseed" ? done.drawn.unchanged : [];
+      const counts = ({ x, y }: { x: number; y: number }) =>
+        rectHolds(counted, x, y) && isWanted(done.wanted, rect, x, y);
+      const unchanged = BigInt(same.filter(counts).length);
+      job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.drawn.bytes) });
+    }
     task.processed += all;
     task.claim = task.claim.filter((other) => other !== n);
     job.finished.add(n);
@@ -211,7 +222,7 @@ export class Seeding implements Work {
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;
-          this.#finish(job, task, metatile, { wanted, bytes: outcome.bytes });
+          this.#finish(job, task, metatile, { wanted, drawn: outcome });
           return this.#lookAt(job, layer, outcome.written ?? []);
         case "cancelled":
           return;

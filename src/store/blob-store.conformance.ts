@@ -43,6 +43,23 @@ export function blobStoreConformance(make: () => BlobStore): void {
     expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
     expect(store.stat(at(0, 0, 0))?.bytes).toBe(9);
   });
+  test("the very same bytes are confirmed, with their time or a new one; other bytes, none, or a guard's no are not", async () => {
+    const store = make();
+    const place = at(0, 0, 0);
+    expect(store.confirm(place, of(7), "keep", yes)).toBe(false);
+    await store.put(place, of(7), yes);
+    const before = store.stat(place)?.modifiedMs ?? 0;
+    expect(store.confirm(place, new Uint8Array(7), "renew", yes)).toBe(false);
+    expect(store.confirm(place, of(8), "renew", yes)).toBe(false);
+    expect(store.confirm(place, of(7), "renew", () => false)).toBe(false);
+    expect(store.confirm(place, of(7), "keep", yes)).toBe(true);
+    const confirmed = store.stat(place);
+    expect(confirmed).toMatchObject({ bytes: 7, modifiedMs: before });
+    expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
+    expect(store.confirm(place, of(7), "renew", yes)).toBe(true);
+    expect(store.stat(place)?.bytes).toBe(7);
+    expect(store.stat(place)?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
+  });
   test("nothing is stored when the guard says no", async () => {
     const store = make();
     expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });

@@ -90,13 +90,20 @@ export interface BlobStore extends AsyncDisposable {
   get(at: TileAddress): StoredTile | undefined;
   /** What the tile is called in the store, relative to its root: for people who look for it. It need not be there. */
   keyOf(at: TileAddress): string;
-  /** Bytes and time without reading; undefined: not kept. */
-  stat(at: TileAddress): { readonly bytes: number; readonly modifiedMs: number } | undefined;
+  /** Bytes and times without reading; undefined: not kept. `confirmedMs`: when these bytes were put or confirmed last. */
+  stat(
+    at: TileAddress,
+  ): { readonly bytes: number; readonly modifiedMs: number; readonly confirmedMs: number } | undefined;
   /**
    * Replaces a tile atomically. `guard` is asked synchronously right before the tile becomes readable; when it says no,
    * or when the scope was dropped in between, nothing is stored.
    */
   put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
+  /**
+   * Whether the tile that is kept is these very bytes: then nothing has to be put. `renew`: it is as if written now, where a
+   * tile's age counts from its last look. False also where `guard` says no, or the time cannot be renewed: put it.
+   */
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
   /** Bytes that the disk takes for a tile of this size. */

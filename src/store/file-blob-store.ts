@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -13,6 +14,7 @@ import {
   statfsSync,
   statSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -123,7 +125,9 @@ class FileBlobStore implements BlobStore {
 
   stat(at: TileAddress) {
     const found = statSync(this.#path(at), { throwIfNoEntry: false });
-    return found === undefined || found.size === 0 ? undefined : { bytes: found.size, modifiedMs: found.mtimeMs };
+    if (found === undefined || found.size === 0) return undefined;
+    // The file system's own time of the last change of a file or of its attributes.
+    return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
   }
 
   delete(at: TileAddress): number | undefined {
@@ -156,6 +160,27 @@ class FileBlobStore implements BlobStore {
 
   regions({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string | undefined) {
     return regionsOf(this.#zoomPath({ layer, gridSet, parametersId }, z), z, after);
+  }
+
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean {
+    try {
+      const path = this.#path(at);
+      const before = guard() ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      if (before === undefined || before.size === 0 || before.size !== bytes.byteLength) return false;
+      const kept = this.get(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      if (time === "renew") {
+        const now = new Date();
+        utimesSync(path, now, now);
+      } else {
+        // Sets `confirmedMs` and nothing else: what a job has looked at it must find again after a crash.
+        chmodSync(path, before.mode & 0o7777);
+      }
+      return true;
+    } catch {
+      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put too.
+      return false;
+    }
   }
 
   /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */

@@ -6,6 +6,7 @@ interface Kept {
   readonly at: TileAddress;
   readonly bytes: Uint8Array;
   readonly modifiedMs: number;
+  readonly confirmedMs: number;
 }
 
 /** A store that forgets with its process: for tests, and to keep the interface honest. */
@@ -26,13 +27,23 @@ export function createMemoryBlobStore(): BlobStore {
     get: (at) => found(at),
     stat(at) {
       const kept = found(at);
-      return kept === undefined ? undefined : { bytes: kept.bytes.byteLength, modifiedMs: kept.modifiedMs };
+      if (kept === undefined) return undefined;
+      const { bytes, modifiedMs, confirmedMs } = kept;
+      return { bytes: bytes.byteLength, modifiedMs, confirmedMs };
     },
     async put(at, bytes, guard) {
       if (!guard()) return { stored: false };
       const replaced = found(at)?.bytes.byteLength;
-      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: Date.now() });
+      const nowMs = Date.now();
+      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: nowMs, confirmedMs: nowMs });
       return { stored: true, replaced };
+    },
+    confirm(at, bytes, time, guard) {
+      const kept = found(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      const confirmedMs = Date.now();
+      tiles.set(keyOf(at), { ...kept, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
+      return true;
     },
     delete(at) {
       const kept = found(at);

@@ -155,7 +155,7 @@ test("truncate then seed in one burst leaves all tiles of the seed", async () =>
   await expectExact(at.server);
 });
 
-test("a seed stores only what is missing, a reseed everything", async () => {
+test("a seed stores only what is missing, a reseed draws everything", async () => {
   const at = await start();
   await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
   const fetched = at.upstream.asked.length;
@@ -163,7 +163,7 @@ test("a seed stores only what is missing, a reseed everything", async () => {
   expect(again.tiles).toMatchObject({ total: 341, stored: 0, skipped: 341 });
   expect(at.upstream.asked.length).toBe(fetched);
   const reseed = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4, type: "reseed" }));
-  expect(reseed.tiles).toMatchObject({ total: 341, stored: 341, skipped: 0 });
+  expect(reseed.tiles).toMatchObject({ total: 341, stored: 341, unchanged: 341, skipped: 0 });
   expect(at.upstream.asked.length).toBe(2 * fetched);
   await expectExact(at.server);
 });

@@ -102,6 +102,7 @@ export interface TilesJson {
   readonly stored: number;
   readonly skipped: number;
   readonly failed: number;
+  readonly unchanged?: number;
   readonly deleted?: number;
 }
 

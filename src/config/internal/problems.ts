@@ -32,14 +32,22 @@ export interface Origins {
   writtenAs(path: Path): string | undefined;
 }
 
-const SECRET_KEYS: readonly (string | number)[] = ["password", "passwordHash", "username", "vendorParameters"];
+const SECRET_KEYS: readonly (string | number)[] = [
+  "password",
+  "passwordHash",
+  "username",
+  "vendorParameters",
+  "secret",
+];
 
 /** What may be shown of a value: nothing of secrets, nothing of what maps and lists hold. */
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
   const secret =
     path.some((key) => SECRET_KEYS.includes(key)) ||
     // Instead of a user, somebody's `admin:secret` may stand here.
-    (path[0] === "users" && path.length < 3);
+    (path[0] === "users" && path.length < 3) ||
+    // Many addresses of webhooks are keys.
+    (path[0] === "webhooks" && (path.length < 3 || path[2] === "url"));
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
   const written = origins.writtenAs(path) ?? value;
   return shown(typeof written === "string" ? written.replace(/\/\/[^/@]*@/, "//***@") : written);

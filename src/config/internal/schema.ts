@@ -1,3 +1,4 @@
+import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
@@ -261,6 +262,14 @@ export const StoreSchema = strict({
   shared: optional(Type.Boolean()),
 });
 
+export const WebhookSchema = strict({
+  url: text,
+  /** `ended`: all three ends. */
+  events: optional(Type.Array(Type.Enum([...JOB_MOMENTS, "ended"]), { minItems: 1 })),
+  layers: optional(Type.Array(text, { minItems: 1 })),
+  secret: text,
+});
+
 export const ConfigurationSchema = strict({
   server: optional(ServerSchema),
   dataDir: optional(text),
@@ -273,6 +282,7 @@ export const ConfigurationSchema = strict({
   jobs: optional(JobsSchema),
   compat: optional(CompatSchema),
   store: optional(StoreSchema),
+  webhooks: optional(Type.Array(WebhookSchema)),
 });
 
 export type LayerDocument = Static<typeof LayerSchema>;

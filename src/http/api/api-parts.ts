@@ -1,10 +1,11 @@
 import type { JobOptions } from "../../jobs/job-options.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import { jsonText } from "../../lib/json-text.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Readiness } from "../readiness.ts";
-import { type Answer, jsonText } from "../reply.ts";
+import type { Answer } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
 import type { JobEvents } from "./job-events.ts";
 

@@ -1,9 +1,9 @@
 import type { JobEvent, JobView } from "../../jobs/job.ts";
 import type { Operations } from "../../jobs/operations.ts";
+import { jsonText } from "../../lib/json-text.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
-import { jsonText } from "../reply.ts";
 import type { Resource } from "../resource.ts";
 import { type ApiParts, layerOf, reader } from "./api-parts.ts";
 import type { JobEvents } from "./job-events.ts";

@@ -4,10 +4,11 @@ import type { JobView } from "../../jobs/job.ts";
 import type { FailedTile, FailedTilePage } from "../../jobs/job-store.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { findSubset } from "../../layer/layer.ts";
+import { jsonText } from "../../lib/json-text.ts";
 import { badField, type Refusal, unknownJob } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
-import { type Answer, jsonText } from "../reply.ts";
+import type { Answer } from "../reply.ts";
 import type { Resource } from "../resource.ts";
 import { type ApiParts, json, limitOf, reader } from "./api-parts.ts";
 

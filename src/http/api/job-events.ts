@@ -1,5 +1,5 @@
 import type { JobEvent } from "../../jobs/job.ts";
-import { jsonText } from "../reply.ts";
+import { jsonText } from "../../lib/json-text.ts";
 
 /** An event with its place in the order; its data is made once, however many listen. */
 interface Numbered {

@@ -1,4 +1,5 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
+import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { int64, ref } from "./openapi-schemas.ts";
 
@@ -115,6 +116,26 @@ export const jobPaths = {
       summary: "A new job over what failed, or what an aborted job did not come to",
       parameters: [id, idempotencyKey],
       responses: { 201: made, 404: failed, 409: failed, 422: failed },
+    },
+  },
+};
+
+const header = (name: string, schema: object) => ({ name, in: "header", required: true, schema });
+
+/** What this server asks of others. */
+export const webhooks = {
+  job: {
+    post: {
+      operationId: "tellOfJob",
+      summary:
+        "Tells a configured webhook of a job; sent again, under the same id, until it is answered with 200 to 299",
+      parameters: [
+        header("X-Nuthatch-Event", { enum: JOB_MOMENTS }),
+        header("X-Nuthatch-Delivery", { type: "string", format: "uuid" }),
+        header("X-Nuthatch-Signature", { type: "string", pattern: "^sha256=[0-9a-f]{64}$" }),
+      ],
+      requestBody: { required: true, content: { "application/json": { schema: ref("WebhookDelivery") } } },
+      responses: { "2XX": { description: "Taken" } },
     },
   },
 };

@@ -1,4 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
+import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
@@ -9,7 +11,13 @@ const object = (properties: object, optional: readonly string[] = []) => ({
   properties,
 });
 
-const tiles = object({ total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 }, ["deleted"]);
+const tiles = {
+  ...object({ total: int64, stored: int64, skipped: int64, failed: int64, unchanged: int64, deleted: int64 }, [
+    "unchanged",
+    "deleted",
+  ]),
+  description: "unchanged: reseeds only, of those stored; deleted: truncates only",
+};
 
 const job = object(
   {
@@ -242,6 +250,12 @@ export const schemas = {
       }),
     ),
     next: { type: ["integer", "null"], format: "int64" },
+  }),
+  WebhookDelivery: object({
+    id: { type: "string", format: "uuid" },
+    event: { enum: JOB_MOMENTS },
+    sentAt: { type: "string", format: "date-time" },
+    job: ref("Job"),
   }),
   Estimate: estimate,
   Layers: layers,

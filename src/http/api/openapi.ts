@@ -1,4 +1,4 @@
-import { jobPaths } from "./openapi-jobs.ts";
+import { jobPaths, webhooks } from "./openapi-jobs.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { policy, ref, schemas } from "./openapi-schemas.ts";
 
@@ -17,6 +17,7 @@ export function openApi(base: string): unknown {
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
     },
     security: [{ basic: [] }, {}],
+    webhooks,
     paths: {
       ...jobPaths,
       "/layers": {

@@ -59,6 +59,12 @@ export async function metricsText(sample: Sample): Promise<string> {
   counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]);
   counter("job_retries_total", "Draws of jobs that were tried again", [[{}, jobs.retries]]);
 
+  counter("webhook_deliveries_total", "What webhooks were to be told, by what became of it; failed: given up", [
+    [{ outcome: "delivered" }, jobs.webhooks.delivered],
+    [{ outcome: "failed" }, jobs.webhooks.failed],
+  ]);
+  gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
+
   const { tiles, memory, upstreams, measures, listeners } = front;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],

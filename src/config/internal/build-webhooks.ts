@@ -1,0 +1,47 @@
+import querystring from "node:querystring";
+import { ENDS, type JobMoment, type Webhook, webhookId } from "../../jobs/webhook.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { WebhookSchema } from "./schema.ts";
+import type { Static } from "./shape.ts";
+
+type Document = Static<typeof WebhookSchema>;
+
+const momentsOf = (event: NonNullable<Document["events"]>[number]): readonly JobMoment[] =>
+  event === "ended" ? ENDS : [event];
+
+/** `layers`: the names that there are; undefined: they are wrong themselves. No problem shows an address: many are keys. */
+export function buildWebhooks(
+  documents: readonly (Document | undefined)[],
+  layers: readonly string[] | undefined,
+  at: Path,
+  problems: Problems,
+): readonly Webhook[] {
+  const webhooks = new Map<string, Webhook>();
+  for (const [i, document] of documents.entries()) {
+    if (document === undefined) continue;
+    const path = [...at, i];
+    for (const [n, name] of (document.layers ?? []).entries())
+      if (layers?.includes(name) === false)
+        problems.add([...path, "layers", n], `unknown layer ${JSON.stringify(name)}${didYouMean(name, layers)}`);
+    const url = URL.canParse(document.url) ? new URL(document.url) : undefined;
+    if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+      problems.add([...path, "url"], "expected an address with http:// or https://");
+      continue;
+    }
+    const credentials = `${querystring.unescape(url.username)}:${querystring.unescape(url.password)}`;
+    url.username = "";
+    url.password = "";
+    url.hash = "";
+    if (webhooks.has(url.href)) problems.add([...path, "url"], "the same address is given twice");
+    webhooks.set(url.href, {
+      id: webhookId(url.href),
+      url: url.href,
+      ...(credentials === ":" ? {} : { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
+      events: [...new Set((document.events ?? ["ended"]).flatMap(momentsOf))],
+      layers: document.layers ?? null,
+      secret: document.secret,
+    });
+  }
+  return [...webhooks.values()];
+}

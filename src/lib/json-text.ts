@@ -1,0 +1,11 @@
+import { asciiJson } from "./escape.ts";
+
+/** JSON in ASCII, bigints as integers, no blanks. */
+export function jsonText(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "string") return asciiJson(value);
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([key, member]) => `${asciiJson(key)}:${jsonText(member)}`).join(",")}}`;
+}

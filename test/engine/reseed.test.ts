@@ -1,0 +1,126 @@
+import { statSync, utimesSync } from "node:fs";
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { type Behaviour, drawAfter, picture, startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+const TILE = `/xyz/${LAYER}/3/4/2.png`;
+const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3, format: "image/png", threadCount: 2 };
+/** Of zoom 0 to 3. */
+const TILES = 85;
+const HOUR_MS = 3_600_000;
+
+async function start(extra = "") {
+  running.upstream = await startUpstream();
+  running.server = await startServer({
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, extra }]),
+  });
+  return { server: running.server, upstream: running.upstream };
+}
+
+const reseed = async (server: TestServer) => ended(server, await seed(server, LAYER, { ...range, type: "reseed" }));
+
+/** By file: another inode is a file written anew. */
+const files = (server: TestServer) =>
+  new Map(
+    scanStore(server.dataDir).files.map((file) => {
+      const { ino, mtimeMs } = statSync(file);
+      return [file, { ino, mtimeMs }];
+    }),
+  );
+
+/** Puts everything stored into the past. */
+function age(server: TestServer, ms: number): void {
+  const then = new Date(Date.now() - ms);
+  for (const file of scanStore(server.dataDir).files) utimesSync(file, then, then);
+}
+
+async function read(server: TestServer) {
+  const response = await fetch(server.url + TILE);
+  await response.arrayBuffer();
+  const { headers } = response;
+  const result = headers.get("geowebcache-cache-result");
+  return { result, etag: headers.get("etag"), modified: headers.get("last-modified") };
+}
+
+test("a reseed writes what has changed, leaves and counts what has not, and a hit stays in memory", async () => {
+  const { server, upstream } = await start();
+  await ended(server, await seed(server, LAYER, range));
+  age(server, HOUR_MS);
+  const before = files(server);
+  const first = await read(server);
+  const again = await reseed(server);
+  expect(again).toMatchObject({ outcome: "done", bytes: 0 });
+  expect(again.tiles).toEqual({ total: TILES, stored: TILES, skipped: 0, failed: 0, unchanged: TILES });
+  expect(again.zooms?.map(({ tiles }) => tiles.unchanged)).toEqual([1, 4, 16, 64]);
+  expect(files(server)).toEqual(before);
+  expect(await read(server)).toEqual(first);
+
+  // Every second picture is another one.
+  const half: Behaviour = ({ n, width, height }, response) => {
+    if (n % 2 === 0) return "draw";
+    response.writeHead(200, { "Content-Type": "image/png" }).end(picture(width, height, 20, 64));
+    return "handled";
+  };
+  upstream.behaviour = half;
+  const partly = await reseed(server);
+  const { stored, unchanged = 0 } = partly.tiles;
+  expect(stored).toBe(TILES);
+  const now = files(server);
+  const written = [...now].filter(([file, { ino }]) => before.get(file)?.ino !== ino);
+  expect([written.length, partly.bytes > 0]).toEqual([stored - unchanged, true]);
+  expect(Math.min(stored - unchanged, unchanged)).toBeGreaterThan(0);
+  await expectExact(server);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain(`nuthatch_job_tiles_total{type="reseed",outcome="unchanged"} ${TILES + unchanged}\n`);
+  expect(metrics).toMatch(/^nuthatch_tile_requests_total\{result="memory_hit"\} 1$/m);
+});
+
+test("where tiles expire, users and reseeds make unchanged ones fresh again, with their ETag and without writing them", async () => {
+  const { server, upstream } = await start("expireCacheSeconds: 3600");
+  await ended(server, await seed(server, LAYER, range));
+  const young = await read(server);
+  age(server, 2 * HOUR_MS);
+  // Memory holds it as it was: another look at the store needs another life of the server.
+  const later = await server.restart("SIGTERM");
+  running.server = later;
+  const before = files(later);
+  const asked = upstream.asked.length;
+  expect(await read(later)).toMatchObject({ result: "MISS", etag: young.etag });
+  expect(await read(later)).toMatchObject({ result: "HIT", etag: young.etag });
+  expect(upstream.asked.length).toBe(asked + 1);
+  const again = await reseed(later);
+  expect(again).toMatchObject({ bytes: 0, tiles: { stored: TILES, unchanged: TILES } });
+  const now = files(later);
+  const hourAgo = Date.now() - HOUR_MS;
+  for (const [file, { ino, mtimeMs }] of now) expect([ino, mtimeMs > hourAgo]).toEqual([before.get(file)?.ino, true]);
+  expect(await read(later)).toMatchObject({ result: "HIT", etag: young.etag });
+  await expectExact(later);
+});
+
+test("a reseed that is killed goes on, and its counts add up to its total", async () => {
+  const { server, upstream } = await start();
+  const more = { ...range, zoomStop: 4, threadCount: 4 };
+  await ended(server, await seed(server, LAYER, more));
+  const before = files(server);
+  const metatiles = upstream.asked.length;
+  upstream.behaviour = drawAfter(60);
+  const id = await seed(server, LAYER, { ...more, type: "reseed" });
+  const told = await until("some of it is done", async () => {
+    const { tiles } = await job(server, id);
+    return (tiles.unchanged ?? 0) > 40 ? tiles : undefined;
+  });
+  const later = await server.restart("SIGKILL");
+  running.server = later;
+  const { tiles, outcome } = await ended(later, id);
+  expect([outcome, tiles]).toEqual(["done", { total: 341, stored: 341, skipped: 0, failed: 0, unchanged: 341 }]);
+  expect(told.unchanged).toBeLessThan(341);
+  expect(upstream.asked.length, "nothing twice but what was in flight").toBeLessThanOrEqual(2 * metatiles + 4);
+  expect(files(later)).toEqual(before);
+  await expectExact(later);
+});
