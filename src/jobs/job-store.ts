@@ -1,5 +1,5 @@
 import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
-import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState } from "./job.ts";
+import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 
 export const jobMigrations: Migrations = {
@@ -21,6 +21,9 @@ export const jobMigrations: Migrations = {
      CREATE TABLE job_key (account TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job INTEGER NOT NULL,
        PRIMARY KEY (account, key)) WITHOUT ROWID;
      CREATE INDEX job_key_job ON job_key (job);`,
+    `ALTER TABLE job ADD COLUMN schedule TEXT;
+     ALTER TABLE job ADD COLUMN hold TEXT;
+     CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
   ],
 };
 
@@ -42,6 +45,9 @@ export interface StoredJob {
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
+  /** The name of the schedule that made it; null: an operator did. */
+  readonly schedule: string | null;
+  readonly hold: WindowHold | null;
 }
 
 /** What is there of a job before it is in the database. */
@@ -50,6 +56,9 @@ export interface NewJob {
   readonly progress: JobProgress;
   readonly origin: JobOrigin;
   readonly retryOf: number | null;
+  readonly schedule: string | null;
+  /** `held`: it begins paused, for the reason that is in its progress. */
+  readonly hold: WindowHold | null;
 }
 
 export interface FailedTile {
@@ -77,14 +86,28 @@ export class JobStore {
     this.#db = db;
   }
 
-  insert({ request, progress, origin, retryOf }: NewJob, nowMs: number): { jobId: number; taskIds: number[] } {
+  insert(
+    { request, progress, origin, retryOf, schedule, hold }: NewJob,
+    nowMs: number,
+  ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
     const job = this.#db
       .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?)`,
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(request.layer, request.type, JSON.stringify(request), JSON.stringify(progress), nowMs, by, retryOf);
+      .run(
+        request.layer,
+        request.type,
+        JSON.stringify(request),
+        JSON.stringify(progress),
+        nowMs,
+        by,
+        retryOf,
+        schedule,
+        hold,
+        hold === "held" ? 1 : 0,
+      );
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
@@ -96,11 +119,13 @@ export class JobStore {
     return { jobId: job.lastInsertRowid, taskIds };
   }
 
-  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "tasks">): void {
-    const { id, state, progress, startedMs, endedMs, paused } = job;
+  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "tasks">): void {
+    const { id, state, progress, startedMs, endedMs, paused, hold } = job;
     this.#db
-      .prepare("UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ? WHERE id = ?")
-      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, id);
+      .prepare(
+        "UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ? WHERE id = ?",
+      )
+      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, hold, id);
   }
 
   /** The job that an account's key has made, and of what it was the digest. */
@@ -163,6 +188,7 @@ export class JobStore {
       ["layer", filter.layer],
       ["state", filter.state],
       ["type", filter.type],
+      ["schedule", filter.schedule],
     ] as const) {
       if (value === undefined) continue;
       wheres.push(`${column} = ?`);
@@ -211,6 +237,8 @@ export class JobStore {
       paused: int(row, "paused") === 1,
       createdBy: row["created_by"] === null ? null : text(row, "created_by"),
       retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
+      schedule: row["schedule"] === null ? null : text(row, "schedule"),
+      hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
       tasks: this.#db
         .prepare("SELECT id, state, processed FROM task WHERE job = ? ORDER BY id")
         .all(id)
@@ -244,6 +272,11 @@ const failedTileOf = (row: Row): FailedTile => ({
 function stateOf(state: string): JobState {
   if (state === "pending" || state === "running" || state === "done" || state === "aborted") return state;
   throw new TypeError(`the database holds the job state ${state}`);
+}
+
+function holdOf(hold: string): WindowHold {
+  if (hold === "held" || hold === "released") return hold;
+  throw new TypeError(`the database holds ${hold} for what the window of a schedule does to a job`);
 }
 
 function taskStateOf(state: string): StoredTask["state"] {

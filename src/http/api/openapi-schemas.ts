@@ -46,6 +46,7 @@ const job = {
     createdBy: nullable("string"),
     abortedBy: nullable("string"),
     retryOf: { type: ["integer", "null"], format: "int64" },
+    schedule: nullable("string"),
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
