@@ -9,6 +9,7 @@ import { holdCommand, jobCommand, jobsCommand, retryCommand } from "./job-comman
 import { killCommand } from "./kill-command.ts";
 import { layersCommand } from "./layers-command.ts";
 import { quotaCommand } from "./quota-command.ts";
+import { scheduleCommand } from "./schedule-command.ts";
 import { seedCommand } from "./seed-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { statusCommand } from "./status-command.ts";
@@ -36,6 +37,7 @@ const program = new Command("nuthatch")
   .addCommand(holdCommand("pause"))
   .addCommand(holdCommand("resume"))
   .addCommand(retryCommand())
+  .addCommand(scheduleCommand())
   .addCommand(quotaCommand())
   .addCommand(explainCommand());
 
