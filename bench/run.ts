@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { benchHits } from "./hits.ts";
+import { benchJobs } from "./jobs.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
@@ -21,6 +22,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["seed", benchSeed],
   ["ledger", benchLedger],
   ["quota", benchQuota],
+  ["jobs", benchJobs],
 ]);
 
 async function benchTruncateBoth(): Promise<void> {

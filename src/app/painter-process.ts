@@ -43,7 +43,7 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
 }
 
 function startPainter(): void {
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, Promise<Source>>();
   /** The oldest generation of a layer that may be stored, where it is not the first. */
   const oldest = new Map<string, number>();
   let layers = new Map<string, Layer>();
@@ -52,7 +52,7 @@ function startPainter(): void {
   let storing = 0;
   let settled: (() => void)[] = [];
 
-  const sourceOf = (options: SourceOptions): Source => {
+  const sourceOf = (options: SourceOptions): Promise<Source> => {
     const key = JSON.stringify(options);
     const known = sources.get(key);
     if (known !== undefined) return known;
@@ -75,7 +75,7 @@ function startPainter(): void {
           layer,
           subset,
           format,
-          source: sourceOf(layer.source),
+          source: await sourceOf(layer.source),
           store: opened,
           isCurrent: () => generation >= (oldest.get(layer.name) ?? 0) && !isOrphan(),
           storing: (busy) => {
@@ -118,7 +118,7 @@ function startPainter(): void {
       const layer = layers.get(name);
       if (layer === undefined) return { kind: "cancelled" };
       const beganMs = performance.now();
-      const source = sourceOf(layer.source);
+      const source = await sourceOf(layer.source);
       if (source.ask === undefined) throw new Error(`the source of ${name} knows pictures only`);
       try {
         return { kind: "info", info: await source.ask(question, new AbortController().signal) };
@@ -137,11 +137,11 @@ function startPainter(): void {
       for (const [key, source] of sources) {
         if (used.has(key)) continue;
         sources.delete(key);
-        void source[Symbol.asyncDispose]();
+        void source.then((opened) => opened[Symbol.asyncDispose]());
       }
     },
     async close() {
-      await Promise.all([...sources.values()].map((source) => source[Symbol.asyncDispose]()));
+      await Promise.all([...sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
       await opened?.[Symbol.asyncDispose]();
       setImmediate(() => process.exit(0));
     },

@@ -73,7 +73,13 @@ test("the example of the decisions is read word for word", async () => {
       globalQuota: { value: "20", units: "MiB" },
       layerQuotas: [],
     },
-    jobs: { maxRunningTasks: 32, maxThreadCount: 128, outageLimitSeconds: 3600, historyDays: 30 },
+    jobs: {
+      maxRunningTasks: 32,
+      maxThreadCount: 128,
+      outageLimitSeconds: 3600,
+      historyDays: 30,
+      historyJobs: 1_000_000,
+    },
   });
   expect(configuration.warnings).toEqual([expect.stringMatching(/admin cannot log in/)]);
   const [roads] = configuration.layers;

@@ -169,6 +169,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
       maxThreadCount: 128,
       outageLimitSeconds: 3600,
       historyDays: 30,
+      historyJobs: 1_000_000,
       ...section(JobsSchema, "jobs"),
     },
     compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },

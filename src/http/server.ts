@@ -33,6 +33,7 @@ import {
   underMount,
 } from "./request.ts";
 import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
+import { SilentConnections } from "./silent-connections.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
@@ -59,6 +60,8 @@ export interface HttpServer {
 }
 
 const PATH_LIMIT = 8 * 1024;
+/** What a connection made just before the shutdown has to say its first request. */
+const LAST_WORD_MS = 500;
 /** Users' draws are shared and never cancelled: one signal for all. */
 const NEVER = new AbortController().signal;
 
@@ -87,6 +90,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
   });
+  const silent = new SilentConnections(server);
   server.on("request", (request, response) => {
     void serve(request, response).catch((error: unknown) => {
       if (error instanceof ClientGone) return;
@@ -259,10 +263,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A keep-alive connection that has become idle would hold `close` for its whole time-out.
       const idle = setInterval(() => server.closeIdleConnections(), 50);
+      const unheard = setTimeout(() => silent.close(), Math.min(LAST_WORD_MS, graceMs));
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
       server.closeIdleConnections();
       await closed;
       clearInterval(idle);
+      clearTimeout(unheard);
       clearTimeout(cut);
     },
   };

@@ -7,4 +7,6 @@ export interface JobOptions {
   readonly outageLimitSeconds: number;
   /** How long ended jobs are kept. */
   readonly historyDays: number;
+  /** Of so many jobs, ended or not, the last ones are kept. */
+  readonly historyJobs: number;
 }

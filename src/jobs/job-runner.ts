@@ -6,7 +6,7 @@ import type { SeedRange } from "../quota/enforcer.ts";
 import { ActiveJob, type Task } from "./active-job.ts";
 import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import type { JobStore, NewJob } from "./job-store.ts";
+import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
@@ -48,11 +48,13 @@ export class JobSuspended extends Error {
 const COUNTS_TOLD_MS = 1_000;
 
 /** A list of a thousand jobs does not tell each zoom of each. */
-function listed(view: JobView | undefined): JobView[] {
-  if (view === undefined) return [];
+function listed(view: JobView): JobView {
   const { zooms, ...rest } = view;
-  return [rest];
+  return rest;
 }
+
+const endedView = (stored: StoredJob): JobView =>
+  viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
 
 /**
  * Deals the running places round robin over the jobs, so that a big job never holds up a small one.
@@ -153,13 +155,14 @@ export class JobRunner {
     const active = this.#active.get(id);
     if (active !== undefined) return active.view(this.#parts.now());
     const stored = this.#parts.jobs.find(id);
-    return stored === undefined
-      ? undefined
-      : viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
+    return stored === undefined ? undefined : endedView(stored);
   }
 
   list(filter: JobFilter): JobView[] {
-    return this.#parts.jobs.list(filter).flatMap(({ id }) => listed(this.job(id)));
+    const nowMs = this.#parts.now();
+    return this.#parts.jobs
+      .list(filter)
+      .map((stored) => listed(this.#active.get(stored.id)?.view(nowMs) ?? endedView(stored)));
   }
 
   /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
@@ -425,7 +428,7 @@ export class JobRunner {
       if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
       job.told = { standing, ms: nowMs };
       this.#untold.delete(job);
-      for (const view of listed(job.view(nowMs))) this.#parts.told(view);
+      this.#parts.told(listed(job.view(nowMs)));
     }
   }
 

@@ -21,6 +21,9 @@ export const jobMigrations: Migrations = {
      CREATE TABLE job_key (account TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job INTEGER NOT NULL,
        PRIMARY KEY (account, key)) WITHOUT ROWID;
      CREATE INDEX job_key_job ON job_key (job);`,
+    // So that a list asks no more of a long history than of a short one.
+    `CREATE INDEX job_layer ON job (layer);
+     CREATE INDEX job_type ON job (type);`,
     `ALTER TABLE job ADD COLUMN schedule TEXT;
      ALTER TABLE job ADD COLUMN hold TEXT;
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
@@ -169,15 +172,12 @@ export class JobStore {
 
   /** Jobs that have not ended, in the order they were accepted. */
   unfinished(): StoredJob[] {
-    return this.#db
-      .prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id")
-      .all()
-      .map((row) => this.#job(row));
+    const rows = this.#db.prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id").all();
+    return this.#jobs(rows);
   }
 
   find(id: number): StoredJob | undefined {
-    const row = this.#db.prepare("SELECT * FROM job WHERE id = ?").get(id);
-    return row === undefined ? undefined : this.#job(row);
+    return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
 
   /** Newest first. */
@@ -198,16 +198,23 @@ export class JobStore {
       wheres.push("id < ?");
       values.push(filter.after);
     }
-    return this.#db
+    const rows = this.#db
       .prepare(`SELECT * FROM job WHERE ${wheres.join(" AND ")} ORDER BY id DESC LIMIT ?`)
-      .all(...values, filter.limit)
-      .map((row) => this.#job(row));
+      .all(...values, filter.limit);
+    return this.#jobs(rows);
   }
 
-  /** Forgets jobs that ended before a time, a few at once. */
-  trim(beforeMs: number, limit: number): void {
+  /** Forgets jobs that ended before a time, and those that are not among the last `kept`, a few at once. @returns how many */
+  trim(beforeMs: number, kept: number, limit: number): number {
     const old = this.#db.prepare("SELECT id FROM job WHERE ended_ms < ? LIMIT ?").all(beforeMs, limit);
-    for (const row of old) this.delete(int(row, "id"));
+    const many = this.#db
+      .prepare(
+        "SELECT id FROM job WHERE id <= (SELECT max(id) FROM job) - ? AND ended_ms IS NOT NULL ORDER BY id LIMIT ?",
+      )
+      .all(kept, limit);
+    const ids = new Set([...old, ...many].map((row) => int(row, "id")));
+    for (const id of ids) this.delete(id);
+    return ids.size;
   }
 
   delete(id: number): void {
@@ -221,34 +228,44 @@ export class JobStore {
     }
   }
 
-  #job(row: Row): StoredJob {
-    const id = int(row, "id");
-    // Both texts were written by this file.
-    const request: JobRequest = JSON.parse(text(row, "request"));
-    const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
-    return {
-      id,
-      state: stateOf(text(row, "state")),
-      request,
-      progress,
-      createdMs: int(row, "created_ms"),
-      startedMs: row["started_ms"] === null ? null : int(row, "started_ms"),
-      endedMs: row["ended_ms"] === null ? null : int(row, "ended_ms"),
-      paused: int(row, "paused") === 1,
-      createdBy: row["created_by"] === null ? null : text(row, "created_by"),
-      retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
-      schedule: row["schedule"] === null ? null : text(row, "schedule"),
-      hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
-      tasks: this.#db
-        .prepare("SELECT id, state, processed FROM task WHERE job = ? ORDER BY id")
-        .all(id)
-        .map((t) => ({
-          id: int(t, "id"),
-          state: taskStateOf(text(t, "state")),
-          processed: BigInt(text(t, "processed")),
-        })),
-    };
+  /** With their tasks, which are asked for once for all. */
+  #jobs(rows: readonly Row[]): StoredJob[] {
+    const tasks = new Map<number, StoredTask[]>(rows.map((row) => [int(row, "id"), []]));
+    const found = this.#db
+      .prepare(
+        "SELECT job, id, state, processed FROM task WHERE job IN (SELECT value FROM json_each(?)) ORDER BY job, id",
+      )
+      .all(JSON.stringify([...tasks.keys()]));
+    for (const task of found) {
+      tasks.get(int(task, "job"))?.push({
+        id: int(task, "id"),
+        state: taskStateOf(text(task, "state")),
+        processed: BigInt(text(task, "processed")),
+      });
+    }
+    return rows.map((row) => storedJobOf(row, tasks.get(int(row, "id")) ?? []));
   }
+}
+
+function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
+  // Both texts were written by this file.
+  const request: JobRequest = JSON.parse(text(row, "request"));
+  const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
+  return {
+    id: int(row, "id"),
+    state: stateOf(text(row, "state")),
+    request,
+    progress,
+    createdMs: int(row, "created_ms"),
+    startedMs: row["started_ms"] === null ? null : int(row, "started_ms"),
+    endedMs: row["ended_ms"] === null ? null : int(row, "ended_ms"),
+    paused: int(row, "paused") === 1,
+    createdBy: row["created_by"] === null ? null : text(row, "created_by"),
+    retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
+    schedule: row["schedule"] === null ? null : text(row, "schedule"),
+    hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
+    tasks,
+  };
 }
 
 /** What jobs written by older versions do not have. Their counts were not told by zoom: they all go to the first. */

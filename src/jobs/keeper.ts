@@ -69,6 +69,7 @@ export interface KeeperParts {
 
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
+const TRIMMED_AT_ONCE = 500;
 /** An estimate takes the rate of so many of the last jobs of the layer. */
 const JOBS_TO_JUDGE = 20;
 
@@ -99,6 +100,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   readonly #closing = new AbortController();
   #failure: string | undefined;
   #lastTrimMs = 0;
+  #moreToTrim = false;
 
   constructor(parts: KeeperParts) {
     const { db, store, gate, catalogue, jobOptions, now, random, log } = parts;
@@ -228,10 +230,20 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     this.#runner.tell();
     const nowMs = this.#parts.now();
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
-    if (nowMs - this.#lastTrimMs < 60_000) return;
-    this.#lastTrimMs = nowMs;
-    this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
-    this.#persist(() => jobs.trim(nowMs - this.#parts.jobOptions().historyDays * DAY_MS, 1000));
+    const isDue = nowMs - this.#lastTrimMs >= 60_000;
+    if (isDue) {
+      this.#lastTrimMs = nowMs;
+      this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
+    }
+    if (isDue || this.#moreToTrim) this.#trim(jobs, nowMs);
+  }
+
+  #trim(jobs: JobStore, nowMs: number): void {
+    const { historyDays, historyJobs } = this.#parts.jobOptions();
+    this.#persist(() => {
+      const trimmed = jobs.trim(nowMs - historyDays * DAY_MS, historyJobs, TRIMMED_AT_ONCE);
+      this.#moreToTrim = trimmed >= TRIMMED_AT_ONCE;
+    });
   }
 
   #persist(also?: () => void): void {

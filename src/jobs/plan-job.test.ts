@@ -6,7 +6,13 @@ import type { JobOptions } from "./job-options.ts";
 import { planExtentTruncate, planSeed } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 
-const OPTIONS: JobOptions = { maxRunningTasks: 32, maxThreadCount: 128, outageLimitSeconds: 3600, historyDays: 30 };
+const OPTIONS: JobOptions = {
+  maxRunningTasks: 32,
+  maxThreadCount: 128,
+  outageLimitSeconds: 3600,
+  historyDays: 30,
+  historyJobs: 1000,
+};
 
 function grid(id: string, srs: number, half: number, levels: number): GridSet {
   return {

@@ -49,7 +49,13 @@ function live() {
   db.migrate([jobMigrations, scheduleMigrations]);
   const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const options = () => ({ maxRunningTasks: 4, maxThreadCount: 4, outageLimitSeconds: 1, historyDays: 1 });
+  const options = () => ({
+    maxRunningTasks: 4,
+    maxThreadCount: 4,
+    outageLimitSeconds: 1,
+    historyDays: 1,
+    historyJobs: 100,
+  });
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
   const runner = new JobRunner({

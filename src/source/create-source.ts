@@ -1,27 +1,21 @@
 import type { SourceOptions } from "../layer/layer.ts";
-import { createArcgisSource } from "./arcgis-source.ts";
-import { createArchiveSource } from "./archive-source.ts";
-import { createDemoSource } from "./demo-source.ts";
 import type { Source } from "./source.ts";
-import { createWmsSource } from "./wms-source.ts";
-import { createWmtsSource } from "./wmts-source.ts";
-import { createXyzSource } from "./xyz-source.ts";
 
-/** A source of the kind its options name. */
-export function createSource(options: SourceOptions): Source {
+/** A source of the kind its options name. Only that kind's code is loaded: painters start while somebody waits. */
+export async function createSource(options: SourceOptions): Promise<Source> {
   switch (options.type) {
     case "wms":
-      return createWmsSource(options);
+      return (await import("./wms-source.ts")).createWmsSource(options);
     case "xyz":
-      return createXyzSource(options);
+      return (await import("./xyz-source.ts")).createXyzSource(options);
     case "wmts":
-      return createWmtsSource(options);
+      return (await import("./wmts-source.ts")).createWmtsSource(options);
     case "arcgis":
-      return createArcgisSource(options);
+      return (await import("./arcgis-source.ts")).createArcgisSource(options);
     case "mbtiles":
     case "pmtiles":
-      return createArchiveSource(options);
+      return (await import("./archive-source.ts")).createArchiveSource(options);
     case "demo":
-      return createDemoSource(options);
+      return (await import("./demo-source.ts")).createDemoSource(options);
   }
 }

@@ -3,9 +3,9 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import type { Extent, GridSet } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import { formatOf } from "../layer/format.ts";
-import { createSource } from "./create-source.ts";
 import { projectionOf } from "./demo/projection.ts";
 import { shapesOf } from "./demo/shapes.ts";
+import { createDemoSource } from "./demo-source.ts";
 import { SourceError } from "./source.ts";
 
 function grid(id: string): GridSet {
@@ -26,7 +26,7 @@ async function draw(
 ): Promise<Raster> {
   if (png === undefined) throw new Error("no PNG");
   const { width = 256, height = 256, parameters = {} } = options;
-  const drawing = await createSource({ type: "demo", dataset, connections: 1 }).draw(
+  const drawing = await createDemoSource({ type: "demo", dataset, connections: 1 }).draw(
     { gridSet, extent: { minX, minY, maxX, maxY }, width, height, format: png, parameters },
     new AbortController().signal,
   );
@@ -203,7 +203,7 @@ test("what lies far away, and the smallest area, are drawn without a hitch", asy
 
 test("a cancelled draw is a SourceError", async () => {
   if (png === undefined) throw new Error("no PNG");
-  const source = createSource({ type: "demo", dataset: "world", connections: 1 });
+  const source = createDemoSource({ type: "demo", dataset: "world", connections: 1 });
   const request = { gridSet: degrees, width: 16, height: 16, format: png, parameters: {} };
   const drawing = source.draw({ ...request, extent: degrees.extent }, AbortSignal.abort());
   await expect(drawing).rejects.toMatchObject({ failure: "cancelled" });

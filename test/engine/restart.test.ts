@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
@@ -91,6 +93,28 @@ test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on 
   expect(new Set(running.upstream.asked).size).toBe(running.upstream.asked.length);
   expect(fetched).toBeGreaterThan(0);
 }, 60_000);
+
+test("connections that have asked for nothing do not hold the shutdown", async () => {
+  running.server = await startServer();
+  const { port } = running.server;
+  const sockets = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+  // Closed or reset, both will do.
+  const closed = sockets.map((socket) => {
+    socket.on("error", () => {});
+    return new Promise((resolve) => socket.once("close", resolve));
+  });
+  const beganMs = performance.now();
+  expect(await running.server.kill("SIGTERM")).toBe(0);
+  await Promise.all(closed);
+  // The grace for tiles in flight is 25 s.
+  expect(performance.now() - beganMs).toBeLessThan(12_000);
+});
 
 test("a second server on the same data directory refuses to start and says so", async () => {
   running.server = await startServer();

@@ -153,7 +153,7 @@ export const massTruncate = (server: TestServer, layer: string): Promise<Respons
     body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
   });
 
-/** Polls until something holds; the deadline only ends a hopeless wait. */
+/** Polls until something holds, less often the longer it takes; the deadline only ends a hopeless wait. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined>,
@@ -161,12 +161,12 @@ export async function until<T>(
   server?: TestServer,
 ): Promise<T> {
   const end = Date.now() + deadlineMs;
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(80, pauseMs * 1.2)) {
     const found = await look();
     if (found !== undefined) return found;
     if (Date.now() > end)
       throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
@@ -174,7 +174,7 @@ export const ended = (server: TestServer, id: number, deadlineMs?: number): Prom
   until(
     `job ${id} has ended`,
     async () => {
-      const now = await job(server, id);
+      const now = await job(server, id, 10);
       return now.state === "done" || now.state === "aborted" ? now : undefined;
     },
     deadlineMs,

@@ -244,6 +244,7 @@ export const JobsSchema = strict({
   maxThreadCount: optional(whole(1, 4096)),
   outageLimitSeconds: optional(whole(0, MAX_SECONDS)),
   historyDays: optional(whole(0, 36_500)),
+  historyJobs: optional(whole(1, 100_000_000)),
 });
 
 export const CompatSchema = strict({

@@ -98,8 +98,8 @@ export const jobPaths = {
       parameters: [
         parameter("layer", { type: "string" }),
         parameter("job", int64),
+        // Also as the header Last-Event-ID; generators make one name of the two.
         parameter("lastEventId", { type: "string" }),
-        { name: "Last-Event-ID", in: "header", schema: { type: "string" } },
       ],
       responses: {
         200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } },

@@ -1,7 +1,7 @@
 import { MISSED_RULES } from "../../jobs/schedule.ts";
 import { madeJob } from "./openapi-jobs.ts";
 import { failed, ok } from "./openapi-parts.ts";
-import { int64, ref } from "./openapi-schemas.ts";
+import { int64, object, ref } from "./openapi-schemas.ts";
 
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
 const body = { required: true, content: { "application/json": { schema: ref("ScheduleRequest") } } };
@@ -41,17 +41,14 @@ const requested = {
 
 const moment = { type: "string", format: "date-time" };
 const momentOrNull = { type: ["string", "null"], format: "date-time" };
-const run = {
-  type: "object",
-  properties: {
-    at: moment,
-    dueAt: { description: "null: an operator asked for it", ...momentOrNull },
-    by: { type: ["string", "null"] },
-    result: { enum: ["started", "skipped", "refused"] },
-    job: { ...int64, type: ["integer", "null"] },
-    reason: { type: ["string", "null"] },
-  },
-};
+const run = object({
+  at: moment,
+  dueAt: { description: "null: an operator asked for it", ...momentOrNull },
+  by: { type: ["string", "null"] },
+  result: { enum: ["started", "skipped", "refused"] },
+  job: { ...int64, type: ["integer", "null"] },
+  reason: { type: ["string", "null"] },
+});
 
 export const scheduleSchemas = {
   ScheduleRequest: {
@@ -61,10 +58,8 @@ export const scheduleSchemas = {
     properties: requested,
   },
   ScheduleRun: run,
-  Schedule: {
-    type: "object",
-    required: ["name", "cron", "timeZone", "job", "paused"],
-    properties: {
+  Schedule: object(
+    {
       ...requested,
       paused: { type: "boolean" },
       createdBy: { type: ["string", "null"] },
@@ -73,8 +68,9 @@ export const scheduleSchemas = {
       lastRun: { anyOf: [ref("ScheduleRun"), { type: "null" }] },
       runs: { description: "Newest first; not in lists", type: "array", items: ref("ScheduleRun") },
     },
-  },
-  Schedules: { type: "object", properties: { schedules: { type: "array", items: ref("Schedule") } } },
+    ["runs"],
+  ),
+  Schedules: object({ schedules: { type: "array", items: ref("Schedule") } }),
 };
 
 /** `/schedules` and what is under it. */

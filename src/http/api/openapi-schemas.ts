@@ -2,16 +2,17 @@ import { JOB_TYPES } from "../../jobs/seed-request.ts";
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
-
-const tiles = {
+/** What we answer holds all of its fields, but for those named. */
+export const object = (properties: object, optional: readonly string[] = []) => ({
   type: "object",
-  properties: { total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 },
-};
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
 
-const job = {
-  type: "object",
-  required: ["id", "layer", "type", "state", "tasks", "tiles", "createdAt"],
-  properties: {
+const tiles = object({ total: int64, stored: int64, skipped: int64, failed: int64, deleted: int64 }, ["deleted"]);
+
+const job = object(
+  {
     id: int64,
     layer: { type: "string" },
     type: { enum: JOB_TYPES },
@@ -31,15 +32,12 @@ const job = {
     endedAt: { type: ["string", "null"], format: "date-time" },
     errors: {
       type: "array",
-      items: {
-        type: "object",
-        properties: {
-          class: { type: "string" },
-          count: { type: "integer" },
-          message: { type: "string" },
-          tile: { type: ["array", "null"], items: { type: "integer" } },
-        },
-      },
+      items: object({
+        class: { type: "string" },
+        count: { type: "integer" },
+        message: { type: "string" },
+        tile: { type: ["array", "null"], items: { type: "integer" } },
+      }),
     },
     retries: { type: "integer" },
     paused: { type: "boolean" },
@@ -62,10 +60,11 @@ const job = {
     zooms: {
       description: "Not in lists",
       type: "array",
-      items: { type: "object", properties: { z: { type: "integer" }, tiles, bytes: int64 } },
+      items: object({ z: { type: "integer" }, tiles, bytes: int64 }),
     },
   },
-};
+  ["zooms"],
+);
 
 /** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
 const jobRequest = {
@@ -89,55 +88,57 @@ const jobRequest = {
   },
 };
 
-const object = (properties: object) => ({ type: "object", properties });
 const list = (items: object) => ({ type: "array", items });
 const sum = { tiles: int64, bytes: int64 };
 const moment = { type: ["string", "null"], format: "date-time" };
 export const policy = { enum: ["LRU", "LFU"] };
 
-const usage = object({
-  total: object(sum),
-  layers: list(
-    object({
-      layer: { type: "string" },
-      ...sum,
-      quota: nullable("integer"),
-      allocatedBytes: int64,
-      complete: { type: "boolean" },
+const usage = object(
+  {
+    total: object(sum),
+    layers: list(
+      object({
+        layer: { type: "string" },
+        ...sum,
+        quota: nullable("integer"),
+        allocatedBytes: int64,
+        complete: { type: "boolean" },
+      }),
+    ),
+    allocatedBytes: int64,
+    quota: nullable("integer"),
+    trend: {
+      type: ["object", "null"],
+      properties: { since: moment, bytesPerDay: { type: "integer" }, secondsUntilFull: nullable("integer") },
+    },
+    disk: object({
+      freeBytes: int64,
+      totalBytes: int64,
+      freeInodes: nullable("integer"),
+      totalInodes: nullable("integer"),
     }),
-  ),
-  allocatedBytes: int64,
-  quota: nullable("integer"),
-  trend: {
-    type: ["object", "null"],
-    properties: { since: moment, bytesPerDay: { type: "integer" }, secondsUntilFull: nullable("integer") },
+    enforcement: object({
+      evictedTiles: { type: "integer" },
+      evictedBytes: { type: "integer" },
+      notStored: { type: "integer" },
+      cleanUps: { type: "integer" },
+    }),
+    adoption: object({ pyramidsLeft: { type: "integer" }, current: { type: ["object", "null"] }, tiles: int64 }),
+    tileSets: list(
+      object({
+        layer: { type: "string" },
+        gridSet: { type: "string" },
+        format: { type: "string" },
+        parametersId: { type: "string" },
+        parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+        ...sum,
+        allocatedBytes: int64,
+        zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
+      }),
+    ),
   },
-  disk: object({
-    freeBytes: int64,
-    totalBytes: int64,
-    freeInodes: nullable("integer"),
-    totalInodes: nullable("integer"),
-  }),
-  enforcement: object({
-    evictedTiles: { type: "integer" },
-    evictedBytes: { type: "integer" },
-    notStored: { type: "integer" },
-    cleanUps: { type: "integer" },
-  }),
-  adoption: object({ pyramidsLeft: { type: "integer" }, current: { type: ["object", "null"] }, tiles: int64 }),
-  tileSets: list(
-    object({
-      layer: { type: "string" },
-      gridSet: { type: "string" },
-      format: { type: "string" },
-      parametersId: { type: "string" },
-      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
-      ...sum,
-      allocatedBytes: int64,
-      zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
-    }),
-  ),
-});
+  ["tileSets"],
+);
 
 const verification = object({
   state: { enum: ["running", "done", "cancelled", "failed"] },
@@ -229,7 +230,7 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const schemas = {
   Job: job,
   JobRequest: jobRequest,
-  Jobs: { type: "object", properties: { jobs: { type: "array", items: ref("Job") } } },
+  Jobs: object({ jobs: { type: "array", items: ref("Job") } }),
   Failures: object({
     gridSet: nullable("string"),
     failures: list(

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { openDatabase } from "../state/database.ts";
+import type { JobRequest } from "./job.ts";
+import { emptyProgress } from "./job-progress.ts";
+import { JobStore, jobMigrations } from "./job-store.ts";
+
+const request: JobRequest = {
+  layer: "a",
+  type: "truncate",
+  gridSet: null,
+  format: null,
+  parameters: null,
+  parametersId: null,
+  bounds: null,
+  zoomStart: 0,
+  zoomStop: 0,
+  ranges: [],
+  threadCount: 1,
+  retryCount: 0,
+  retryWaitMs: 0,
+  failureLimit: 0,
+  ownFailurePolicy: false,
+};
+
+/** A history of jobs that ended one millisecond after the other, from 1 on. */
+function history(jobs: number) {
+  const db = openDatabase(":memory:");
+  db.migrate([jobMigrations]);
+  const store = new JobStore(db);
+  const progress = emptyProgress(request);
+  for (let n = 1; n <= jobs; n++) {
+    const { jobId } = store.insert(
+      { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null },
+      n,
+    );
+    store.save({ id: jobId, state: "done", progress, startedMs: n, endedMs: n, paused: false, hold: null });
+  }
+  const ids = () => store.list({ limit: 1_000 }).map(({ id }) => id);
+  return { db, store, ids };
+}
+
+test("a history is trimmed by age, by number, and never by more than is asked for at once", () => {
+  const { db, store, ids } = history(10);
+  expect(store.trim(4, 1_000, 100)).toBe(3);
+  expect(ids()).toEqual([10, 9, 8, 7, 6, 5, 4]);
+  expect(store.trim(0, 4, 2)).toBe(2);
+  expect(ids()).toEqual([10, 9, 8, 7, 6]);
+  expect(store.trim(0, 4, 2)).toBe(1);
+  expect(store.trim(0, 4, 2)).toBe(0);
+  expect(ids()).toEqual([10, 9, 8, 7]);
+  db.close();
+});
+
+test("a job that has not ended is never trimmed", () => {
+  const { db, store, ids } = history(1);
+  const progress = emptyProgress(request);
+  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 2);
+  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 3);
+  expect(store.trim(1_000, 1, 100)).toBe(1);
+  expect(ids()).toEqual([3, 2]);
+  db.close();
+});
+
+test("lists ask an index, whatever they are filtered by", () => {
+  const { db } = history(1);
+  for (const where of ["layer = 'a'", "state = 'done'", "type = 'seed'", "layer = 'a' AND type = 'seed' AND id < 7"]) {
+    const [step] = db
+      .prepare(`EXPLAIN QUERY PLAN SELECT * FROM job WHERE 1 = 1 AND ${where} ORDER BY id DESC LIMIT 5`)
+      .all();
+    expect(step?.["detail"], where).toMatch(/USING INDEX/);
+  }
+  db.close();
+});

@@ -1,0 +1,118 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { generate } from "openapi-typescript-codegen";
+import { expect, onTestFinished, test } from "vitest";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const run = promisify(execFile);
+
+async function start(): Promise<TestServer> {
+  const upstream = await startUpstream();
+  upstream.behaviour = drawAfter(20);
+  const server = await startServer({ configuration: smallTiles(upstream.url) });
+  onTestFinished(async () => {
+    await server.close();
+    await upstream.close();
+  });
+  return server;
+}
+
+const documentOf = async (server: TestServer): Promise<object> =>
+  JSON.parse(await (await fetch(`${server.url}/geowebcache/api/v1/openapi.json`)).text());
+
+test("what is answered is what the document says", async () => {
+  const server = await start();
+  await ended(server, await seed(server, "ws:roads", { zoomStop: 2 }));
+  for (const [path, body] of [
+    [
+      "",
+      '{"name":"a","cron":"@yearly","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","zoomStop":0}}',
+    ],
+    ["/a/run"],
+  ])
+    await fetch(`${server.url}/api/v1/schedules${path}`, { method: "POST", body: body ?? null });
+  const document = await documentOf(server);
+  const ajv = new Ajv2020({ strict: false, formats: { int64: true, "date-time": true } }).addSchema(
+    document,
+    "document",
+  );
+  for (const [path, name] of [
+    ["/jobs", "Jobs"],
+    ["/jobs/1", "Job"],
+    ["/jobs/1/failures", "Failures"],
+    ["/layers", "Layers"],
+    ["/status", "Status"],
+    ["/usage", "Usage"],
+    ["/usage?by=tileSet", "Usage"],
+    ["/usage/simulation?size=1GiB&policy=LRU", "Simulation"],
+    ["/schedules", "Schedules"],
+    ["/schedules/a", "Schedule"],
+    ["/schedules/b", "Problem"],
+    ["/jobs/3", "Problem"],
+  ] as const) {
+    const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
+    const told = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;
+    expect([path, told]).toEqual([path, []]);
+  }
+});
+
+/** What an operator's script does, in the words of the generated client. */
+const SCRIPT = `
+import { ApiError } from "./core/ApiError";
+import { JobRequest } from "./models/JobRequest";
+import { DefaultService } from "./services/DefaultService";
+
+async function main(): Promise<void> {
+  const request: JobRequest = { layer: "ws:roads", type: JobRequest.type.SEED, zoomStart: 0, zoomStop: 12, threadCount: 2 };
+  const made = await DefaultService.createJob({ requestBody: request, idempotencyKey: "generated" });
+  let now = await DefaultService.getJob({ id: made.id });
+  while ((now.tiles.stored ?? 0) === 0) now = await DefaultService.getJob({ id: made.id, wait: 1 });
+  const listed = await DefaultService.listJobs({ layer: "ws:roads" });
+  const cancelled = await DefaultService.cancelJob({ id: made.id });
+  const refused = await DefaultService.createJob({ requestBody: { layer: "no:such" } }).catch((error: unknown) => error);
+  console.log(
+    JSON.stringify({
+      seen: now.state,
+      listed: listed.jobs.map(({ id }) => id === made.id),
+      outcome: cancelled.outcome,
+      refused: refused instanceof ApiError ? refused.status : String(refused),
+    }),
+  );
+}
+void main();
+`;
+
+test("the OpenAPI document is valid, and a client generated from it creates, watches and cancels a job", async () => {
+  const server = await start();
+  const document = await documentOf(server);
+  const validated = await new Validator().validate(structuredClone(document));
+  expect(validated.errors ?? [], JSON.stringify(validated.errors)).toEqual([]);
+  expect(validated.valid).toBe(true);
+
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-client-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  await generate({ input: document, output: directory, httpClient: "fetch", useOptions: true });
+  writeFileSync(join(directory, "script.ts"), SCRIPT);
+  const compilerOptions = {
+    strict: true,
+    module: "commonjs",
+    moduleResolution: "bundler",
+    target: "es2022",
+    types: [],
+  };
+  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
+  await run(join(import.meta.dirname, "../../node_modules/.bin/tsc"), [], { cwd: directory }).catch(
+    (error: unknown) => {
+      throw new Error(`the generated client does not compile: ${JSON.stringify(error)}`, { cause: error });
+    },
+  );
+  const { stdout } = await run(process.execPath, ["script.js"], { cwd: directory });
+  expect(JSON.parse(stdout)).toEqual({ seen: "running", listed: [true], outcome: "aborted", refused: 404 });
+});
