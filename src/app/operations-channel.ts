@@ -35,6 +35,17 @@ export function operationsOf(
       return answered(channel.call("retry", id, origin));
     },
     forget: (id) => answered(channel.call("forget", id)),
+    schedules: () => answered(channel.call("schedules")),
+    schedule: (name) => answered(channel.call("schedule", name)),
+    addSchedule: (name, plan, by) => answered(channel.call("addSchedule", name, plan, by)),
+    putSchedule: (name, plan, by) => answered(channel.call("putSchedule", name, plan, by)),
+    removeSchedule: (name) => answered(channel.call("removeSchedule", name)),
+    pauseSchedule: (name) => answered(channel.call("pauseSchedule", name)),
+    resumeSchedule: (name) => answered(channel.call("resumeSchedule", name)),
+    runSchedule(name, by) {
+      before();
+      return answered(channel.call("runSchedule", name, by));
+    },
     truncateLayer: (layer) => answered(channel.call("truncateLayer", layer)),
     truncateParameters: (layer, values) => answered(channel.call("truncateParameters", layer, values)),
     truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),

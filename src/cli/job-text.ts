@@ -33,6 +33,7 @@ export interface JobAnswer {
   readonly createdBy: string | null;
   readonly abortedBy: string | null;
   readonly retryOf: number | null;
+  readonly schedule: string | null;
   readonly retries: number;
   readonly secondsWorked: number;
   readonly tilesPerSecond: number | null;
@@ -50,7 +51,8 @@ export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
   outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
 const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
-const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
+/** A moment without its fraction of a second. */
+export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
@@ -120,12 +122,17 @@ const KINDS = {
   truncate: ["deleted"],
 } as const;
 
+function originText({ retryOf, schedule }: JobAnswer): string {
+  if (schedule !== null) return `, by the schedule ${schedule}`;
+  return retryOf === null ? "" : `, retry of job ${retryOf}`;
+}
+
 export function showJob(job: JobAnswer): string {
   const { type, tiles, parameters, errors, zooms = [] } = job;
   const kinds = KINDS[type];
   const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);
   const facts = factList([
-    ["job", `${job.id}, ${type} of ${job.layer}${job.retryOf === null ? "" : `, retry of job ${job.retryOf}`}`],
+    ["job", `${job.id}, ${type} of ${job.layer}${originText(job)}`],
     ["grid set", job.gridSet ?? "all"],
     ["format", job.format ?? "all"],
     ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],

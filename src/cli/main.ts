@@ -19,6 +19,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["pause", async () => (await import("./job-commands.ts")).holdCommand("pause")],
   ["resume", async () => (await import("./job-commands.ts")).holdCommand("resume")],
   ["retry", async () => (await import("./job-commands.ts")).retryCommand()],
+  ["schedule", async () => (await import("./schedule-command.ts")).scheduleCommand()],
   ["quota", async () => (await import("./quota-command.ts")).quotaCommand()],
   ["explain", async () => (await import("./explain-command.ts")).explainCommand()],
 ];

@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 
+/** Of one job, as the contract has it. */
+export const MOST_THREADS = 128;
+
 /** Which tiles of a layer; what is left out has the server's default. */
 export interface RangeFlags {
   readonly gridSet?: string;

@@ -1,10 +1,8 @@
 import type { Command } from "commander";
 import { askingCommand, NONE } from "./answer.ts";
 import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
-import { addRangeFlags, parseWhole, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { addRangeFlags, MOST_THREADS, parseWhole, type RangeFlags, rangeFields } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
-
-const MOST_THREADS = 128;
 
 /** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: draw what is missing, or everything. */
 export function seedCommand(type: "seed" | "reseed"): Command {

@@ -44,7 +44,7 @@ export class ServerClient {
    * @throws CommandFailure with the server's words, or why it cannot be reached
    */
   async ask(
-    method: "GET" | "POST" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "DELETE",
     path: string,
     query: URLSearchParams,
     document?: object,

@@ -16,6 +16,7 @@ function statusOf(code: RefusalCode): number {
     case "forbidden":
       return 403;
     case "unknown_job":
+    case "unknown_schedule":
     case "not_found":
     case "outside_coverage":
       return 404;

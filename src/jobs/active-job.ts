@@ -1,6 +1,6 @@
 import type { MetatileWalk } from "../grid/metatile.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import type { JobError, JobRequest, JobView, TaskRow } from "./job.ts";
+import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
@@ -45,6 +45,7 @@ export class ActiveJob {
   readonly createdMs: number;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
+  readonly schedule: string | null;
   readonly taskIds: readonly number[];
   /** It ran before a restart or a pause: what is unfinished may have been done in part. */
   resumed: boolean;
@@ -59,6 +60,7 @@ export class ActiveJob {
   abortedBy: string | null = null;
   /** None of its tasks is dealt a place. */
   paused: boolean;
+  hold: WindowHold | null;
   readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
@@ -90,7 +92,9 @@ export class ActiveJob {
     this.createdMs = stored.createdMs;
     this.createdBy = stored.createdBy;
     this.retryOf = stored.retryOf;
+    this.schedule = stored.schedule;
     this.paused = stored.paused;
+    this.hold = stored.hold;
     this.startedMs = stored.startedMs;
     this.announced = this.moment;
     this.resumed = resumed && stored.startedMs !== null;

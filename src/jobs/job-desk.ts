@@ -3,6 +3,7 @@ import { metatileFor } from "../layer/layer.ts";
 import { type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
@@ -32,7 +33,14 @@ export class JobDesk {
   }
 
   submit(request: JobRequest, origin: JobOrigin): Result<SubmittedJob, Refusal> {
-    return this.#submit({ request, progress: emptyProgress(request), origin, retryOf: null });
+    return this.#submit({
+      request,
+      progress: emptyProgress(request),
+      origin,
+      retryOf: null,
+      schedule: null,
+      hold: null,
+    });
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
@@ -64,7 +72,8 @@ export class JobDesk {
     const { runner, now } = this.#parts;
     const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
-    if (job.paused) return ok(job.view(now()));
+    // What the window of a schedule holds would go on with it: an operator's pause lasts until an operator ends it.
+    if (job.paused && job.hold !== "held") return ok(job.view(now()));
     await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
     const view = job.view(now());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
@@ -75,20 +84,9 @@ export class JobDesk {
     const job = runner.active(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
-    const { reason } = job;
-    job.paused = false;
-    job.reason = null;
-    job.dirty = true;
-    try {
-      persist(() => runner.saveDirty());
-    } catch (error) {
-      job.paused = true;
-      job.reason = reason;
-      throw error;
-    }
+    letGo(job, job.schedule === null ? null : "released", { runner, persist });
     // Whoever resumes a job has seen why it was paused.
     job.isLookedAt = true;
-    runner.wake();
     return ok(job.view(now()));
   }
 
@@ -106,7 +104,7 @@ export class JobDesk {
     const progress = planRetry(stored, jobs.failedTiles(id), metatileFor(layer, request.format));
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
-    return this.#submit({ request, progress, origin, retryOf: id });
+    return this.#submit({ request, progress, origin, retryOf: id, schedule: null, hold: null });
   }
 
   failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {

@@ -98,9 +98,10 @@ export class JobRunner {
     this.#deal();
   }
 
-  submit(made: NewJob): SubmittedJob {
+  /** `also`: written in the same transaction. */
+  submit(made: NewJob, also?: (jobId: number) => void): SubmittedJob {
     const { jobs, catalogue, now, persist, announce } = this.#parts;
-    const { request, progress, origin, retryOf } = made;
+    const { request, progress, origin, retryOf, schedule, hold } = made;
     let ids = { jobId: 0, taskIds: [] as readonly number[] };
     const nowMs = now();
     const stored = (): StoredJob => ({
@@ -112,13 +113,16 @@ export class JobRunner {
       startedMs: null,
       endedMs: null,
       tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
-      paused: false,
+      paused: hold === "held",
       createdBy: origin.by,
       retryOf,
+      schedule,
+      hold,
     });
     persist(() => {
       ids = jobs.insert(made, nowMs);
       announce("pending", request.layer, () => viewOf({ ...stored(), taskIds: ids.taskIds }, undefined));
+      also?.(ids.jobId);
     });
     const job = new ActiveJob(stored(), metatileFor(catalogue().layers.get(request.layer), request.format), false);
     this.#active.set(job.id, job);
@@ -205,20 +209,25 @@ export class JobRunner {
     return this.#active.get(id);
   }
 
+  /** Jobs of schedules that have not ended. */
+  scheduled(): ActiveJob[] {
+    return [...this.#active.values()].filter((job) => job.schedule !== null);
+  }
+
   /**
    * What is in flight is cancelled, as by a kill: an upstream that needs rest has it once this resolves. Persisted first, so
-   * that no crash makes the job go on.
+   * that no crash makes the job go on. `hold`: whether it is the window of its schedule that closes.
    */
-  async pause(job: ActiveJob, reason: string): Promise<void> {
-    const before = job.reason;
+  async pause(job: ActiveJob, reason: string, hold: "held" | null = null): Promise<void> {
+    const before = { paused: job.paused, reason: job.reason, hold: job.hold };
     job.paused = true;
     job.reason = reason;
+    job.hold = hold;
     job.dirty = true;
     try {
       this.#parts.persist(() => this.saveDirty());
     } catch (error) {
-      job.paused = false;
-      job.reason = before;
+      Object.assign(job, before);
       throw error;
     }
     for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
@@ -289,6 +298,7 @@ export class JobRunner {
     job.stopClock(job.endedMs);
     job.dirty = false;
     job.paused = false;
+    job.hold = null;
     this.#totals.end(job);
     this.#untold.add(job);
     const { outcome: end } = job;

@@ -29,8 +29,11 @@ function history(jobs: number) {
   const store = new JobStore(db);
   const progress = emptyProgress(request);
   for (let n = 1; n <= jobs; n++) {
-    const { jobId } = store.insert({ request, progress, origin: { by: null }, retryOf: null }, n);
-    store.save({ id: jobId, state: "done", progress, startedMs: n, endedMs: n, paused: false });
+    const { jobId } = store.insert(
+      { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null },
+      n,
+    );
+    store.save({ id: jobId, state: "done", progress, startedMs: n, endedMs: n, paused: false, hold: null });
   }
   const ids = () => store.list({ limit: 1_000 }).map(({ id }) => id);
   return { db, store, ids };
@@ -51,8 +54,8 @@ test("a history is trimmed by age, by number, and never by more than is asked fo
 test("a job that has not ended is never trimmed", () => {
   const { db, store, ids } = history(1);
   const progress = emptyProgress(request);
-  store.insert({ request, progress, origin: { by: null }, retryOf: null }, 2);
-  store.insert({ request, progress, origin: { by: null }, retryOf: null }, 3);
+  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 2);
+  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 3);
   expect(store.trim(1_000, 1, 100)).toBe(1);
   expect(ids()).toEqual([3, 2]);
   db.close();

@@ -1,5 +1,5 @@
 import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
-import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState } from "./job.ts";
+import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
 
@@ -25,6 +25,9 @@ export const jobMigrations: Migrations = {
     // So that a list asks no more of a long history than of a short one.
     `CREATE INDEX job_layer ON job (layer);
      CREATE INDEX job_type ON job (type);`,
+    `ALTER TABLE job ADD COLUMN schedule TEXT;
+     ALTER TABLE job ADD COLUMN hold TEXT;
+     CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
   ],
 };
 
@@ -46,6 +49,9 @@ export interface StoredJob {
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
+  /** The name of the schedule that made it; null: an operator did. */
+  readonly schedule: string | null;
+  readonly hold: WindowHold | null;
 }
 
 /** What is there of a job before it is in the database. */
@@ -54,6 +60,9 @@ export interface NewJob {
   readonly progress: JobProgress;
   readonly origin: JobOrigin;
   readonly retryOf: number | null;
+  readonly schedule: string | null;
+  /** `held`: it begins paused, for the reason that is in its progress. */
+  readonly hold: WindowHold | null;
 }
 
 export interface FailedTile {
@@ -81,14 +90,28 @@ export class JobStore {
     this.#db = db;
   }
 
-  insert({ request, progress, origin, retryOf }: NewJob, nowMs: number): { jobId: number; taskIds: number[] } {
+  insert(
+    { request, progress, origin, retryOf, schedule, hold }: NewJob,
+    nowMs: number,
+  ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
     const job = this.#db
       .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?)`,
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(request.layer, request.type, JSON.stringify(request), JSON.stringify(progress), nowMs, by, retryOf);
+      .run(
+        request.layer,
+        request.type,
+        JSON.stringify(request),
+        JSON.stringify(progress),
+        nowMs,
+        by,
+        retryOf,
+        schedule,
+        hold,
+        hold === "held" ? 1 : 0,
+      );
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
@@ -100,11 +123,13 @@ export class JobStore {
     return { jobId: job.lastInsertRowid, taskIds };
   }
 
-  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "tasks">): void {
-    const { id, state, progress, startedMs, endedMs, paused } = job;
+  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "tasks">): void {
+    const { id, state, progress, startedMs, endedMs, paused, hold } = job;
     this.#db
-      .prepare("UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ? WHERE id = ?")
-      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, id);
+      .prepare(
+        "UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ? WHERE id = ?",
+      )
+      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, hold, id);
   }
 
   /** The job that an account's key has made, and of what it was the digest. */
@@ -164,6 +189,7 @@ export class JobStore {
       ["layer", filter.layer],
       ["state", filter.state],
       ["type", filter.type],
+      ["schedule", filter.schedule],
     ] as const) {
       if (value === undefined) continue;
       wheres.push(`${column} = ?`);
@@ -237,6 +263,8 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
     paused: int(row, "paused") === 1,
     createdBy: row["created_by"] === null ? null : text(row, "created_by"),
     retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
+    schedule: row["schedule"] === null ? null : text(row, "schedule"),
+    hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
     tasks,
   };
 }
@@ -271,6 +299,11 @@ const failedTileOf = (row: Row): FailedTile => ({
 function stateOf(state: string): JobState {
   if (state === "pending" || state === "running" || state === "done" || state === "aborted") return state;
   throw new TypeError(`the database holds the job state ${state}`);
+}
+
+function holdOf(hold: string): WindowHold {
+  if (hold === "held" || hold === "released") return hold;
+  throw new TypeError(`the database holds ${hold} for what the window of a schedule does to a job`);
 }
 
 function taskStateOf(state: string): StoredTask["state"] {

@@ -70,6 +70,12 @@ export interface KilledTask {
 
 export type KillScope = "all" | "running" | "pending";
 
+/**
+ * What the window of its schedule does to a job. `held`: it is paused until the window opens. `released`: an operator has
+ * let it go on while the window is closed.
+ */
+export type WindowHold = "held" | "released";
+
 export type JobOutcome = "done" | "done_with_failures" | "aborted";
 
 /** One class of a job's failures: how many tiles, and the first of them. */
@@ -121,6 +127,8 @@ export interface JobView {
   readonly abortedBy: string | null;
   /** The job of which this one does what failed or was not done. */
   readonly retryOf: number | null;
+  /** The name of the schedule that made it. */
+  readonly schedule: string | null;
   /** Written for it, tiles beyond its range included where a metatile reaches there. */
   readonly bytes: bigint;
   /** Pauses and restarts not counted. */
@@ -142,6 +150,8 @@ export interface JobFilter {
   readonly layer?: string;
   readonly state?: JobState;
   readonly type?: JobType;
+  /** Made by the schedule of this name. */
+  readonly schedule?: string;
   readonly limit: number;
   /** Only jobs with a smaller id: the last one of the page before. */
   readonly after?: number;

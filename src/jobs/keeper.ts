@@ -37,8 +37,11 @@ import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import { MassTruncation } from "./mass-truncation.ts";
-import type { Operations, UsageView } from "./operations.ts";
+import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
 import { Reclaim } from "./reclaim.ts";
+import { ScheduleDesk } from "./schedule-desk.ts";
+import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
+import { Scheduler } from "./scheduler.ts";
 import { Seeding } from "./seeding.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { Truncation } from "./truncation.ts";
@@ -79,13 +82,15 @@ const JOBS_TO_JUDGE = 20;
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
  * committed state.
  */
-export class Keeper implements Operations {
+export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
   readonly #desk: JobDesk;
   /** The ledger's side of users' misses: called by the front beside the operations. */
   readonly userWrites: UserWrites;
+  readonly #scheduler: Scheduler;
+  readonly schedules: ScheduleOperations;
   readonly #reclaim: Reclaim;
   readonly #massTruncation: MassTruncation;
   readonly #quota: QuotaStore;
@@ -110,6 +115,7 @@ export class Keeper implements Operations {
       ledgerMigrations,
       adoptionMigrations,
       jobMigrations,
+      scheduleMigrations,
       dropMigrations,
       quotaMigrations,
       usageTrendMigrations,
@@ -198,6 +204,11 @@ export class Keeper implements Operations {
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
       now,
     });
+    const persist = (also?: () => void): void => this.#persist(also);
+    const schedules = new ScheduleStore(db);
+    const runner = this.#runner;
+    this.#scheduler = new Scheduler({ schedules, runner, catalogue, options: jobOptions, persist, now, log });
+    this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
         this.#tick(jobs);
@@ -208,10 +219,11 @@ export class Keeper implements Operations {
     }, FLUSH_MS);
   }
 
-  /** Jobs go on, what a crash left open is counted, what drops left behind is reclaimed. */
+  /** Jobs go on, and schedules, what a crash left open is counted, what drops left behind is reclaimed. */
   start(): void {
     this.#webhooks.reconfigured();
     this.#runner.start();
+    this.#scheduler.start();
     this.#recountInTurns();
     this.#reclaim.sweep();
     this.#forgetQuotasOfUnknownLayers();
@@ -515,6 +527,7 @@ export class Keeper implements Operations {
   /** Jobs stop, everything known is written; the order is that of opening, reversed. */
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#flushTimer);
+    await this.#scheduler.close();
     await this.#enforcer.close();
     await this.#adoption.close();
     await this.#verification?.cancel();

@@ -18,6 +18,7 @@ import type {
 } from "./job.ts";
 import type { FailedTilePage } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
+import type { SchedulePlan, ScheduleView } from "./schedule.ts";
 import type { WebhookMetrics } from "./webhooks.ts";
 
 /** What is kept at one zoom of one tile set. */
@@ -82,11 +83,32 @@ export interface UsageView {
   readonly tileSets?: readonly TileSetUsage[];
 }
 
+/** What the doors may ask of schedules. */
+export interface ScheduleOperations {
+  /** By name. */
+  schedules(): Promise<readonly ScheduleView[]>;
+  schedule(name: string): Promise<ScheduleView | undefined>;
+  /** Refused when the name is taken. */
+  addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>>;
+  /** Makes a schedule, or gives one another plan. */
+  putSchedule(
+    name: string,
+    plan: SchedulePlan,
+    by: string | null,
+  ): Promise<{ readonly view: ScheduleView; readonly isNew: boolean }>;
+  /** Its jobs stay. */
+  removeSchedule(name: string): Promise<Result<null, Refusal>>;
+  pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
+  resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
+  /** Makes its job now; refused while the one before has not ended. */
+  runSchedule(name: string, by: string | null): Promise<Result<SubmittedJob, Refusal>>;
+}
+
 /**
  * What the management doors may ask of the keeper. Every answer is true at the moment it is given; every change is
  * persisted before its promise resolves.
  */
-export interface Operations {
+export interface Operations extends ScheduleOperations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;

@@ -52,6 +52,8 @@ const view = () =>
       paused: false,
       createdBy: null,
       retryOf: null,
+      schedule: null,
+      hold: null,
     },
     undefined,
   );

@@ -6,6 +6,7 @@ export type RefusalCode =
   | "malformed" // the body or the address cannot be read
   | "unknown_layer"
   | "unknown_job"
+  | "unknown_schedule"
   | "too_large" // the body passes the limit
   | "not_found"
   | "method_not_allowed"
@@ -41,3 +42,7 @@ export const badField = (field: string, expected: string, value: unknown, detail
 
 export const unknownLayer = (name: string): Refusal => ({ code: "unknown_layer", message: `Unknown layer: ${name}` });
 export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
+export const unknownSchedule = (name: string): Refusal => ({
+  code: "unknown_schedule",
+  message: `Unknown schedule: ${name}`,
+});

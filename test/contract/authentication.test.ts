@@ -125,6 +125,7 @@ describe("roles", () => {
       ["GET /rest/masstruncate", "application/xml", 200, 200, 200],
       ["GET /api/v1/jobs", "application/json", 200, 200, 200],
       ["GET /api/v1/usage", "application/json", 200, 200, 200],
+      ["GET /api/v1/schedules", "application/json", 200, 200, 200],
       ["GET /metrics", "text/plain; version=0.0.4; charset=utf-8", 200, 200, 200],
       ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
@@ -144,6 +145,35 @@ describe("roles", () => {
         `\n> ${request}\n> ${credentials}\n< ${status} ${status === 403 ? "text/plain" : type}\n${request.startsWith("HEAD") ? "" : "<\n< {any}"}`,
       );
     }
+  // Who may is told that there is no such schedule.
+  for (const request of ["DELETE /api/v1/schedules/none", "POST /api/v1/schedules/none/run"])
+    for (const [role, credentials, status] of [
+      ["viewer", VIEWER, 403],
+      ["operator", OPERATOR, 404],
+    ] as const)
+      transcript(
+        `${request} as ${role} is ${status}`,
+        `\n> ${request}\n> ${credentials}\n< ${status} application/problem+json\n<\n< {any}`,
+      );
+  transcript(
+    "a schedule tells who has made it",
+    `
+    > PUT /api/v1/schedules/nightly
+    > ${VIEWER}
+    >
+    > {"cron":"@yearly","job":{"layer":"a"}}
+    < 403 application/problem+json
+    <
+    < {any}
+    > PUT /api/v1/schedules/nightly
+    > ${OPERATOR}
+    >
+    > {"cron":"@yearly","job":{"layer":"a"}}
+    < 201 application/json
+    <
+    < {any}"createdBy":"op",{any}
+  `,
+  );
   for (const [role, credentials, status] of [
     ["viewer", VIEWER, 403],
     ["operator", OPERATOR, 403],

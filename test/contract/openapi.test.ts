@@ -30,6 +30,14 @@ const documentOf = async (server: TestServer): Promise<Record<string, unknown>> 
 test("what is answered is what the document says", async () => {
   const server = await start();
   await ended(server, await seed(server, "ws:roads", { zoomStop: 2 }));
+  for (const [path, body] of [
+    [
+      "",
+      '{"name":"a","cron":"@yearly","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","zoomStop":0}}',
+    ],
+    ["/a/run"],
+  ])
+    await fetch(`${server.url}/api/v1/schedules${path}`, { method: "POST", body: body ?? null });
   const document = await documentOf(server);
   const ajv = new Ajv2020({ strict: false, formats: { int64: true, "date-time": true } }).addSchema(
     document,
@@ -44,7 +52,10 @@ test("what is answered is what the document says", async () => {
     ["/usage", "Usage"],
     ["/usage?by=tileSet", "Usage"],
     ["/usage/simulation?size=1GiB&policy=LRU", "Simulation"],
-    ["/jobs/2", "Problem"],
+    ["/schedules", "Schedules"],
+    ["/schedules/a", "Schedule"],
+    ["/schedules/b", "Problem"],
+    ["/jobs/3", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
     const told = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;

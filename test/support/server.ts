@@ -117,6 +117,7 @@ export interface JobJson {
   readonly retries: number;
   readonly paused: boolean;
   readonly retryOf: number | null;
+  readonly schedule: string | null;
   readonly bytes: number;
   readonly secondsWorked: number;
   readonly tilesPerSecond: number | null;

@@ -6,6 +6,7 @@ import { failuresResource } from "./failures-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
 import { layersResource } from "./layers-route.ts";
 import { openApi } from "./openapi.ts";
+import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules-route.ts";
 import { statusResource } from "./status-route.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
 
@@ -14,6 +15,7 @@ export function apiRoute(parts: ApiParts): Route {
   return ([api, version, name, ...rest]) => {
     if (api !== "api" || version !== "v1") return undefined;
     if (name === "jobs") return jobsAt(parts, rest);
+    if (name === "schedules") return schedulesAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
     if (name === "events" && rest.length === 0) return eventsResource(parts);
     if (name === "estimate" && rest.length === 0) return estimateResource(parts);
@@ -30,6 +32,12 @@ function jobsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Reso
   if (!/^\d{1,15}$/.test(id)) return undefined;
   if (action === "failures") return failuresResource(parts, Number(id));
   return action === undefined ? jobResource(parts, Number(id)) : jobActionResource(parts, Number(id), action);
+}
+
+function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+  if (more.length > 0) return undefined;
+  if (name === undefined) return schedulesResource(parts);
+  return action === undefined ? scheduleResource(parts, name) : scheduleActionResource(parts, name, action);
 }
 
 function usageAt(parts: ApiParts, [what, ...more]: readonly string[]): Resource | undefined {

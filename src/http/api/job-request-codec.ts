@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Extent } from "../../grid/grid-set.ts";
 import { JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
-import { badField, type Refusal, shown } from "../../lib/refusal.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
 export interface AskedJob {
@@ -28,32 +29,18 @@ const FIELDS = [
   "totalFailuresBeforeAborting",
 ];
 
-/** The fields that were given, and where a reader writes down what is wrong: its answer then counts for nothing. */
-interface Given {
-  readonly fields: ReadonlyMap<string, unknown>;
-  readonly problems: Refusal[];
-}
-
-function note({ fields, problems }: Given, name: string, expected: string): undefined {
-  problems.push(badField(name, expected, fields.get(name) ?? null));
-  return undefined;
-}
-
-/** The body of a POST to `/api/v1/jobs`: strict JSON. Unknown fields are refused: ignoring `zoomstop` would seed everything. */
+/** The body of a POST to `/api/v1/jobs`: strict JSON. */
 export function decodeJobRequest(body: Uint8Array): Result<AskedJob, Refusal> {
-  const document = parseObject(body);
-  if (!document.ok) return document;
-  const fields = new Map(Object.entries(document.value).filter(([, value]) => value !== null));
-  for (const name of fields.keys()) {
-    if (FIELDS.includes(name)) continue;
-    const meant = FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
-    return refuse({
-      code: "bad_field",
-      message: `${name.slice(0, 200)}: unknown field, expected ${meant ?? `one of ${FIELDS.join(", ")}`}, got ${shown(fields.get(name))}`,
-    });
-  }
-  const given: Given = { fields, problems: [] };
-  const layer = fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
+  const document = parseObject(body, "job");
+  return document.ok ? decodeJobDocument(document.value) : document;
+}
+
+/** The same, read already. */
+export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
+  const fields = fieldsOf(document, FIELDS);
+  if (!fields.ok) return fields;
+  const given = fields.value;
+  const layer = given.fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
   const request = requestOf(given);
   const [problem] = given.problems;
   if (problem !== undefined || layer === undefined)
@@ -64,17 +51,25 @@ export function decodeJobRequest(body: Uint8Array): Result<AskedJob, Refusal> {
   return ok({ layer, request, digest });
 }
 
-function parseObject(body: Uint8Array): Result<object, Refusal> {
-  const malformed = (why: string): Result<object, Refusal> =>
-    refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a job, ${why}` });
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return ok(value);
-    return malformed(`got ${shown(value)}`);
-  } catch (error) {
-    return malformed(error instanceof Error ? error.message : String(error));
-  }
-}
+/** The document that asks for a job; undefined fields are left out as it is written. */
+export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "request">) => ({
+  layer,
+  type: request.type,
+  gridSet: request.gridSetId,
+  srs: request.srs,
+  format: request.format,
+  parameters: request.parameters.size === 0 ? undefined : Object.fromEntries(request.parameters),
+  bounds: boundsDocument(request.bounds),
+  zoomStart: request.zoomStart,
+  zoomStop: request.zoomStop,
+  threadCount: request.threadCount,
+  tileFailureRetryCount: request.tileFailureRetryCount,
+  tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
+  totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
+});
+
+const boundsDocument = (bounds: Extent | undefined) =>
+  bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
 
 /** Absent fields are left out: what is there was given. */
 function requestOf(given: Given): SeedRequest {
@@ -102,13 +97,6 @@ function requestOf(given: Given): SeedRequest {
     ...(tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs }),
     ...(totalFailuresBeforeAborting === undefined ? {} : { totalFailuresBeforeAborting }),
   };
-}
-
-function textOf(given: Given, name: string): string | undefined {
-  const value = given.fields.get(name);
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && value.trim() !== "") return value;
-  return note(given, name, "text");
 }
 
 function typeOf(given: Given): JobType | undefined {

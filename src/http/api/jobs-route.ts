@@ -123,7 +123,7 @@ export function jobActionResource(parts: ApiParts, id: number, action: string): 
   }
 }
 
-const doing = (handle: Handler["handle"]): Resource => ({
+export const doing = (handle: Handler["handle"]): Resource => ({
   problems: true,
   methods: { POST: { need: "operate", handle } },
 });
@@ -132,7 +132,7 @@ const viewAnswer = (view: Result<JobView, Refusal>): Answer =>
   view.ok ? json(view.value) : refusalProblem(view.error);
 
 /** 201 for a repeated key too: to a client that lost the first answer it is the first. */
-async function submittedAnswer(
+export async function submittedAnswer(
   { operations }: ApiParts,
   { base }: Exchange,
   submitted: Result<SubmittedJob, Refusal>,
@@ -169,6 +169,8 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
   const type = JOB_TYPES.find((t) => t === text("type"));
   if (text("type") !== undefined && type === undefined)
     return refuse(badField("type", `one of ${JOB_TYPES.join(", ")}`, text("type")));
+  // Any name: jobs outlive the schedule that made them.
+  const schedule = text("schedule");
   const limit = limitOf(query, { standard: 100, most: 1_000 });
   if (!limit.ok) return limit;
   const after = text("after");
@@ -178,6 +180,7 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
     ...(layer.value === undefined ? {} : { layer: layer.value }),
     ...(state === undefined ? {} : { state }),
     ...(type === undefined ? {} : { type }),
+    ...(schedule === undefined ? {} : { schedule }),
     ...(after === undefined ? {} : { after: Number(after) }),
   });
 }

@@ -10,7 +10,8 @@ const idempotencyKey = {
   description: "The same key with the same request is the same job, as long as its job is kept.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
-const made = {
+/** The answer to whatever makes a job. */
+export const madeJob = {
   ...ok(ref("Job")),
   description: "Created, or created before under this key",
   headers: {
@@ -32,6 +33,7 @@ export const jobPaths = {
         parameter("layer", { type: "string" }),
         parameter("state", { enum: ["pending", "running", "done", "aborted"] }),
         parameter("type", { enum: JOB_TYPES }),
+        parameter("schedule", { type: "string" }),
         parameter("limit", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
         parameter("after", int64),
       ],
@@ -42,7 +44,7 @@ export const jobPaths = {
       summary: "Seeds, reseeds or truncates",
       parameters: [idempotencyKey],
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
-      responses: { 201: made, 400: failed, 404: failed, 413: failed, 422: failed },
+      responses: { 201: madeJob, 400: failed, 404: failed, 413: failed, 422: failed },
     },
   },
   "/estimate": {
@@ -115,7 +117,7 @@ export const jobPaths = {
       operationId: "retryJob",
       summary: "A new job over what failed, or what an aborted job did not come to",
       parameters: [id, idempotencyKey],
-      responses: { 201: made, 404: failed, 409: failed, 422: failed },
+      responses: { 201: madeJob, 404: failed, 409: failed, 422: failed },
     },
   },
 };

@@ -5,7 +5,7 @@ import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
 /** What we answer holds all of its fields, but for those named. */
-const object = (properties: object, optional: readonly string[] = []) => ({
+export const object = (properties: object, optional: readonly string[] = []) => ({
   type: "object",
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
@@ -52,6 +52,7 @@ const job = object(
     createdBy: nullable("string"),
     abortedBy: nullable("string"),
     retryOf: { type: ["integer", "null"], format: "int64" },
+    schedule: nullable("string"),
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),

@@ -1,5 +1,6 @@
 import { jobPaths, webhooks } from "./openapi-jobs.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
+import { schedulePaths, scheduleSchemas } from "./openapi-schedules.ts";
 import { policy, ref, schemas } from "./openapi-schemas.ts";
 
 /** The description of `/api/v1` (OpenAPI 3.1). */
@@ -9,17 +10,19 @@ export function openApi(base: string): unknown {
     info: {
       title: "Nuthatch",
       version: "1",
-      description: "Jobs and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
+      description:
+        "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
     },
     servers: [{ url: `${base}/api/v1` }],
     components: {
-      schemas,
+      schemas: { ...schemas, ...scheduleSchemas },
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
     },
     security: [{ basic: [] }, {}],
     webhooks,
     paths: {
       ...jobPaths,
+      ...schedulePaths,
       "/layers": {
         get: {
           operationId: "listLayers",

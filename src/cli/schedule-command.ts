@@ -1,0 +1,101 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
+import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
+import { addRangeFlags, MOST_THREADS, parseWhole, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { type ScheduleAnswer, showSchedule, showSchedules } from "./schedule-text.ts";
+import { ServerClient } from "./server-client.ts";
+
+const SCHEDULES = "/api/v1/schedules";
+const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
+
+interface AddFlags extends RangeFlags, AnswerFlags {
+  readonly cron: string;
+  readonly timeZone?: string;
+  readonly type: "seed" | "reseed" | "truncate";
+  readonly threads?: number;
+  readonly missed?: "skip" | "run_once";
+  readonly window?: WindowFlag;
+  readonly replace?: boolean;
+}
+
+interface WindowFlag {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** The server says what is wrong with the times. */
+function parseWindowFlag(text: string): WindowFlag {
+  const [, start, end] = /^([^-]+)-([^-]+)$/.exec(text) ?? [];
+  if (start === undefined || end === undefined) throw new InvalidArgumentError("It has the form 22:00-06:00.");
+  return { start: start.trim(), end: end.trim() };
+}
+
+/** `nuthatch schedule …`: jobs that a running server makes again and again. */
+export function scheduleCommand(): Command {
+  const list = askingCommand("list", "schedules with their next and last run; of one all runs that are remembered")
+    .argument("[name]")
+    .action(async (name: string | undefined, flags: AnswerFlags) => {
+      const client = new ServerClient(flags);
+      if (name === undefined) tell(await client.ask("GET", SCHEDULES, NONE), flags, showSchedules);
+      else tell(await client.ask("GET", pathOf(name), NONE), flags, showSchedule);
+    });
+
+  const add = addRangeFlags(
+    askingCommand("add", "makes a job of a layer again and again").argument("<name>").argument("<layer>"),
+  )
+    .requiredOption("--cron <expression>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
+    .option("--time-zone <name>", "by whose clocks, such as Europe/Zurich (UTC)")
+    .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
+    .option("--threads <n>", "tasks that work on a job at once", parseWhole(1, MOST_THREADS))
+    .addOption(
+      new Option("--missed <rule>", "what becomes of times that pass while the server is down (run_once)").choices([
+        "skip",
+        "run_once",
+      ]),
+    )
+    .option("--window <start-end>", "when its jobs may work, such as 22:00-06:00", parseWindowFlag)
+    .option("--replace", "a schedule of this name, if there is one")
+    .action(async (name: string, layer: string, flags: AddFlags) => {
+      const { cron, timeZone, type, threads, missed, window, replace } = flags;
+      const job = { layer, type, ...rangeFields(flags), threadCount: threads };
+      const schedule = { name, cron, timeZone, missed, window, job };
+      const client = new ServerClient(flags);
+      const text =
+        replace === true
+          ? await client.ask("PUT", pathOf(name), NONE, schedule)
+          : await client.ask("POST", SCHEDULES, NONE, schedule);
+      tell(text, flags, showSchedule);
+    });
+
+  const remove = askingCommand("remove", "makes no more jobs; those it has made stay")
+    .argument("<name>")
+    .action(async (name: string, flags: AnswerFlags) => {
+      await new ServerClient(flags).ask("DELETE", pathOf(name), NONE);
+      if (flags.json !== true) say(`${name} is removed.\n`);
+    });
+
+  const run = askingCommand("run", "makes its job now")
+    .argument("<name>")
+    .option("--wait", "until it has ended; the exit code is its outcome")
+    .action(async (name: string, flags: FollowFlags) => {
+      const client = new ServerClient(flags);
+      await tellMadeJob(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
+    });
+
+  return new Command("schedule")
+    .description("jobs that a running server makes again and again")
+    .addCommand(list)
+    .addCommand(add)
+    .addCommand(remove)
+    .addCommand(holdingCommand("pause", "makes no jobs until it is resumed, over restarts too"))
+    .addCommand(holdingCommand("resume", "goes on with the next time"))
+    .addCommand(run);
+}
+
+const holdingCommand = (action: "pause" | "resume", description: string): Command =>
+  askingCommand(action, description)
+    .argument("<name>")
+    .action(async (name: string, flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).ask("POST", pathOf(name, `/${action}`), NONE);
+      tell<ScheduleAnswer>(text, flags, showSchedule);
+    });

@@ -1,0 +1,50 @@
+import { badField, type Refusal, shown } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+
+/** The fields that were given, and where a reader writes down what is wrong: its answer then counts for nothing. */
+export interface Given {
+  readonly fields: ReadonlyMap<string, unknown>;
+  readonly problems: Refusal[];
+}
+
+/** Writes down that a field is not what it may be. */
+export function note({ fields, problems }: Given, name: string, expected: string): undefined {
+  problems.push(badField(name, expected, fields.get(name) ?? null));
+  return undefined;
+}
+
+export function textOf(given: Given, name: string): string | undefined {
+  const value = given.fields.get(name);
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && value.trim() !== "") return value;
+  return note(given, name, "text");
+}
+
+/** The object of a body. `what`: whose fields it is to have. */
+export function parseObject(body: Uint8Array, what: string): Result<object, Refusal> {
+  const malformed = (why: string): Result<object, Refusal> =>
+    refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}, ${why}` });
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return isObject(value) ? ok(value) : malformed(`got ${shown(value)}`);
+  } catch (error) {
+    return malformed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields of an object; null is as absent. Unknown ones are refused: ignoring `zoomstop` would seed everything. */
+export function fieldsOf(document: object, known: readonly string[]): Result<Given, Refusal> {
+  const fields = new Map(Object.entries(document).filter(([, value]) => value !== null));
+  for (const name of fields.keys()) {
+    if (known.includes(name)) continue;
+    const meant = known.find((field) => field.toLowerCase() === name.toLowerCase());
+    return refuse({
+      code: "bad_field",
+      message: `${name.slice(0, 200)}: unknown field, expected ${meant ?? `one of ${known.join(", ")}`}, got ${shown(fields.get(name))}`,
+    });
+  }
+  return ok({ fields, problems: [] });
+}

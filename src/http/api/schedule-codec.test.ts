@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import type { SchedulePlan } from "../../jobs/schedule.ts";
+import { jsonText } from "../../lib/json-text.ts";
+import { decodeSchedule, scheduleDocument } from "./schedule-codec.ts";
+
+const decode = (document: unknown, known?: string) =>
+  decodeSchedule(new TextEncoder().encode(JSON.stringify(document)), known);
+const refusal = (document: unknown, known?: string): string => {
+  const decoded = decode(document, known);
+  return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
+};
+function planOf(document: unknown): SchedulePlan {
+  const decoded = decode(document);
+  if (!decoded.ok) throw new Error(decoded.error.message);
+  return decoded.value.plan;
+}
+/** What the server shows of a plan, of which a client may send the fields again. */
+function shown(plan: SchedulePlan): Record<string, unknown> {
+  const schedule = { name: "a", plan, createdBy: null, createdMs: 0, nextMs: null, lastDueMs: null };
+  return JSON.parse(jsonText(scheduleDocument({ schedule, runs: [] }, "in a list")));
+}
+
+const least = { name: "a", cron: "@daily", job: { layer: "ws:roads" } };
+const whole = {
+  name: "Nächtlich 1.2:b_c+d-e",
+  cron: "30 2 * * MON-FRI",
+  timeZone: "Europe/Zurich",
+  missed: "skip",
+  overlap: "never",
+  window: { start: "22:00", end: "06:00" },
+  job: {
+    layer: "ws:roads",
+    type: "reseed",
+    gridSet: "EPSG:4326",
+    srs: 4326,
+    format: "image/png",
+    parameters: { STYLES: "night" },
+    bounds: [0, -1.5, 10, 10],
+    zoomStart: 0,
+    zoomStop: 3,
+    threadCount: 2,
+    tileFailureRetryCount: 0,
+    tileFailureRetryWaitTime: 5,
+    totalFailuresBeforeAborting: 7,
+  },
+};
+
+test("every field is read and shown again as it was asked for; what is left out has its default", () => {
+  const { name: _, ...fields } = whole;
+  expect(shown(planOf(whole))).toMatchObject(fields);
+  expect(shown(planOf({ ...least, window: null, missed: null }))).toMatchObject({
+    cron: "@daily",
+    timeZone: "UTC",
+    missed: "run_once",
+    overlap: "never",
+    window: null,
+    job: { layer: "ws:roads", type: "seed" },
+  });
+  expect(decode(whole)).toMatchObject({ ok: true, value: { name: whole.name } });
+});
+
+test("in a PUT the name is that of the path, and another one is refused", () => {
+  expect(decode({ ...least, name: null }, "b")).toMatchObject({ ok: true, value: { name: "b" } });
+  expect(decode({ ...least, name: "b" }, "b")).toMatchObject({ ok: true });
+  expect(refusal(least, "b")).toBe('bad_field name: expected b, as in the path, got "a"');
+  expect(refusal({ ...least, name: null }, "a/b")).toMatch(/^bad_field name: .* got "a\/b"$/);
+});
+
+describe("a refusal names the field and the value:", () => {
+  const names = "bad_field name: expected 1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first, got";
+  for (const [what, change, expected] of [
+    ["no name", { name: undefined }, `${names} null`],
+    ["a slash in the name", { name: "a/b" }, `${names} "a/b"`],
+    ["a blank at the end of the name", { name: "a " }, `${names} "a "`],
+    ["a name that is none", { name: 7 }, `${names} 7`],
+    ["no cron", { cron: undefined }, "bad_field cron: expected five fields such as 0 2 * * *, or @daily, got null"],
+    ["a bad cron", { cron: "61 * * * *" }, 'bad_field cron: expected five fields {any}, got "61 * * * *"'],
+    ["a bad time zone", { timeZone: "Zurich" }, 'bad_field timeZone: expected a time zone {any}, got "Zurich"'],
+    ["another rule", { missed: "all" }, 'bad_field missed: expected one of skip, run_once, got "all"'],
+    ["another overlap", { overlap: "queue" }, 'bad_field overlap: expected never, got "queue"'],
+    ["no job", { job: undefined }, "bad_field job: expected an object with the fields of a job, got null"],
+    ["a job that is none", { job: [] }, "bad_field job: expected an object with the fields of a job, got []"],
+    ["a job without layer", { job: {} }, "bad_field job.layer: expected the name of a layer, got null"],
+    [
+      "an unknown field of the job",
+      { job: { layer: "a", zoomstop: 3 } },
+      "bad_field job.zoomstop: unknown field, expected zoomStop, got 3",
+    ],
+    ["a window that is none", { window: "22-6" }, 'bad_field window: expected an object {any}, got "22-6"'],
+    ["a window without end", { window: { start: "22:00" } }, "bad_field window.end: expected a time {any}, got null"],
+    [
+      "an unknown field of the window",
+      { window: { from: "22:00" } },
+      'bad_field window.from: unknown field, expected one of start, end, got "22:00"',
+    ],
+    ["an unknown field", { timezone: "UTC" }, 'bad_field timezone: unknown field, expected timeZone, got "UTC"'],
+  ] as const)
+    test(what, () => {
+      const [before = "", after = ""] = expected.split("{any}");
+      const got = refusal({ ...least, ...change });
+      expect([got.startsWith(before), got.endsWith(after), got]).toEqual([true, true, got]);
+    });
+  test("no object", () =>
+    expect(refusal([])).toMatch(/^malformed body: expected a JSON object .* a schedule, got \[\]$/));
+});

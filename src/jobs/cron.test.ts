@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { type CronTime, nextTime, parseCron } from "./cron.ts";
+
+function cron(expression: string, timeZone = "UTC"): CronTime {
+  const parsed = parseCron(expression, timeZone);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return parsed.value;
+}
+
+/** The next times after a moment, as ISO without what is always the same. */
+function times(time: CronTime, after: string, count: number): string[] {
+  const found: string[] = [];
+  for (let ms = Date.parse(after); found.length < count; ) {
+    ms = nextTime(time, ms) ?? Number.NaN;
+    found.push(new Date(ms).toISOString().slice(0, 16));
+  }
+  return found;
+}
+
+describe("in Europe/Zurich", () => {
+  const at = (expression: string) => cron(expression, "Europe/Zurich");
+
+  test("03:00 stays 03:00 on the clocks when summer begins and ends", () => {
+    expect(times(at("0 3 * * *"), "2026-03-28T00:00Z", 3)).toEqual([
+      "2026-03-28T02:00",
+      "2026-03-29T01:00",
+      "2026-03-30T01:00",
+    ]);
+    expect(times(at("0 3 * * *"), "2026-10-24T00:00Z", 3)).toEqual([
+      "2026-10-24T01:00",
+      "2026-10-25T02:00",
+      "2026-10-26T02:00",
+    ]);
+  });
+
+  test("02:30, which is left out in spring, is due as the clock goes on; which comes twice in autumn, the first time only", () => {
+    expect(times(at("30 2 * * *"), "2026-03-28T12:00Z", 2)).toEqual(["2026-03-29T01:00", "2026-03-30T00:30"]);
+    expect(times(at("30 2 * * *"), "2026-10-24T12:00Z", 2)).toEqual(["2026-10-25T00:30", "2026-10-26T01:30"]);
+    // Between the two.
+    expect(times(at("30 2 * * *"), "2026-10-25T00:45Z", 1)).toEqual(["2026-10-26T01:30"]);
+  });
+
+  test("every hour is every hour", () => {
+    const night = ["2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00"];
+    expect(times(at("@hourly"), "2026-10-24T23:30Z", 3)).toEqual(night);
+  });
+});
+
+test("blanks and names are read, the 13th or a Friday is either", () => {
+  expect(times(cron("  0  2 13 * fri "), "2026-10-24T00:00Z", 3)).toEqual([
+    "2026-10-30T02:00",
+    "2026-11-06T02:00",
+    "2026-11-13T02:00",
+  ]);
+  expect(times(cron("@weekly"), "2026-10-24T00:00Z", 1)).toEqual(["2026-10-25T00:00"]);
+});
+
+test("what is no cron expression, or names a time that never comes, is refused with the field and the value", () => {
+  for (const wrong of [
+    "",
+    "0 2 * *",
+    "0 0 2 * * *",
+    "60 * * * *",
+    "0 0 30 2 *",
+    "2027-01-01T00:00:00",
+    "@reboot",
+    "@x",
+  ]) {
+    const parsed = parseCron(wrong, "UTC");
+    expect(parsed.ok ? "accepted" : parsed.error.message).toMatch(/^cron: expected five fields .*, got "/);
+    if (!parsed.ok) expect(parsed.error.message).toContain(JSON.stringify(wrong));
+  }
+  expect(parseCron("60 * * * *", "UTC")).toMatchObject({ error: { details: ["Invalid value for minute: 60"] } });
+});
+
+test("a time zone is a name of the IANA database, no offset", () => {
+  for (const wrong of ["", "Mars/Phobos", "+01:00", "-0500"]) {
+    const parsed = parseCron("0 2 * * *", wrong);
+    expect(parsed.ok ? "accepted" : parsed.error.message).toBe(
+      `timeZone: expected a time zone of the IANA database, such as Europe/Zurich, got ${JSON.stringify(wrong)}`,
+    );
+  }
+});

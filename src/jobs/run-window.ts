@@ -1,0 +1,54 @@
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+
+/** The hours of a day in which work may be done, in minutes since midnight; `end` is the first minute outside, and may be tomorrow's. */
+export interface RunWindow {
+  readonly startMinute: number;
+  readonly endMinute: number;
+}
+
+/** A window of two times such as `22:00`; refusals name `window.start` or `window.end`. */
+export function parseWindow(start: unknown, end: unknown): Result<RunWindow, Refusal> {
+  const startMinute = minuteOf(start);
+  if (startMinute === undefined) return refuse(badField("window.start", EXPECTED, start ?? null));
+  const endMinute = minuteOf(end);
+  if (endMinute === undefined) return refuse(badField("window.end", EXPECTED, end ?? null));
+  if (startMinute === endMinute)
+    return refuse(badField("window.end", `another time than the start, ${timeText(startMinute)}`, end));
+  return ok({ startMinute, endMinute });
+}
+
+const EXPECTED = "a time of the day from 00:00 to 23:59, such as 22:00";
+
+function minuteOf(text: unknown): number | undefined {
+  const [, hours, minutes] = typeof text === "string" ? (/^(\d\d):(\d\d)$/.exec(text) ?? []) : [];
+  const [h, m] = [Number(hours), Number(minutes)];
+  return h < 24 && m < 60 ? h * 60 + m : undefined;
+}
+
+const timeText = (minute: number): string =>
+  `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+
+/** As it was asked for. */
+export const windowTimes = ({
+  startMinute,
+  endMinute,
+}: RunWindow): { readonly start: string; readonly end: string } => ({
+  start: timeText(startMinute),
+  end: timeText(endMinute),
+});
+
+/** For people: `22:00-06:00`. */
+export function windowText(window: RunWindow): string {
+  const { start, end } = windowTimes(window);
+  return `${start}-${end}`;
+}
+
+/** Whether a moment (ms since 1970) is inside, by the clocks of a time zone. */
+export function isOpen({ startMinute, endMinute }: RunWindow, timeZone: string, atMs: number): boolean {
+  const clock = new Intl.DateTimeFormat("en", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const minute = minuteOf(clock.format(atMs)) ?? 0;
+  return startMinute < endMinute
+    ? startMinute <= minute && minute < endMinute
+    : startMinute <= minute || minute < endMinute;
+}

@@ -1,0 +1,173 @@
+import { describe } from "vitest";
+import { contractServer } from "./contract-server.ts";
+import { layers } from "./layers.ts";
+
+// Issue 6: schedules are made, listed, replaced, paused, run and removed over /api/v1.
+const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true });
+
+for (const mount of ["", "/geowebcache"])
+  transcript(
+    `under "${mount}" a schedule is made, is there once, listed by name, replaced, paused, resumed and removed`,
+    `
+    > POST ${mount}/api/v1/schedules
+    >
+    > {"name":"every year","cron":"0 3 1 1 *","timeZone":"Europe/Zurich","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","zoomStop":3}}
+    < 201 application/json
+    < Location: http://localhost${mount}/api/v1/schedules/every%20year
+    <
+    < {"name":"every year","cron":"0 3 1 1 *","timeZone":"Europe/Zurich","missed":"run_once","overlap":"never","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","type":"seed","zoomStop":3},"paused":false,"createdBy":null,"createdAt":"{time:made}","nextRun":"{time}","lastRun":null,"runs":[]}
+    > POST ${mount}/api/v1/schedules
+    >
+    > {"name":"every year","cron":"@daily","job":{"layer":"x/y"}}
+    < 409 application/problem+json
+    <
+    < {any}"detail":"Schedule every year is there already; a PUT replaces it.","code":"conflict"}
+    > GET ${mount}/api/v1/schedules
+    < 200 application/json
+    <
+    < {"schedules":[{any}{"name":"every year","cron":"0 3 1 1 *",{any}"lastRun":null}{any}]}
+    > PUT ${mount}/api/v1/schedules/every%20year
+    >
+    > {"cron":"@yearly","missed":"skip","job":{"layer":"x/y","type":"reseed"}}
+    < 200 application/json
+    <
+    < {"name":"every year","cron":"@yearly","timeZone":"UTC","missed":"skip","overlap":"never","window":null,"job":{"layer":"x/y","type":"reseed"},"paused":false,"createdBy":null,"createdAt":"{time:made}","nextRun":"{word}-01-01T00:00:00.000Z","lastRun":null,"runs":[]}
+    > POST ${mount}/api/v1/schedules/every%20year/pause
+    < 200 application/json
+    <
+    < {any}"paused":true,{any}"nextRun":null,{any}
+    > GET ${mount}/api/v1/schedules/every%20year
+    < 200 application/json
+    <
+    < {"name":"every year",{any}"paused":true,{any}
+    > POST ${mount}/api/v1/schedules/every%20year/resume
+    < 200 application/json
+    <
+    < {any}"paused":false,{any}"nextRun":"{time}",{any}
+    > DELETE ${mount}/api/v1/schedules/every%20year
+    < 204
+    > GET ${mount}/api/v1/schedules/every%20year
+    < 404 application/problem+json
+    <
+    < {"type":"about:blank","title":"unknown schedule","status":404,"detail":"Unknown schedule: every year","code":"unknown_schedule"}
+  `,
+  );
+
+transcript(
+  "a run at once answers its job, which names the schedule; while it has not ended there is no other",
+  `
+  > PUT /api/v1/schedules/now
+  >
+  > {"cron":"@yearly","job":{"layer":"ws:roads","gridSet":"EPSG:900913","zoomStop":3}}
+  < 201 application/json
+  < Location: http://localhost/api/v1/schedules/now
+  <
+  < {"name":"now",{any}
+  > POST /api/v1/schedules/now/run
+  < 201 application/json
+  < Location: http://localhost/api/v1/jobs/{id:job}
+  <
+  < {"id":{id:job},"layer":"ws:roads","type":"seed",{any}"tiles":{"total":85,{any}"retryOf":null,"schedule":"now",{any}
+  > POST /api/v1/schedules/now/run
+  < 409 application/problem+json
+  <
+  < {any}"detail":"Job {id:job} of the schedule now has not ended.","code":"conflict"}
+  > GET /api/v1/jobs?schedule=now
+  < 200 application/json
+  <
+  < {"jobs":[{"id":{id:job},{any}]}
+  > GET /api/v1/jobs?schedule=never
+  < 200 application/json
+  <
+  < {"jobs":[]}
+  > GET /api/v1/schedules/now
+  < 200 application/json
+  <
+  < {any}"lastRun":{"at":"{time:at}","dueAt":null,"by":null,"result":"started","job":{id:job},"reason":null},"runs":[{"at":"{time:at}",{any}}]}
+  > POST /api/v1/jobs/{id:job}/cancel
+  < 200 application/json
+  <
+  < {any}
+  > DELETE /api/v1/schedules/now
+  < 204
+  > GET /api/v1/jobs/{id:job}
+  < 200 application/json
+  <
+  < {any}"schedule":"now"{any}
+`,
+);
+
+describe("refusals name the field and the value, and nothing is made", () => {
+  const refused = (sentence: string, fields: string, detail: string): void =>
+    transcript(
+      sentence,
+      `
+      > POST /api/v1/schedules
+      >
+      > {"name":"bad",${fields}}
+      < 400 application/problem+json
+      <
+      < {"type":"about:blank","title":"bad field","status":400,"detail":"${detail}","code":"bad_field"}
+      > GET /api/v1/schedules/bad
+      < 404 application/problem+json
+      <
+      < {any}
+    `,
+    );
+  const job = '"job":{"layer":"ws:roads"}';
+  refused("a bad cron", `"cron":"0 2 * *",${job}`, 'cron: expected five fields {any}, got \\"0 2 * *\\"');
+  refused(
+    "an unknown time zone",
+    `"cron":"@daily","timeZone":"Europe/Zürich",${job}`,
+    'timeZone: expected a time zone of the IANA database, such as Europe/Zurich, got \\"{any}\\"',
+  );
+  refused(
+    "an unknown layer",
+    '"cron":"@daily","job":{"layer":"no:such"}',
+    'job.layer: expected the name of a layer, got \\"no:such\\"',
+  );
+  refused(
+    "what the layer does not have",
+    '"cron":"@daily","job":{"layer":"ws:roads","gridSet":"EPSG:1"}',
+    'job.gridSet: expected one of EPSG:900913, EPSG:4326, got \\"EPSG:1\\"',
+  );
+  refused("an unknown field", `"cron":"@daily","zone":"UTC",${job}`, 'zone: unknown field, {any}, got \\"UTC\\"');
+  transcript(
+    "a PUT under another name",
+    `
+    > PUT /api/v1/schedules/bad
+    >
+    > {"name":"good","cron":"@daily",${job}}
+    < 400 application/problem+json
+    <
+    < {any}"detail":"name: expected bad, as in the path, got \\"good\\"",{any}
+  `,
+  );
+});
+
+describe("a schedule that does not exist", () => {
+  for (const request of [
+    "GET /api/v1/schedules/none",
+    "DELETE /api/v1/schedules/none",
+    "POST /api/v1/schedules/none/pause",
+    "POST /api/v1/schedules/none/resume",
+    "POST /api/v1/schedules/none/run",
+  ])
+    transcript(
+      request,
+      `\n> ${request}\n< 404 application/problem+json\n<\n< {any}"detail":"Unknown schedule: none","code":"unknown_schedule"}`,
+    );
+});
+
+describe("methods", () => {
+  for (const [method, path, allow] of [
+    ["DELETE", "/api/v1/schedules", "GET, HEAD, POST, OPTIONS"],
+    ["POST", "/api/v1/schedules/a", "GET, HEAD, PUT, DELETE, OPTIONS"],
+    ["GET", "/geowebcache/api/v1/schedules/a/run", "POST, OPTIONS"],
+  ])
+    transcript(
+      `${method} ${path} is 405`,
+      `\n> ${method} ${path}\n< 405 application/problem+json\n< Allow: ${allow}\n<\n< {any}`,
+    );
+  transcript("another action is 404", "\n> POST /api/v1/schedules/a/start\n< 404 application/problem+json\n<\n< {any}");
+});

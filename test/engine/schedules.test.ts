@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../src/state/database.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, type JobJson, startServer, type TestServer, until } from "../support/server.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+
+interface ScheduleJson {
+  readonly nextRun: string;
+  readonly runs: readonly { readonly result: string; readonly job: number | null; readonly dueAt: string | null }[];
+}
+
+const schedule = async (server: TestServer, name: string): Promise<ScheduleJson> =>
+  JSON.parse(await (await fetch(`${server.url}/api/v1/schedules/${name}`)).text());
+
+async function jobsOf(server: TestServer, name: string): Promise<readonly JobJson[]> {
+  const text = await (await fetch(`${server.url}/api/v1/jobs?schedule=${name}`)).text();
+  const answer: { jobs: JobJson[] } = JSON.parse(text);
+  return answer.jobs;
+}
+
+/** The time of all schedules comes while the server is down: an hour before now. Answers it. */
+function comeDue(server: TestServer): string {
+  const db = openDatabase(join(server.dataDir, "state.db"));
+  const dueMs = Date.now() - 3_600_000;
+  db.prepare("UPDATE schedule SET next_ms = ?").run(dueMs);
+  db.close();
+  return new Date(dueMs).toISOString();
+}
+
+test("a schedule survives kill -9, and a time that came meanwhile makes one job, whenever the next kill comes", async () => {
+  running.upstream = await startUpstream();
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  const job = { layer: "ws:roads", gridSet: "EPSG:900913", zoomStop: 3 };
+  for (const [name, missed] of [
+    ["once", "run_once"],
+    ["never", "skip"],
+  ]) {
+    // Once a year: no second time comes while the test lasts.
+    const body = JSON.stringify({ name, missed, cron: "0 3 1 1 *", timeZone: "Europe/Zurich", job });
+    expect((await fetch(`${running.server.url}/api/v1/schedules`, { method: "POST", body })).status).toBe(201);
+  }
+  const { nextRun } = await schedule(running.server, "once");
+  await running.server.kill("SIGKILL");
+  const dueAt = comeDue(running.server);
+  // The run may have been made, or not yet.
+  running.server = await running.server.restart();
+  running.server = await running.server.restart();
+  const server = running.server;
+  const made = await until("the job is made", async () => (await jobsOf(server, "once"))[0], 30_000, server);
+  running.server = await server.restart();
+  const jobs = await jobsOf(running.server, "once");
+  expect(jobs.map(({ id }) => id)).toEqual([made.id]);
+  expect(await schedule(running.server, "once")).toMatchObject({
+    nextRun,
+    runs: [{ result: "started", job: made.id, dueAt }],
+  });
+  expect(await ended(running.server, made.id)).toMatchObject({
+    outcome: "done",
+    schedule: "once",
+    tiles: { total: 85, failed: 0 },
+  });
+  expect(await jobsOf(running.server, "never")).toEqual([]);
+  expect(await schedule(running.server, "never")).toMatchObject({ nextRun, runs: [{ result: "skipped", job: null }] });
+});
