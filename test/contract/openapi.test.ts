@@ -24,7 +24,7 @@ async function start(): Promise<TestServer> {
   return server;
 }
 
-const documentOf = async (server: TestServer): Promise<object> =>
+const documentOf = async (server: TestServer): Promise<Record<string, unknown>> =>
   JSON.parse(await (await fetch(`${server.url}/geowebcache/api/v1/openapi.json`)).text());
 
 test("what is answered is what the document says", async () => {
