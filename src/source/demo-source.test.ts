@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { builtInGridSet } from "../grid/built-in.ts";
 import type { Extent, GridSet } from "../grid/grid-set.ts";
+import { decodePicture } from "../image/decode.ts";
 import type { Raster } from "../image/raster.ts";
 import { formatOf } from "../layer/format.ts";
+import { legendSize } from "./demo/legend.ts";
 import { projectionOf } from "./demo/projection.ts";
 import { shapesOf } from "./demo/shapes.ts";
 import { createDemoSource } from "./demo-source.ts";
@@ -238,6 +240,28 @@ test("a CRS that the demo does not know, and a filter it cannot read, are except
 test("what lies far away, and the smallest area, are drawn without a hitch", async () => {
   expect(drawn(await draw("states", degrees, [10, 10, 20, 20]))).toBe(0);
   expect(drawn(await draw("states", degrees, [-104.9, 39.5, -104.8999, 39.5001]))).toBe(256 * 256);
+});
+
+test.each(["", "population", "polygon", "pophatch"])(
+  "the style %j has a legend of the announced size",
+  async (style) => {
+    const source = createDemoSource({ type: "demo", dataset: "states", connections: 1 });
+    const question = { kind: "legend", style, format: "image/png", options: {} } as const;
+    const answer = await source.ask?.(question, new AbortController().signal);
+    expect(answer?.contentType).toBe("image/png");
+    const { data } = await decodePicture(answer?.bytes ?? new Uint8Array(), legendSize(style));
+    expect(new Set(data).size).toBeGreaterThan(8);
+  },
+);
+
+test("the world has no legend, and other formats than PNG are refused in words", async () => {
+  const of = (dataset: "world" | "states") => createDemoSource({ type: "demo", dataset, connections: 1 });
+  const { signal } = new AbortController();
+  const question = { kind: "legend", style: "", format: "image/gif", options: {} } as const;
+  await expect(of("world").ask?.({ ...question, format: "image/png" }, signal)).rejects.toThrow(
+    "legends of the states only",
+  );
+  await expect(of("states").ask?.(question, signal)).rejects.toThrow("FORMAT: expected image/png, got image/gif");
 });
 
 test("a cancelled draw is a SourceError", async () => {
