@@ -344,8 +344,9 @@ export class Draws implements DrawGate, UserDraws {
 
 /** How the upstream did; of a draw that was cancelled or lost nothing is known. */
 function learn(governor: Governor, result: PaintResult | InfoResult): void {
-  if (result.kind === "painted" || result.kind === "info") governor.succeeded();
-  else if (result.kind === "failed" && result.failure === "no_tile") governor.succeeded();
+  if (result.kind === "painted") governor.succeeded(result.upstreamMs);
+  else if (result.kind === "info") governor.succeeded(undefined);
+  else if (result.kind === "failed" && result.failure === "no_tile") governor.succeeded(undefined);
   else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
 }
 

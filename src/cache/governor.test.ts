@@ -50,10 +50,10 @@ test("each busy answer halves what is used, once a second; answers give it back 
   for (let n = 8; n < 20; n++) ask("user", `${n}`);
   await turn();
   expect(granted).toHaveLength(8 + 4);
-  for (let n = 0; n < 4; n++) governor.succeeded();
+  for (let n = 0; n < 4; n++) governor.succeeded(undefined);
   await turn();
   expect(granted).toHaveLength(8 + 5);
-  for (let n = 0; n < 100; n++) governor.succeeded();
+  for (let n = 0; n < 100; n++) governor.succeeded(undefined);
   await turn();
   expect(granted).toHaveLength(8 + 8);
 });
@@ -83,6 +83,29 @@ test("jobs rest as long as the upstream asks, users do not", async () => {
   expect(granted).toEqual(["user", "job"]);
 });
 
+test("answers that are slow under our own load take connections from jobs, not from users", async () => {
+  const { governor, granted, ask, turn } = governed(8);
+  for (let n = 0; n < 8; n++) ask("job", `job ${n}`);
+  await turn();
+  expect(governor.state().bearable).toBe(8);
+  // Rounds under full load: half of it is tried.
+  for (let n = 0; n < 270; n++) governor.succeeded(4_000);
+  expect(governor.state().bearable).toBe(4);
+  for (let n = 0; n < 4; n++) governor.release();
+  ask("job", "late job");
+  await turn();
+  expect(granted).not.toContain("late job");
+  ask("user", "user");
+  await turn();
+  expect(granted).toContain("user");
+  // Half of the load halves the time: eight were too many.
+  governor.release();
+  for (let n = 0; n < 30; n++) governor.succeeded(1_500);
+  await turn();
+  expect(governor.state().bearable).toBe(6);
+  expect(granted).toContain("late job");
+});
+
 test("five failures in a row over a second are an outage, probed in growing pauses, and one answer ends it", () => {
   const { governor, pass } = governed(4);
   for (let n = 0; n < 5; n++) governor.failed("refused", undefined);
@@ -94,7 +117,7 @@ test("five failures in a row over a second are an outage, probed in growing paus
   pass(1000);
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 2 });
-  governor.succeeded();
+  governor.succeeded(undefined);
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
+import { LatencyLimit } from "./latency-limit.ts";
 
 /** Users that wait for a connection at most; one more is told to come back. */
 const USERS_WAITING = 1_000;
@@ -22,7 +23,7 @@ interface Waiter {
 
 export interface GovernorState {
   readonly inUse: number;
-  /** Connections that may be in use now. */
+  /** Connections that may be in use now; users may go beyond what slow answers have left to jobs. */
   readonly bearable: number;
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
@@ -34,7 +35,8 @@ export type Refused = { readonly retryAfterSeconds: number; readonly why: "down"
 /**
  * All traffic to one upstream: bounded connections, users before jobs, and whether it is known to be down. When it says
  * that it is busy (429, or 503 with Retry-After), half as many connections are used, and one more for each round of
- * answers after that (additive increase, multiplicative decrease, as RFC 5681 has it for TCP); jobs rest as long as it asks.
+ * answers after that (additive increase, multiplicative decrease, as RFC 5681 has it for TCP); jobs rest as long as it asks. When its
+ * answers are slow because of our load, jobs use fewer connections, and leave the others to users.
  */
 export class Governor {
   #inUse = 0;
@@ -42,6 +44,7 @@ export class Governor {
   #limit: number;
   /** What the upstream bears now, 1 to the limit; its fraction grows with each answer. */
   #bearable: number;
+  readonly #latency: LatencyLimit;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #rest: NodeJS.Timeout | undefined;
@@ -56,6 +59,7 @@ export class Governor {
   constructor(connections: number, now: () => number) {
     this.#limit = connections;
     this.#bearable = connections;
+    this.#latency = new LatencyLimit(connections);
     this.#now = now;
   }
 
@@ -63,6 +67,7 @@ export class Governor {
   setConnections(connections: number): void {
     this.#bearable = this.#bearable === this.#limit ? connections : Math.min(this.#bearable, connections);
     this.#limit = connections;
+    this.#latency.setConnections(connections);
     this.#serve();
   }
 
@@ -70,7 +75,7 @@ export class Governor {
   state(): GovernorState {
     return {
       inUse: this.#inUse,
-      bearable: Math.floor(this.#bearable),
+      bearable: this.#bearableForJobs,
       usersWaiting: this.#users.length,
       jobsWaiting: this.#jobs.length,
       down: this.#down,
@@ -104,7 +109,7 @@ export class Governor {
    */
   acquire(who: "user" | "job", signal: AbortSignal): Promise<Refused | undefined> {
     signal.throwIfAborted();
-    if (this.#hasFree && (who === "user" || !this.#resting)) {
+    if (who === "user" ? this.#hasFree : this.#hasFreeForJob) {
       this.#inUse++;
       return Promise.resolve(undefined);
     }
@@ -139,24 +144,34 @@ export class Governor {
     return this.#inUse < Math.floor(this.#bearable);
   }
 
+  get #bearableForJobs(): number {
+    return Math.min(Math.floor(this.#bearable), this.#latency.connections);
+  }
+
+  get #hasFreeForJob(): boolean {
+    return this.#inUse < this.#bearableForJobs && !this.#resting;
+  }
+
   get #resting(): boolean {
     return this.#now() < this.#restUntilMs;
   }
 
   #serve(): void {
     while (this.#hasFree) {
-      const next = this.#users.shift() ?? (this.#resting ? undefined : this.#jobs.shift());
+      const next = this.#users.shift() ?? (this.#hasFreeForJob ? this.#jobs.shift() : undefined);
       if (next === undefined) return;
       this.#inUse++;
       next.grant();
     }
   }
 
-  succeeded(): void {
+  /** Told before its connection is released. `upstreamMs`: how long a picture took; undefined: it was none. */
+  succeeded(upstreamMs: number | undefined): void {
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
-    if (this.#bearable === this.#limit) return;
-    this.#bearable = Math.min(this.#limit, this.#bearable + 1 / Math.floor(this.#bearable));
+    if (upstreamMs !== undefined) this.#latency.answered(upstreamMs, this.#inUse);
+    if (this.#bearable < this.#limit)
+      this.#bearable = Math.min(this.#limit, this.#bearable + 1 / Math.floor(this.#bearable));
     this.#serve();
   }
 

@@ -3,6 +3,8 @@ import { createGridSet } from "../grid/create-grid-set.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
 import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../layer/layer.ts";
+import type { Legend } from "../layer/legend.ts";
+import { legendSize } from "../source/demo/legend.ts";
 
 /** The grid set of GWC's own `geowebcache.xml`, in the projection of the US National Atlas. */
 function usAtlas(): GridSet {
@@ -50,6 +52,10 @@ const common = {
   secured: false,
 } as const;
 
+/** One for each style; "" is the default. */
+const statesLegends = (...styles: string[]): Legend[] =>
+  styles.map((style) => ({ style, format: "image/png", ...legendSize(style) }));
+
 /** The layers of GWC's documentation, drawn here, so that its examples work on a fresh start. */
 export function demoLayers(): readonly Layer[] {
   const geodetic = whole("EPSG:4326");
@@ -71,6 +77,7 @@ export function demoLayers(): readonly Layer[] {
         { type: "string", key: "STYLES", default: "population", values: ["population", "polygon", "pophatch"] },
         { type: "regex", key: "CQL_FILTER", default: "", regex: ".*" },
       ],
+      legends: statesLegends("", "polygon", "pophatch"),
     },
     {
       ...common,
@@ -91,6 +98,7 @@ export function demoLayers(): readonly Layer[] {
       gridSubsets: [geodetic, mercator],
       formats: formats("image/png", "image/png8", "image/jpeg"),
       parameterFilters: [],
+      legends: statesLegends(""),
     },
   ];
 }

@@ -11,6 +11,8 @@ main { display: grid; grid-template-columns: minmax(0, 3fr) minmax(300px, 2fr); 
 section { margin-bottom: 28px; min-width: 0; }
 h2 { font-size: 16px; margin: 0 0 8px; }
 #map { height: 60vh; min-height: 320px; border: 1px solid var(--line); border-radius: 6px; background: #eef2f4; }
+section.map { position: relative; }
+img.legend { position: absolute; left: 12px; bottom: 12px; z-index: 1000; border: 1px solid var(--line); border-radius: 4px; opacity: .95; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; font-size: 13px; }

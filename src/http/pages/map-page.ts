@@ -6,6 +6,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
+import { legendAddress, legendOf } from "../tiles/legend-address.ts";
 
 /** All that the page shows, as it was at one moment. */
 export interface MapPageData {
@@ -67,6 +68,15 @@ function mapDiv({ mount, chosen }: MapPageData): string {
   };
   const attributes = Object.entries(data).map(([key, value]) => `data-${key}="${escapeHtml(String(value))}"`);
   return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
+}
+
+/** What the colours of the default style mean, where the layer has a legend on this server. */
+function legendFigure({ mount, chosen }: MapPageData): string {
+  const legend = chosen === undefined ? undefined : legendOf(chosen, undefined);
+  // A picture from another host would be kept off by the page's policy.
+  if (chosen === undefined || legend === undefined || legend.url !== undefined) return "";
+  const address = escapeHtml(legendAddress(chosen, legend, mount));
+  return `<img class="legend" src="${address}" width="${legend.width}" height="${legend.height}" alt="Legend">`;
 }
 
 function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
@@ -138,7 +148,7 @@ export function mapPage(data: MapPageData): string {
 <script src="${m}/assets/leaflet.js" defer></script><script src="${m}/assets/page.js" defer></script></head>
 <body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>
 <p><a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a> · <a href="${m}/api/v1/jobs">Jobs</a> · <a href="${m}/api/v1/usage">Usage</a></p></header>
-<main><div><section>${mapDiv(data)}</section>
+<main><div><section class="map">${mapDiv(data)}${legendFigure(data)}</section>
 <section><h2>Running tasks</h2><div id="tasks">${taskRows(data)}</div></section></div>
 <div><section><h2>Layers</h2><table><thead><tr><th>Layer</th><th class="number">Tiles</th><th class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section>
 ${seedForm(data)}</div></main></body></html>

@@ -7,8 +7,9 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type Asked, type DoorRefusal, findLayer } from "./tile-parts.ts";
 import { isDefaultStyle } from "./wmts-style.ts";
 
-/** Whether there is anybody to ask for a legend. */
-const hasLegendGraphic = (layer: Layer): boolean => layer.source.type === "wms";
+/** Whether there is anybody to ask for a legend: a WMS, or who draws the demo's states. */
+const hasLegendGraphic = ({ source }: Layer): boolean =>
+  source.type === "wms" || (source.type === "demo" && source.dataset === "states");
 
 /** Whether capabilities say that GetLegendGraphic can be asked. */
 export const offersLegendGraphic = (layer: Layer): boolean =>
@@ -51,7 +52,7 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ["BGCOLOR", /^(0x|#)[0-9a-f]{6}$/i],
 ]);
 
-/** GetLegendGraphic of a layer's style, passed on to its WMS (GWC passes it on verbatim, `gwc-core.md` 5.4). */
+/** GetLegendGraphic of a layer's style, passed on to its source (GWC passes it on verbatim, `gwc-core.md` 5.4). */
 export function parseGetLegendGraphic(
   catalogue: Catalogue,
   query: ReadonlyMap<string, string>,
