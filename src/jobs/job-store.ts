@@ -1,4 +1,6 @@
-import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
+import { deserialize, serialize } from "node:v8";
+import type { Selection } from "../grid/selection.ts";
+import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 
@@ -21,6 +23,8 @@ export const jobMigrations: Migrations = {
      CREATE TABLE job_key (account TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job INTEGER NOT NULL,
        PRIMARY KEY (account, key)) WITHOUT ROWID;
      CREATE INDEX job_key_job ON job_key (job);`,
+    // Beside the request: a list of jobs reads each request, and an area may have a quarter of a million corners.
+    "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
   ],
 };
 
@@ -77,14 +81,17 @@ export class JobStore {
     this.#db = db;
   }
 
-  insert({ request, progress, origin, retryOf }: NewJob, nowMs: number): { jobId: number; taskIds: number[] } {
+  insert({ request: whole, progress, origin, retryOf }: NewJob, nowMs: number): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
+    const { selection, ...request } = whole;
     const job = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of)
          VALUES (?, ?, 'pending', ?, ?, ?, ?, ?)`,
       )
       .run(request.layer, request.type, JSON.stringify(request), JSON.stringify(progress), nowMs, by, retryOf);
+    if (selection !== undefined)
+      this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
@@ -147,9 +154,22 @@ export class JobStore {
     return this.#db
       .prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id")
       .all()
-      .map((row) => this.#job(row));
+      .map((row) => this.#withSelection(this.#job(row)));
   }
 
+  #withSelection(job: StoredJob): StoredJob {
+    const selection = this.selection(job.id);
+    return selection === undefined ? job : { ...job, request: { ...job.request, selection } };
+  }
+
+  /** What a job is limited to; undefined: nothing. */
+  selection(id: number): Selection | undefined {
+    const row = this.#db.prepare("SELECT selection FROM job_selection WHERE job = ?").get(id);
+    // Written by this file.
+    return row === undefined ? undefined : deserialize(bytes(row, "selection"));
+  }
+
+  /** Without its selection. */
   find(id: number): StoredJob | undefined {
     const row = this.#db.prepare("SELECT * FROM job WHERE id = ?").get(id);
     return row === undefined ? undefined : this.#job(row);
@@ -189,6 +209,7 @@ export class JobStore {
       ["task", "job"],
       ["failed_tile", "job"],
       ["job_key", "job"],
+      ["job_selection", "job"],
       ["job", "id"],
     ] as const) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);

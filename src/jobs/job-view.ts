@@ -43,6 +43,7 @@ export function viewOf(
     createdBy: job.createdBy,
     abortedBy: progress.abortedBy,
     retryOf: job.retryOf,
+    limit: request.limit ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),

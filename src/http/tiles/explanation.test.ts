@@ -35,6 +35,7 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   createdBy: null,
   abortedBy: null,
   retryOf: null,
+  limit: null,
   bytes: 0n,
   secondsWorked: 0,
   tilesPerSecond: null,
