@@ -44,7 +44,9 @@ export class JobDesk {
   view(id: number): JobView | undefined {
     const { jobs, runner } = this.#parts;
     const view = runner.job(id);
-    return view === undefined ? undefined : { ...view, area: areaView(jobs.selection(id)) };
+    if (view === undefined) return undefined;
+    const { zooms = [], ...rest } = view;
+    return { ...rest, area: areaView(jobs.selection(id)), zooms };
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
