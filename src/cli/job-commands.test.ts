@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../test/support/run-program.ts";
 import { startServer, type TestServer, until, usage } from "../../test/support/server.ts";
@@ -41,6 +44,43 @@ test("seed --wait shows how the job ended, truncate empties a range and then the
   expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(26);
   expect(await run("truncate", "ws:roads")).toEqual({ code: 0, stderr: "", stdout: "ws:roads is empty.\n" });
   expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(0);
+});
+
+test("--area takes GeoJSON or WKT, --tiles a list, each from a file", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+  try {
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(directory, name), text);
+      return join(directory, name);
+    };
+    const corners = [
+      [10, 10],
+      [30, 10],
+      [30, 30],
+      [10, 10],
+    ];
+    const geoJson = file("a.json", JSON.stringify({ type: "Polygon", coordinates: [corners] }));
+    const wkt = file("a.wkt", `POLYGON((${corners.map((corner) => corner.join(" ")).join(", ")}))\n`);
+    const range = ["ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "4"];
+    for (const area of [
+      ["--area", geoJson],
+      ["--area", wkt],
+      ["--area", wkt, "--area-crs", "EPSG:4326"],
+    ]) {
+      const estimated = await run("estimate", ...range, ...area);
+      expect([estimated.code, estimated.stdout], estimated.stderr).toEqual([0, expect.stringMatching(/^tiles: +6$/m)]);
+    }
+    const seeded = await run("seed", ...range, "--area", geoJson, "--wait");
+    expect(seeded.stdout).toMatch(/^of these: +an area$/m);
+    const tiles = file("tiles.txt", "4/17/7\n4/16/6 5/0/0\n");
+    const listed = await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--tiles", tiles, "--wait");
+    expect(listed.stdout).toMatch(/^tiles: +3: 1 stored, 2 skipped, 0 failed$/m);
+    expect(await run("estimate", ...range, "--area", join(directory, "none"))).toMatchObject({ code: 2 });
+    const both = await run("seed", ...range, "--area", wkt, "--bounds", "0,0,1,1");
+    expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("bounds: expected nothing beside area")]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("failed tiles end the waiting with 3, and retry does them alone", async () => {

@@ -19,6 +19,7 @@ export interface JobAnswer {
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly bounds: readonly number[] | null;
+  readonly limit: "area" | "tiles" | null;
   readonly zoomStart: number;
   readonly zoomStop: number;
   readonly state: string;
@@ -51,6 +52,8 @@ export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
   outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
 const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
+const limitText = ({ limit }: JobAnswer): string | undefined =>
+  limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
 /** A moment without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
@@ -137,6 +140,7 @@ export function showJob(job: JobAnswer): string {
     ["format", job.format ?? "all"],
     ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],
     ["bounds", job.bounds?.join(",")],
+    ["of these", limitText(job)],
     ["zoom", zoomText(job)],
     ["state", stateText(job)],
     ["reason", job.reason ?? undefined],

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 
 /** Of one job, as the contract has it. */
@@ -9,6 +10,10 @@ export interface RangeFlags {
   readonly zoom?: ZoomFlag;
   readonly format?: string;
   readonly bounds?: readonly number[];
+  /** GeoJSON as it was parsed, or WKT. */
+  readonly area?: unknown;
+  readonly areaCrs?: string;
+  readonly tiles?: readonly string[];
   readonly parameter?: Readonly<Record<string, string>>;
 }
 
@@ -23,17 +28,23 @@ export const addRangeFlags = (command: Command): Command =>
     .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
     .option("--format <type>", "a MIME type of the layer, such as image/png")
     .option("--bounds <minx,miny,maxx,maxy>", "in the grid set's units", parseBounds)
+    .option("--area <file>", "polygons instead of bounds: a file of GeoJSON or WKT", parseArea)
+    .option("--area-crs <code>", "of the area, such as EPSG:4326; else what its format has")
+    .option("--tiles <file>", "a file of tiles instead of zooms and bounds: z/x/y, y from the top", parseTiles)
     .option("--parameter <key=value>", "of a parameter filter; may be given again", parseParameter);
 
-export const isRangeGiven = ({ gridSet, zoom, format, bounds, parameter }: RangeFlags): boolean =>
-  [gridSet, zoom, format, bounds, parameter].some((flag) => flag !== undefined);
+export const isRangeGiven = (flags: RangeFlags): boolean =>
+  Object.values(rangeFields(flags)).some((field) => field !== undefined);
 
 /** The fields of a job's request; absent flags are left out as the document is written. */
-export const rangeFields = ({ gridSet, zoom, format, bounds, parameter }: RangeFlags) => ({
+export const rangeFields = ({ gridSet, zoom, format, bounds, area, areaCrs, tiles, parameter }: RangeFlags) => ({
   gridSet,
   ...zoom,
   format,
   bounds,
+  area,
+  areaCrs,
+  tiles,
   parameters: parameter,
 });
 
@@ -53,6 +64,31 @@ function parseBounds(text: string): readonly number[] {
     throw new InvalidArgumentError("Four numbers with commas: minx,miny,maxx,maxy.");
   return numbers;
 }
+
+function readText(file: string): string {
+  return argumentOf("It cannot be read", () => readFileSync(file, "utf8"))
+    .replace(/^\uFEFF/, "")
+    .trim();
+}
+
+/** What begins with a brace is GeoJSON, all else WKT: the server tells what is wrong with either. */
+function parseArea(file: string): unknown {
+  const text = readText(file);
+  return text.startsWith("{") ? argumentOf("It is not JSON", (): unknown => JSON.parse(text)) : text;
+}
+
+function argumentOf<T>(otherwise: string, read: () => T): T {
+  let why: string;
+  try {
+    return read();
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  throw new InvalidArgumentError(`${otherwise}: ${why}.`);
+}
+
+/** Names with blanks or line ends between them. */
+const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
 function parseParameter(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const equals = text.indexOf("=");

@@ -18,7 +18,8 @@ export interface MetatileWalk {
   readonly count: bigint;
 }
 
-const BAND = 4;
+/** Metatile rows of a band, and metatile columns of a group. */
+export const BAND = 4;
 
 export function metatileWalk(rect: TileRect, factors: readonly [number, number]): MetatileWalk {
   const [factorX, factorY] = factors;
@@ -27,19 +28,37 @@ export function metatileWalk(rect: TileRect, factors: readonly [number, number])
   return { rect, factorX, factorY, columns, rows, count: BigInt(columns) * BigInt(rows) };
 }
 
-/** The whole metatile number `n` (0 ≤ n < count), not cut to the walk's rectangle. */
-export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
+/** Where metatile number `n` (0 ≤ n < count) stands: in its group of `width` columns row by row. */
+export function bandOf(
+  walk: MetatileWalk,
+  n: bigint,
+): { readonly band: number; readonly group: number; readonly inGroup: number; readonly width: number } {
   const bandSize = BigInt(walk.columns) * BigInt(BAND);
   const band = Number(n / bandSize);
   const height = Math.min(BAND, walk.rows - band * BAND);
   const inBand = Number(n - BigInt(band) * bandSize);
   const group = Math.floor(inBand / (height * BAND));
   const width = Math.min(BAND, walk.columns - group * BAND);
-  const inGroup = inBand - group * height * BAND;
+  return { band, group, inGroup: inBand - group * height * BAND, width };
+}
+
+/** The number of the first metatile of a group. */
+export function numberAt(walk: MetatileWalk, band: number, group: number): bigint {
+  const height = Math.min(BAND, walk.rows - band * BAND);
+  return BigInt(band) * BigInt(walk.columns) * BigInt(BAND) + BigInt(group * height * BAND);
+}
+
+/** The lowest row of tiles of a row of metatiles; these are counted from 0. */
+export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
+  (Math.floor(rect.minY / factorY) + row) * factorY;
+
+/** The whole metatile number `n` (0 ≤ n < count), not cut to the walk's rectangle. */
+export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
+  const { band, group, inGroup, width } = bandOf(walk, n);
   const column = group * BAND + (inGroup % width);
   const row = band * BAND + Math.floor(inGroup / width);
   const minX = (Math.floor(walk.rect.minX / walk.factorX) + column) * walk.factorX;
-  const minY = (Math.floor(walk.rect.minY / walk.factorY) + row) * walk.factorY;
+  const minY = metatileRow(walk, row);
   return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
 }
 
@@ -48,11 +67,9 @@ export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint
   const column = Math.floor(x / walk.factorX) - Math.floor(walk.rect.minX / walk.factorX);
   const row = Math.floor(y / walk.factorY) - Math.floor(walk.rect.minY / walk.factorY);
   const band = Math.floor(row / BAND);
-  const height = Math.min(BAND, walk.rows - band * BAND);
   const group = Math.floor(column / BAND);
   const width = Math.min(BAND, walk.columns - group * BAND);
-  const inGroup = (row - band * BAND) * width + (column - group * BAND);
-  return BigInt(band) * BigInt(walk.columns) * BigInt(BAND) + BigInt(group * height * BAND) + BigInt(inGroup);
+  return numberAt(walk, band, group) + BigInt((row - band * BAND) * width + (column - group * BAND));
 }
 
 /** The metatile that holds a tile, cut to what may be drawn. */

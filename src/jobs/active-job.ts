@@ -1,4 +1,6 @@
 import type { MetatileWalk } from "../grid/metatile.ts";
+import { indexOf } from "../grid/selection.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
@@ -49,6 +51,8 @@ export class ActiveJob {
   readonly taskIds: readonly number[];
   /** It ran before a restart or a pause: what is unfinished may have been done in part. */
   resumed: boolean;
+  /** What its rectangles are limited to; undefined: nothing. */
+  readonly selection: TileSelection | undefined;
   readonly walks: readonly JobWalk[];
   readonly metatiles: bigint;
   readonly finished: IntervalSet;
@@ -102,7 +106,8 @@ export class ActiveJob {
     this.tasks = stored.tasks
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
-    this.walks = walksOf(request, metatileFactors);
+    this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
+    this.walks = walksOf(request, metatileFactors, this.selection);
     const last = this.walks.at(-1);
     this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
     this.finished = IntervalSet.from(progress.finished);
@@ -135,25 +140,43 @@ export class ActiveJob {
   }
 
   locate(n: bigint): Located {
+    const { gridSet, walk, offset } = this.#walkOf(n);
+    return { gridSet, walk, local: n - offset };
+  }
+
+  #walkOf(n: bigint): JobWalk {
     let found = this.walks[0];
     for (const at of this.walks) {
       if (at.offset > n) break;
       found = at;
     }
     if (found === undefined) throw new RangeError(`job ${this.id} has no metatile ${n}`);
-    return { gridSet: found.gridSet, walk: found.walk, local: n - found.offset };
+    return found;
   }
 
   /** The next metatile that nobody has taken, taken. */
   take(): bigint | undefined {
     const again = this.#returned.shift();
     if (again !== undefined) return again;
-    const next = this.finished.nextMissing(this.#cursor);
+    const next = this.#nextWanted();
     if (next >= this.metatiles) {
       this.#cursor = this.metatiles;
       return undefined;
     }
     this.#cursor = next + 1n;
+    return next;
+  }
+
+  /** From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. */
+  #nextWanted(): bigint {
+    let next = this.finished.nextMissing(this.#cursor);
+    while (this.selection !== undefined && next < this.metatiles) {
+      const { selected, offset } = this.#walkOf(next);
+      const wanted = selected === undefined ? next : offset + selected.next(next - offset);
+      if (wanted === next) break;
+      this.finished.addRange(next, wanted);
+      next = this.finished.nextMissing(wanted);
+    }
     return next;
   }
 

@@ -1,9 +1,12 @@
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import { indexOf } from "../grid/selection.ts";
+import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { JobRequest, JobView } from "./job.ts";
+import type { JobCounts } from "./job-counts.ts";
 
 /** What a seed or reseed would come to. Null: there is no telling. */
 export interface EstimateView {
@@ -28,6 +31,8 @@ export interface EstimateView {
 }
 
 export interface EstimateSources {
+  /** All its tiles by zoom. */
+  readonly totals: JobCounts;
   readonly ledger: Ledger;
   /** Undefined: it has been removed meanwhile. */
   readonly layer: Layer | undefined;
@@ -44,10 +49,12 @@ const FEW = 10_000n;
 
 /** By arithmetic and sums: it takes as long for the world as for a village. */
 export function estimate(request: JobRequest, from: EstimateSources): EstimateView {
+  const index = request.selection === undefined ? undefined : indexOf(request.selection);
   const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
-      const tiles = rectCount(rect);
-      const kept = keptIn(request, gridSet, rect, from);
+      // A seed or reseed has one grid set: no zoom comes twice.
+      const tiles = from.totals.total(rect.z);
+      const kept = keptIn(request, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );
@@ -80,11 +87,19 @@ const isOf =
     t.layer === layer && t.gridSet === gridSet && t.format === format && t.parametersId === parametersId;
 
 /** Null where neither a sum nor a few blocks tell it. */
-function keptIn(request: JobRequest, gridSet: string, rect: TileRect, from: EstimateSources): bigint | null {
+function keptIn(
+  request: JobRequest,
+  gridSet: string,
+  rect: TileRect,
+  index: TileSelection | undefined,
+  from: EstimateSources,
+): bigint | null {
   if (!from.isCounted) return null;
   const found = [...from.ledger.tileSets()].find(({ tileSet }) => isOf(request, gridSet)(tileSet));
   const sum = found?.sums.get(rect.z)?.tiles ?? 0n;
   if (found === undefined || sum === 0n) return 0n;
+  if (index !== undefined)
+    return sum <= FEW ? from.ledger.countWhere(found.tileSet, rect, (x, y) => isSelected(index, rect.z, x, y)) : null;
   if (sum <= FEW) return from.ledger.countIn(found.tileSet, rect, false);
   const subset = from.layer === undefined ? undefined : findSubset(from.layer, gridSet);
   if (subset === undefined) return null;

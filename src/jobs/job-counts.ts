@@ -44,6 +44,11 @@ export class JobCounts {
     return this.#sum;
   }
 
+  /** Of a zoom. */
+  total(z: number): bigint {
+    return this.#zooms.get(z)?.total ?? 0n;
+  }
+
   add(z: number, change: Partial<Counts>): void {
     this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
     this.#sum = added(this.#sum, change);

@@ -1,7 +1,9 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
-import { type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
+import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { areaView } from "./area-view.ts";
+import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
@@ -32,15 +34,27 @@ export class JobDesk {
     this.#parts = parts;
   }
 
-  submit(request: JobRequest, origin: JobOrigin): Result<SubmittedJob, Refusal> {
+  async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    const totals = await countTiles(request);
+    if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n)
+      return refuse(badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it"));
     return this.#submit({
       request,
-      progress: emptyProgress(request),
+      progress: emptyProgress(totals),
       origin,
       retryOf: null,
       schedule: null,
       hold: null,
     });
+  }
+
+  /** With its area, which lists do without. */
+  view(id: number): JobView | undefined {
+    const { jobs, runner } = this.#parts;
+    const view = runner.job(id);
+    if (view === undefined) return undefined;
+    const { zooms = [], ...rest } = view;
+    return { ...rest, area: areaView(jobs.selection(id)), zooms };
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
@@ -90,7 +104,7 @@ export class JobDesk {
     return ok(job.view(now()));
   }
 
-  retry(id: number, origin: JobOrigin): Result<SubmittedJob, Refusal> {
+  async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const { jobs, runner, catalogue } = this.#parts;
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
@@ -98,10 +112,17 @@ export class JobDesk {
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
-    const { request } = stored;
+    const selection = jobs.selection(id);
+    const request = { ...stored.request, ...(selection === undefined ? {} : { selection }) };
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
-    const progress = planRetry(stored, jobs.failedTiles(id), metatileFor(layer, request.format));
+    const factors = metatileFor(layer, request.format);
+    const progress = planRetry(
+      { request, progress: stored.progress },
+      jobs.failedTiles(id),
+      factors,
+      await countTiles(request),
+    );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
     return this.#submit({ request, progress, origin, retryOf: id, schedule: null, hold: null });

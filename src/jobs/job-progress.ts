@@ -1,6 +1,5 @@
-import { rectCount } from "../grid/grid-set.ts";
-import type { JobError, JobOutcome, JobRequest } from "./job.ts";
-import { JobCounts, type ZoomCountsText } from "./job-counts.ts";
+import type { JobError, JobOutcome } from "./job.ts";
+import type { JobCounts, ZoomCountsText } from "./job-counts.ts";
 
 /** Everything of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
 export interface JobProgress {
@@ -35,8 +34,9 @@ export const countsProgress = (
   zooms: counts.toJSON(),
 });
 
-export const emptyProgress = (request: JobRequest): JobProgress => ({
-  ...countsProgress(totalsOf(request)),
+/** Of a job that has not begun. */
+export const emptyProgress = (totals: JobCounts): JobProgress => ({
+  ...countsProgress(totals),
   retries: 0,
   finished: [],
   errors: [],
@@ -45,11 +45,3 @@ export const emptyProgress = (request: JobRequest): JobProgress => ({
   abortedBy: null,
   workedMs: 0,
 });
-
-/** What a truncate will find is not known before it starts. */
-function totalsOf({ type, ranges }: JobRequest): JobCounts {
-  const counts = new JobCounts();
-  if (type === "truncate") return counts;
-  for (const { rects } of ranges) for (const rect of rects) counts.add(rect.z, { total: rectCount(rect) });
-  return counts;
-}

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../state/database.ts";
+import { countRanges } from "./count-tiles.ts";
 import type { JobRequest } from "./job.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
@@ -27,7 +28,7 @@ function history(jobs: number) {
   const db = openDatabase(":memory:");
   db.migrate([jobMigrations]);
   const store = new JobStore(db);
-  const progress = emptyProgress(request);
+  const progress = emptyProgress(countRanges(request));
   for (let n = 1; n <= jobs; n++) {
     const { jobId } = store.insert(
       { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null },
@@ -53,7 +54,7 @@ test("a history is trimmed by age, by number, and never by more than is asked fo
 
 test("a job that has not ended is never trimmed", () => {
   const { db, store, ids } = history(1);
-  const progress = emptyProgress(request);
+  const progress = emptyProgress(countRanges(request));
   store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 2);
   store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 3);
   expect(store.trim(1_000, 1, 100)).toBe(1);

@@ -1,4 +1,6 @@
-import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
+import { deserialize, serialize } from "node:v8";
+import type { Selection } from "../grid/selection.ts";
+import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
@@ -28,6 +30,8 @@ export const jobMigrations: Migrations = {
     `ALTER TABLE job ADD COLUMN schedule TEXT;
      ALTER TABLE job ADD COLUMN hold TEXT;
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
+    // Beside the request: a list of jobs reads each request, and an area may have a quarter of a million corners.
+    "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
   ],
 };
 
@@ -91,10 +95,11 @@ export class JobStore {
   }
 
   insert(
-    { request, progress, origin, retryOf, schedule, hold }: NewJob,
+    { request: whole, progress, origin, retryOf, schedule, hold }: NewJob,
     nowMs: number,
   ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
+    const { selection, ...request } = whole;
     const job = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused)
@@ -112,6 +117,8 @@ export class JobStore {
         hold,
         hold === "held" ? 1 : 0,
       );
+    if (selection !== undefined)
+      this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
@@ -174,9 +181,22 @@ export class JobStore {
   /** Jobs that have not ended, in the order they were accepted. */
   unfinished(): StoredJob[] {
     const rows = this.#db.prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id").all();
-    return this.#jobs(rows);
+    return this.#jobs(rows).map((job) => this.#withSelection(job));
   }
 
+  #withSelection(job: StoredJob): StoredJob {
+    const selection = this.selection(job.id);
+    return selection === undefined ? job : { ...job, request: { ...job.request, selection } };
+  }
+
+  /** What a job is limited to; undefined: nothing. */
+  selection(id: number): Selection | undefined {
+    const row = this.#db.prepare("SELECT selection FROM job_selection WHERE job = ?").get(id);
+    // Written by this file.
+    return row === undefined ? undefined : deserialize(bytes(row, "selection"));
+  }
+
+  /** Without its selection. */
   find(id: number): StoredJob | undefined {
     return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
@@ -223,6 +243,7 @@ export class JobStore {
       ["task", "job"],
       ["failed_tile", "job"],
       ["job_key", "job"],
+      ["job_selection", "job"],
       ["job", "id"],
     ] as const) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);

@@ -47,6 +47,7 @@ export function viewOf(
     abortedBy: progress.abortedBy,
     retryOf: job.retryOf,
     schedule: job.schedule,
+    limit: request.limit ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),

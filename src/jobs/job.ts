@@ -1,4 +1,5 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
+import type { Selection } from "../grid/selection.ts";
 import type { TimeLeft } from "./rate-meter.ts";
 import type { JobType } from "./seed-request.ts";
 
@@ -12,8 +13,12 @@ export interface JobRequest {
   /** Values of all parameter filters, empty for the defaults; null: every parameters id (truncateExtent). */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parametersId: string | null;
-  /** As asked; null: the whole coverage. */
+  /** As asked, or around what was asked; null: the whole coverage. */
   readonly bounds: Extent | null;
+  /** What the rectangles are limited to; absent: nothing. */
+  readonly limit?: Selection["kind"];
+  /** Kept beside the request, as it may be large: absent where only the view of a job is asked for. */
+  readonly selection?: Selection;
   readonly zoomStart: number;
   readonly zoomStop: number;
   /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
@@ -98,6 +103,12 @@ export interface JobTiles {
   readonly deleted?: bigint;
 }
 
+/** Polygons with their rings, closed; with more corners than were given where straight lines became curves. */
+export interface AreaView {
+  readonly type: "MultiPolygon";
+  readonly coordinates: readonly (readonly (readonly (readonly [number, number])[])[])[];
+}
+
 /** A job as `/api/v1/jobs` shows it (decisions 10). Times are ISO 8601 in UTC. */
 export interface JobView {
   readonly id: number;
@@ -136,6 +147,10 @@ export interface JobView {
   /** Lately; of one that has ended: over all. null: not known. */
   readonly tilesPerSecond: number | null;
   readonly timeLeft: TimeLeft | null;
+  /** What of the bounds it works on: null, all. */
+  readonly limit: Selection["kind"] | null;
+  /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
+  readonly area?: AreaView | null;
   /** Ascending; absent in lists. */
   readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }

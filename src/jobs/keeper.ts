@@ -17,6 +17,7 @@ import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
+import { countTiles } from "./count-tiles.ts";
 import { Drops, dropMigrations } from "./drops.ts";
 import { type EstimateView, estimate } from "./estimate.ts";
 import type {
@@ -397,13 +398,14 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
 
   async job(id: number): Promise<JobView | undefined> {
     this.#saveCounts();
-    return this.#runner.job(id);
+    return this.#desk.view(id);
   }
 
   async estimate(request: JobRequest): Promise<EstimateView> {
     await this.#recounted();
     const { layer } = request;
     return estimate(request, {
+      totals: await countTiles(request),
       ledger: this.#ledger,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),

@@ -9,6 +9,7 @@ import {
   sameSrs,
   type TileRect,
 } from "../grid/grid-set.ts";
+import type { Selection } from "../grid/selection.ts";
 import { formatOf } from "../layer/format.ts";
 import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subsetExtent } from "../layer/layer.ts";
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
@@ -16,6 +17,7 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
+import { planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 
 /** Totals are 64-bit on the wire (decisions 8). */
@@ -41,9 +43,11 @@ export function planSeed(
   if (!format.ok) return format;
   const parameters = chooseParameters(request, layer);
   if (!parameters.ok) return parameters;
-  const ranges = chooseRanges(request, subsets.value);
+  const whole = chooseRanges(request, subsets.value);
+  if (!whole.ok) return whole;
+  const ranges = limitRanges(request, whole.value, subsets.value);
   if (!ranges.ok) return ranges;
-  const { zoomStart, zoomStop, byGridSet } = ranges.value;
+  const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
   const total = byGridSet.reduce((sum, r) => r.rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
   if (request.type !== "truncate" && total > MAX_TOTAL) {
     return refuse(badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${total} tiles`));
@@ -57,7 +61,8 @@ export function planSeed(
     format: format.value,
     parameters: parameters.value.values,
     parametersId: parameters.value.id,
-    bounds: request.bounds ?? null,
+    bounds,
+    ...(selection === undefined ? {} : { limit: selection.kind, selection }),
     zoomStart,
     zoomStop,
     ranges: byGridSet,
@@ -117,11 +122,12 @@ function chooseSubsets(
     return refuse(badField("srs", `one matching grid set; give ${gridSetField}, one of ${names}`, srs));
   }
   if (request.type === "truncate") {
-    if (request.bounds !== undefined) {
+    const place = (["bounds", "area", "tiles"] as const).find((field) => request[field] !== undefined);
+    if (place !== undefined) {
       return refuse(
         badField(
           gridSetField,
-          `one of ${gridSetNames(layer)} (bounds have no meaning without a grid set or srs)`,
+          `one of ${gridSetNames(layer)} (${place} ${place === "area" ? "has" : "have"} no meaning without a grid set or srs)`,
           null,
         ),
       );
@@ -154,6 +160,32 @@ function chooseParameters(
 export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
   const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
   return { id: parametersId(values), values };
+}
+
+interface LimitedRanges extends Ranges {
+  readonly bounds: Extent | null;
+  readonly selection?: Selection;
+}
+
+/** What an area or a list of tiles leaves of the ranges: there is one grid set then. */
+function limitRanges(
+  request: SeedRequest,
+  ranges: Ranges,
+  [subset]: readonly GridSubset[],
+): Result<LimitedRanges, Refusal> {
+  const { area, tiles, bounds = null } = request;
+  if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
+  const limited =
+    area === undefined ? planTiles(tiles ?? [], subset) : planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
+  if (!limited.ok) return limited;
+  const { rects, ...rest } = limited.value;
+  const zooms = rects.map(({ z }) => z);
+  return ok({
+    zoomStart: Math.min(...zooms),
+    zoomStop: Math.max(...zooms),
+    byGridSet: [{ gridSet: subset.gridSet.id, rects }],
+    ...rest,
+  });
 }
 
 interface Ranges {

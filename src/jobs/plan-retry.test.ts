@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job.ts";
 import { emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile } from "./job-store.ts";
@@ -32,16 +33,18 @@ const request: JobRequest = {
   ownFailurePolicy: false,
 };
 
+const totals = await countTiles(request);
+
 /** All that was counted is of zoom 0, as far as the sums are asked for. */
 function progress(fields: Partial<JobProgress>): JobProgress {
-  const all = { ...emptyProgress(request), ...fields };
+  const all = { ...emptyProgress(totals), ...fields };
   const [first, ...others] = all.zooms;
   const { stored, skipped, unchanged, failed } = all;
   return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, unchanged, failed }, ...others] };
 }
 const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
 const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
-  planRetry({ request, progress: progress(fields) }, failed, [1, 1]);
+  planRetry({ request, progress: progress(fields) }, failed, [1, 1], totals);
 
 test("a job whose tiles were all done leaves nothing to retry", () => {
   expect(plan({ outcome: "done", stored: "320", finished: [["0", "20"]] }, [])).toBeUndefined();

@@ -1,5 +1,7 @@
 import { rectCount, rectHolds } from "../grid/grid-set.ts";
 import { countedTiles, metatileNumber } from "../grid/metatile.ts";
+import { indexOf } from "../grid/selection.ts";
+import { countSelectedAtOnce } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import { JobCounts } from "./job-counts.ts";
 import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
@@ -9,16 +11,19 @@ import { walksOf } from "./job-walk.ts";
 /**
  * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
  * nothing is. Of a job with more failures than are kept one by one the whole range is left: what is there is skipped. Pure.
+ * @param totals of all its tiles
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
   failed: readonly FailedTile[],
   metatileFactors: readonly [number, number],
+  totals: JobCounts,
 ): JobProgress | undefined {
-  const fresh = emptyProgress(request);
+  const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
   const walks = walksOf(request, metatileFactors);
+  const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const finished = IntervalSet.from(progress.finished);
   const left = new JobCounts();
   for (const { z, total, stored, skipped, unchanged, failed: bad } of progress.zooms)
@@ -31,7 +36,8 @@ export function planRetry(
     // Its other tiles may have failed too.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
-    left.add(z, { total: rectCount(countedTiles(at.walk, local)) });
+    const counted = countedTiles(at.walk, local);
+    left.add(z, { total: selection === undefined ? rectCount(counted) : countSelectedAtOnce(selection, counted) });
   }
   return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
 }

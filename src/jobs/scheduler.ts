@@ -3,6 +3,7 @@ import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ActiveJob } from "./active-job.ts";
+import { countRanges } from "./count-tiles.ts";
 import { nextTime } from "./cron.ts";
 import type { SubmittedJob } from "./job.ts";
 import { letGo } from "./job-hold.ts";
@@ -142,7 +143,7 @@ export class Scheduler {
     if (!planned.ok) return planned;
     const request = planned.value;
     const job = { request, origin: { by }, retryOf: null, schedule: name };
-    const progress = emptyProgress(request);
+    const progress = emptyProgress(countRanges(request));
     const reason = closedReason(name, plan, nowMs);
     return ok(
       reason === undefined

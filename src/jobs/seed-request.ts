@@ -1,7 +1,22 @@
 import type { Extent } from "../grid/grid-set.ts";
+import type { Position } from "../grid/reproject.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
+
+/** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
+export interface AskedArea {
+  readonly polygons: readonly (readonly (readonly Position[])[])[];
+  /** EPSG code; "grid_set": that of the grid set. */
+  readonly srs: number | "grid_set";
+}
+
+/** A tile as XYZ has it: y from the **top**. */
+export interface AskedTile {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+}
 
 /** A seed request as decoded (contract 2.1): the fields are well-formed, but not yet held against a layer. */
 export interface SeedRequest {
@@ -11,6 +26,10 @@ export interface SeedRequest {
   readonly srs?: number;
   /** minx, miny, maxx, maxy; four finite numbers, their order not yet checked. */
   readonly bounds?: Extent;
+  /** At most one of bounds, area and tiles is given. */
+  readonly area?: AskedArea;
+  /** At least one; no zooms beside them. */
+  readonly tiles?: readonly AskedTile[];
   /** Whole numbers of any sign. */
   readonly zoomStart?: number;
   readonly zoomStop?: number;

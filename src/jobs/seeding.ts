@@ -3,6 +3,7 @@ import type { Admission } from "../cache/admission.ts";
 import { type DrawFailure, type DrawGate, type DrawOutcome, isWanted, type WrittenTile } from "../cache/draw.ts";
 import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
+import { isSelected } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -45,6 +46,8 @@ interface Metatile {
   readonly rect: TileRect;
   /** To count: inside the request's range too. */
   readonly counted: TileRect;
+  /** Those of them that are to be counted. */
+  readonly isCounted: (x: number, y: number) => boolean;
 }
 
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
@@ -115,11 +118,19 @@ export class Seeding implements Work {
     if (whole === undefined || format === null || parametersId === null) {
       throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
     }
-    return { n, tileSet: { layer: layer.name, gridSet, format, parametersId }, rect: whole, counted };
+    const { selection } = job;
+    return {
+      n,
+      tileSet: { layer: layer.name, gridSet, format, parametersId },
+      rect: whole,
+      counted,
+      isCounted: (x, y) =>
+        rectHolds(counted, x, y) && (selection === undefined || isSelected(selection, counted.z, x, y)),
+    };
   }
 
   /** Which tiles to keep: null all, a mask some, "none" when every counted one is there. */
-  #wanted(job: ActiveJob, layer: Layer, { tileSet, rect, counted }: Metatile): Uint8Array | null | "none" {
+  #wanted(job: ActiveJob, layer: Layer, { tileSet, rect, isCounted }: Metatile): Uint8Array | null | "none" {
     const { ledger, store, now } = this.#parts;
     const reseed = job.request.type === "reseed";
     if (reseed && !job.resumed) return null;
@@ -144,7 +155,7 @@ export class Seeding implements Work {
           (presence.oldestMs >= youngerThan || timeOf(store.stat({ tileSet, x, y, z: rect.z })) >= youngerThan);
         if (kept) continue;
         wanted[(y - rect.minY) * width + (x - rect.minX)] = 1;
-        if (rectHolds(counted, x, y)) any = true;
+        if (isCounted(x, y)) any = true;
       }
     }
     return any ? wanted : "none";
@@ -154,7 +165,7 @@ export class Seeding implements Work {
   #finish(
     job: ActiveJob,
     task: Task,
-    { n, rect, counted }: Metatile,
+    { n, rect, counted, isCounted }: Metatile,
     done:
       | { wanted: Uint8Array | null; failed: true }
       | { wanted: Uint8Array | null; drawn: Extract<DrawOutcome, { readonly kind: "stored" }> }
@@ -164,6 +175,7 @@ export class Seeding implements Work {
     let all = 0n;
     for (let y = counted.minY; y <= counted.maxY; y++) {
       for (let x = counted.minX; x <= counted.maxX; x++) {
+        if (!isCounted(x, y)) continue;
         all++;
         if (done !== undefined && isWanted(done.wanted, rect, x, y)) worked++;
       }
@@ -174,8 +186,7 @@ export class Seeding implements Work {
     else {
       // A seed draws what is missing or has expired: that the picture of an expired tile is the same makes it no less fresh.
       const same = job.request.type === "reseed" ? done.drawn.unchanged : [];
-      const counts = ({ x, y }: { x: number; y: number }) =>
-        rectHolds(counted, x, y) && isWanted(done.wanted, rect, x, y);
+      const counts = ({ x, y }: { x: number; y: number }) => isCounted(x, y) && isWanted(done.wanted, rect, x, y);
       const unchanged = BigInt(same.filter(counts).length);
       job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.drawn.bytes) });
     }
@@ -306,20 +317,21 @@ export class Seeding implements Work {
   }
 
   #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
-    const { rect, counted } = metatile;
+    const { rect, counted, isCounted } = metatile;
     const before = job.counts.sum.failed;
     this.#finish(job, task, metatile, { wanted, failed: true });
     const failedInAll = job.counts.sum.failed;
     const failed = Number(failedInAll - before);
-    job.noteError(outcome.failure, outcome.message, failed, [counted.minX, counted.minY, counted.z]);
-    if (before < BigInt(FAILED_TILES_KEPT)) {
-      const tiles: FailedTile[] = [];
-      for (let y = counted.minY; y <= counted.maxY; y++) {
-        for (let x = counted.minX; x <= counted.maxX; x++) {
-          if (isWanted(wanted, rect, x, y))
-            tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
-        }
+    const tiles: FailedTile[] = [];
+    for (let y = counted.minY; y <= counted.maxY; y++) {
+      for (let x = counted.minX; x <= counted.maxX; x++) {
+        if (isCounted(x, y) && isWanted(wanted, rect, x, y))
+          tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
       }
+    }
+    const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
+    job.noteError(outcome.failure, outcome.message, failed, [x, y, counted.z]);
+    if (before < BigInt(FAILED_TILES_KEPT)) {
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     }
     if (failedInAll >= BigInt(Math.max(1, job.request.failureLimit))) {

@@ -1,4 +1,5 @@
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
@@ -42,13 +43,14 @@ export class Truncation implements Work {
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
     const { ledger, drops, sweep, marksCommitted } = this.#parts;
     const { layer, format } = job.request;
+    const { selection } = job;
     let byListing: readonly Level[] = [];
     // Even with nothing to rename: no draw begun before may be kept after.
     await drops.drop(layer, () => {
       // Not sooner: what is just being drawn may be the first of its level.
       const levels = this.#levels(job);
       if (!job.resumed && job.counts.sum.total === 0n && job.counts.sum.deleted === 0n)
-        for (const level of levels) job.counts.add(level.rect.z, { total: this.#kept(level, format) });
+        for (const level of levels) job.counts.add(level.rect.z, { total: this.#kept(level, format, selection) });
       job.dirty = true;
       const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
@@ -66,7 +68,11 @@ export class Truncation implements Work {
       for (const { pyramid, rect } of byListing) {
         signal.throwIfAborted();
         await this.#parts.store.deleteRange(
-          { ...pyramid, ...(format === null ? {} : { format }) },
+          {
+            ...pyramid,
+            ...(format === null ? {} : { format }),
+            ...(selection === undefined ? {} : { chosen: (x, y) => isSelected(selection, rect.z, x, y) }),
+          },
           rect,
           {
             willDelete: async (tiles) => {
@@ -116,17 +122,23 @@ export class Truncation implements Work {
           .map((rect) => ({
             pyramid,
             rect,
-            whole: bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect),
+            whole:
+              job.selection === undefined &&
+              (bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect)),
           }));
       }),
     );
   }
 
-  #kept({ pyramid, rect, whole }: Level, format: string | null): bigint {
+  #kept({ pyramid, rect, whole }: Level, format: string | null, selection?: TileSelection): bigint {
     let sum = 0n;
     for (const { tileSet } of this.#parts.ledger.tileSets()) {
       if (!isOf(tileSet, pyramid) || (format !== null && tileSet.format !== format)) continue;
-      sum += this.#parts.ledger.countIn(tileSet, rect, whole);
+      const { ledger } = this.#parts;
+      sum +=
+        selection === undefined
+          ? ledger.countIn(tileSet, rect, whole)
+          : ledger.countWhere(tileSet, rect, (x, y) => isSelected(selection, rect.z, x, y));
     }
     return sum;
   }

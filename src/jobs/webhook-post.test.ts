@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../test/support/receiver.ts";
 import { type Webhook, webhookId } from "./webhook.ts";
 import { createWebhookPost, type WebhookPost } from "./webhook-post.ts";
@@ -9,6 +9,9 @@ let post: WebhookPost;
 beforeAll(async () => {
   receiver = await startReceiver();
   post = createWebhookPost();
+});
+beforeEach(() => {
+  receiver.answer = () => ({ status: 204 });
 });
 afterAll(async () => {
   await post[Symbol.asyncDispose]();

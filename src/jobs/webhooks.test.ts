@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Database, openDatabase } from "../state/database.ts";
+import { countRanges } from "./count-tiles.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { viewOf } from "./job-view.ts";
 import type { JobMoment, Webhook } from "./webhook.ts";
@@ -44,7 +45,7 @@ const view = () =>
       id: 7,
       state: "done",
       request,
-      progress: emptyProgress(request),
+      progress: emptyProgress(countRanges(request)),
       createdMs: 0,
       startedMs: 0,
       endedMs: 0,

@@ -1,4 +1,4 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
@@ -613,6 +613,18 @@ export class Ledger {
     if (record === undefined || wholeMatrix || sum === 0n) return sum;
     let count = 0n;
     for (const block of this.#blocksWithRows(record, rect)) count += BigInt(block.countIn(rect));
+    return count;
+  }
+
+  /** `countIn` of those tiles of a rectangle that are chosen. */
+  countWhere(tileSet: TileSet, rect: TileRect, chosen: (x: number, y: number) => boolean): bigint {
+    const record = this.#tileSets.find(tileSet);
+    if (record === undefined || (record.sums.get(rect.z)?.tiles ?? 0n) === 0n) return 0n;
+    let count = 0n;
+    for (const block of this.#blocksWithRows(record, rect)) {
+      for (let cell = 0; cell < CELLS; cell++)
+        for (const { x, y } of block.tilesOf(cell)) if (rectHolds(rect, x, y) && chosen(x, y)) count++;
+    }
     return count;
   }
 

@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IntervalSet } from "./interval-set.ts";
 
+const ranges = fc.array(fc.tuple(fc.nat(50), fc.nat(10)));
+
 test("an interval set holds what a plain set holds, in disjoint intervals, and survives JSON", () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 60 })), fc.array(fc.nat(60)), (numbers, deleted) => {
+    fc.property(fc.array(fc.integer({ min: 0, max: 60 })), fc.array(fc.nat(60)), ranges, (numbers, deleted, more) => {
       const set = new IntervalSet();
       const plain = new Set<number>();
       for (const n of numbers) {
@@ -14,6 +16,10 @@ test("an interval set holds what a plain set holds, in disjoint intervals, and s
       for (const n of deleted) {
         set.delete(BigInt(n));
         plain.delete(n);
+      }
+      for (const [first, length] of more) {
+        set.addRange(BigInt(first), BigInt(first + length));
+        for (let n = first; n < first + length; n++) plain.add(n);
       }
       const again = IntervalSet.from(set.toJSON());
       for (let n = 0; n < 64; n++) {

@@ -38,6 +38,20 @@ export class IntervalSet {
     else this.#intervals.splice(at, 0, [n, n + 1n]);
   }
 
+  /** All from `first` to before `end`. */
+  addRange(first: bigint, end: bigint): void {
+    if (first >= end) return;
+    const at = this.#find(first);
+    let [from, to] = [first, end];
+    let swallowed = 0;
+    for (let here = this.#intervals[at]; here !== undefined && here[0] <= to; here = this.#intervals[at + swallowed]) {
+      if (here[0] < from) from = here[0];
+      if (here[1] > to) to = here[1];
+      swallowed++;
+    }
+    this.#intervals.splice(at, swallowed, [from, to]);
+  }
+
   delete(n: bigint): void {
     const at = this.#find(n + 1n);
     const here = this.#intervals[at];

@@ -148,6 +148,19 @@ export function blobStoreConformance(make: () => BlobStore): void {
     );
     expect(told).toHaveLength(40);
   });
+  test("a deletion of chosen tiles leaves the others of the rectangle", async () => {
+    const store = make();
+    for (let x = 0; x < 6; x++) await store.put(at(x, 1, 6), of(x + 1), yes);
+    const told: number[] = [];
+    const listener = { willDelete: async () => {}, onDeleted: ({ x }: { readonly x: number }) => void told.push(x) };
+    const scope = { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", chosen: (x: number) => x % 2 === 0 };
+    const { signal } = new AbortController();
+    await store.deleteRange({ ...scope, format: "image/png" }, rect(6, 0, 0, 3, 3), listener, signal);
+    expect(told.sort()).toEqual([0, 2]);
+    await store.deleteRange(scope, rect(6, 0, 0, 2 ** 30, 2 ** 30), listener, signal);
+    expect(told.sort()).toEqual([0, 2, 4]);
+    expect([1, 3, 5].every((x) => store.get(at(x, 1, 6)) !== undefined)).toBe(true);
+  });
   test("an aborted deletion stops", async () => {
     const store = make();
     await store.put(at(0, 0, 1), of(1), yes);

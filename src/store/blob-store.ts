@@ -123,13 +123,17 @@ export interface BlobStore extends AsyncDisposable {
    * fine. Once it returns, nothing put before is readable again, not even after a crash.
    */
   drop(dropId: string, names: readonly string[]): void;
-  /** Removes one rectangle of one format (undefined: every format) of a pyramid, listing the store, never the ledger. */
+  /**
+   * Removes one rectangle of one format (undefined: every format) of a pyramid, or those of its tiles that are chosen,
+   * listing the store, never the ledger.
+   */
   deleteRange(
     scope: {
       readonly layer: string;
       readonly gridSet: string;
       readonly parametersId: string;
       readonly format?: string;
+      readonly chosen?: (x: number, y: number) => boolean;
     },
     rect: TileRect,
     listener: DeletionListener,

@@ -300,7 +300,8 @@ class FileBlobStore implements BlobStore {
     signal: AbortSignal,
   ): Promise<void> {
     const extension = scope.format === undefined ? undefined : extensionOf(scope.format);
-    return deleteRange(this.#zoomPath(scope, rect.z), rect, extension, listener, signal);
+    const { chosen = () => true } = scope;
+    return deleteRange(this.#zoomPath(scope, rect.z), rect, { extension, chosen }, listener, signal);
   }
 
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {

@@ -91,6 +91,7 @@ export function createMemoryBlobStore(): BlobStore {
         signal.throwIfAborted();
         const { tileSet, x, y, z } = kept.at;
         if (!isOf(kept, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
+        if (scope.chosen?.(x, y) === false) continue;
         if (scope.format !== undefined && tileSet.format !== scope.format) continue;
         const deleted = { format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength };
         await listener.willDelete([deleted]);

@@ -235,7 +235,7 @@ transcript(
   > GET /api/v1/jobs/{id:job}?wait=1
   < 200 application/json
   <
-  < {"id":{id:job},{any}"outcome":null{any}"timeLeft":null,"zooms":[{"z":0,"tiles":{"total":1,"stored":0,"skipped":0,"failed":0},"bytes":0},{any}]}
+  < {"id":{id:job},{any}"outcome":null{any}"timeLeft":null,"area":null,"zooms":[{"z":0,"tiles":{"total":1,"stored":0,"skipped":0,"failed":0},"bytes":0},{any}]}
   > POST /api/v1/jobs/{id:job}/cancel
   < 200 application/json
   <
@@ -312,4 +312,52 @@ describe("methods", () => {
       `\n> ${method} ${path}\n< 405 application/problem+json\n< Allow: ${allow}\n<\n< {any}${allow}{any}`,
     );
   transcript("another action is 404", "\n> POST /api/v1/jobs/1/restart\n< 404 application/problem+json\n<\n< {any}");
+});
+
+describe("a job over an area", () => {
+  const SQUARE = '{"type":"Polygon","coordinates":[[[-170,-80],[-100,-80],[-100,-20],[-170,-80]]]}';
+  transcript(
+    "it is told with the box around it and its own GeoJSON, and its total is of the area alone",
+    `
+    > POST /api/v1/jobs
+    >
+    > {"layer":"ws:roads","gridSet":"EPSG:4326","area":${SQUARE},"zoomStart":3,"zoomStop":3}
+    < 201 application/json
+    <
+    < {any}"bounds":[-170,-80,-100,-20],"zoomStart":3,"zoomStop":3,{any}"tiles":{"total":10,{any}"limit":"area",{any}"area":{"type":"MultiPolygon","coordinates":[[[{any}
+    > GET /api/v1/jobs?limit=1
+    < 200 application/json
+    <
+    < {"jobs":[{any}"limit":"area",{any}
+    > POST /api/v1/estimate
+    >
+    > {"layer":"ws:roads","gridSet":"EPSG:4326","tiles":["3/0/0","5/7/7"]}
+    < 200 application/json
+    <
+    < {"tiles":2,{any}
+  `,
+  );
+  transcript(
+    "what excludes one another, lies outside, or is on neither side of the date line is refused by name",
+    `
+    > POST /api/v1/jobs
+    >
+    > {"layer":"ws:roads","area":${SQUARE},"bounds":[0,0,1,1]}
+    < 400 application/problem+json
+    <
+    < {any}"detail":"bounds: expected nothing beside area, got [0,0,1,1]","code":"bad_field"}
+    > POST /api/v1/jobs
+    >
+    > {"layer":"ws:roads","gridSet":"EPSG:4326","area":"POLYGON((177 0, -178 0, -178 5, 177 0))"}
+    < 400 application/problem+json
+    <
+    < {any}"detail":"area: expected edges of at most 180 degrees{line}"code":"bad_field"}
+    > POST /api/v1/jobs
+    >
+    > {"layer":"ws:roads","type":"truncate","tiles":["1/0/0"]}
+    < 400 application/problem+json
+    <
+    < {any}"detail":"gridSet: expected one of {line}(tiles have no meaning without a grid set or srs){line}"code":"bad_field"}
+  `,
+  );
 });

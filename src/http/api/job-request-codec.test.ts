@@ -32,6 +32,81 @@ test("every field is read; null is the same as absent", () => {
   expect(decode('{"layer":"a"}')).toMatchObject({ value: { request: { type: "seed", parameters: new Map() } } });
 });
 
+const SQUARE = "[[[0,0],[10,0],[10,10],[0,10],[0,0]]]";
+const SQUARE_WKT = "((0 0, 10 0, 10 10, 0 10, 0 0))";
+const ring = [
+  [0, 0],
+  [10, 0],
+  [10, 10],
+  [0, 10],
+];
+const areaOf = (fields: string): unknown => {
+  const decoded = decode(`{"layer":"a",${fields}}`);
+  return decoded.ok ? decoded.value.request.area : decoded.error.message;
+};
+const polygon = `{"type":"Polygon","coordinates":${SQUARE}}`;
+
+test.each([
+  ["a polygon", `"area":${polygon}`, 4326, 1],
+  ["its CRS beside it", `"area":${polygon},"areaCrs":"EPSG:3857"`, 3857, 1],
+  [
+    "the CRS that GDAL writes",
+    `"area":{"crs":{"properties":{"name":"urn:ogc:def:crs:EPSG::2163"}},${polygon.slice(1)}`,
+    2163,
+    1,
+  ],
+  ["positions with heights", `"area":${polygon.replace("[0,0]", "[0,0,7]")}`, 4326, 1],
+  ["several", `"area":{"type":"MultiPolygon","coordinates":[${SQUARE},${SQUARE}]}`, 4326, 2],
+  [
+    "a collection of features",
+    `"area":{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null},{"type":"Feature","geometry":{"type":"GeometryCollection","geometries":[${polygon}]}}]}`,
+    4326,
+    1,
+  ],
+  ["WKT in the grid set's CRS", `"area":"polygon ${SQUARE_WKT}"`, "grid_set", 1],
+  [
+    "WKT with heights and an SRID",
+    '"area":"SRID=4326;MULTIPOLYGON Z (((0 0 5, 1e1 0 5, 10.0 10 5, 0 +10 5, 0 0 5)))"',
+    4326,
+    1,
+  ],
+  [
+    "a WKT collection",
+    `"area":"GEOMETRYCOLLECTION(POLYGON ${SQUARE_WKT}, POLYGON EMPTY, POLYGON ${SQUARE_WKT})"`,
+    "grid_set",
+    2,
+  ],
+] as const)("an area may be %s", (_, fields, srs, polygons) => {
+  expect(areaOf(fields)).toMatchObject({ srs, polygons: Array.from({ length: polygons }, () => [{ length: 4 }]) });
+});
+
+test("a ring is kept without its closing corner", () => {
+  expect(areaOf(`"area":${polygon}`)).toEqual({ srs: 4326, polygons: [[ring]] });
+});
+
+test.each([
+  [`"area":${polygon},"bounds":[0,0,1,1]`, "bounds: expected nothing beside area, got [0,0,1,1]"],
+  [`"area":${polygon},"tiles":["1/0/0"]`, 'tiles: expected nothing beside area, got ["1/0/0"]'],
+  [`"tiles":["1/0/0"],"bounds":[0,0,1,1]`, "bounds: expected nothing beside tiles, got [0,0,1,1]"],
+  [`"tiles":["1/0/0"],"zoomStart":1`, "zoomStart: expected nothing beside tiles, got 1"],
+  [`"tiles":["1/0"]`, 'tiles: expected names of tiles, "z/x/y" with y from the top, got "1/0"'],
+  [`"tiles":[]`, 'tiles: expected 1 to 100000 tiles, ["z/x/y",…], got []'],
+  [`"areaCrs":4326`, "areaCrs: expected an area beside it, got 4326"],
+  [`"area":${polygon},"areaCrs":"WGS84"`, 'areaCrs: expected an EPSG code, such as EPSG:4326, got "WGS84"'],
+  [
+    `"area":"SRID=4326;POLYGON ${SQUARE_WKT}","areaCrs":3857`,
+    "areaCrs: expected 4326, as the area says itself, or nothing, got 3857",
+  ],
+  [`"area":{"type":"Point","coordinates":[1,2]}`, /^area: expected a GeoJSON Polygon .*got "Point"$/],
+  [`"area":"LINESTRING(0 0, 1 1)"`, /^area: expected WKT: POLYGON/],
+  [`"area":"POLYGON((0 0, 10 0, 10 10)"`, /^area: expected WKT: .*do not fit together/],
+  [`"area":"POLYGON((0, 10))"`, /^area: expected positions of two numbers/],
+  [`"area":{"type":"Polygon","coordinates":[[[0,0],[1,1],[2,2],[0,0]]]}`, /^area: expected rings of three corners/],
+  [`"area":"POLYGON EMPTY"`, 'area: expected at least one polygon, got "none"'],
+])("%s is refused by name", (fields, message) => {
+  expect(areaOf(fields)).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
+});
+
 test("the digest is of what was asked, whatever the order and spacing of the fields", () => {
   const digest = (text: string): string => {
     const decoded = decode(text);

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Extent } from "../../grid/grid-set.ts";
-import { JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
+import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { decodeArea, decodeTiles } from "./area-fields.ts";
 import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
@@ -21,6 +22,9 @@ const FIELDS = [
   "format",
   "parameters",
   "bounds",
+  "area",
+  "areaCrs",
+  "tiles",
   "zoomStart",
   "zoomStop",
   "threadCount",
@@ -76,6 +80,8 @@ function requestOf(given: Given): SeedRequest {
   const gridSetId = textOf(given, "gridSet");
   const srs = wholeOf(given, "srs", "an EPSG code, a whole number", 0);
   const bounds = boundsOf(given);
+  const area = areaOf(given);
+  const tiles = tilesOf(given);
   const zoomStart = wholeOf(given, "zoomStart", "a whole number");
   const zoomStop = wholeOf(given, "zoomStop", "a whole number");
   const format = textOf(given, "format");
@@ -88,6 +94,8 @@ function requestOf(given: Given): SeedRequest {
     ...(gridSetId === undefined ? {} : { gridSetId }),
     ...(srs === undefined || srs === 0 ? {} : { srs }),
     ...(bounds === undefined ? {} : { bounds }),
+    ...(area === undefined ? {} : { area }),
+    ...(tiles === undefined ? {} : { tiles }),
     ...(zoomStart === undefined ? {} : { zoomStart }),
     ...(zoomStop === undefined ? {} : { zoomStop }),
     ...(format === undefined ? {} : { format }),
@@ -126,6 +134,31 @@ function boundsOf(given: Given): Extent | undefined {
   if (numbers.length !== 4 || minX === undefined || minY === undefined || maxX === undefined || maxY === undefined)
     return note(given, "bounds", "four numbers, [minx, miny, maxx, maxy]");
   return { minX, minY, maxX, maxY };
+}
+
+/** Which tiles is said in one way only. */
+function exclude(given: Given, name: string, others: readonly string[]): void {
+  const other = others.find((field) => given.fields.has(field));
+  if (other !== undefined) note(given, other, `nothing beside ${name}`);
+}
+
+function areaOf(given: Given): AskedArea | undefined {
+  const { fields } = given;
+  if (!fields.has("area")) return fields.has("areaCrs") ? note(given, "areaCrs", "an area beside it") : undefined;
+  exclude(given, "area", ["bounds", "tiles"]);
+  return decodedOf(given, decodeArea(fields.get("area"), fields.get("areaCrs")));
+}
+
+function tilesOf(given: Given): readonly AskedTile[] | undefined {
+  if (!given.fields.has("tiles")) return undefined;
+  exclude(given, "tiles", ["bounds", "zoomStart", "zoomStop"]);
+  return decodedOf(given, decodeTiles(given.fields.get("tiles")));
+}
+
+function decodedOf<T>({ problems }: Given, decoded: Result<T, Refusal>): T | undefined {
+  if (decoded.ok) return decoded.value;
+  problems.push(decoded.error);
+  return undefined;
 }
 
 function parametersOf(given: Given): ReadonlyMap<string, string> {

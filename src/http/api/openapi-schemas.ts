@@ -53,6 +53,12 @@ const job = object(
     abortedBy: nullable("string"),
     retryOf: { type: ["integer", "null"], format: "int64" },
     schedule: nullable("string"),
+    limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
+    area: {
+      description: "GeoJSON in the grid set's CRS; not in lists and events",
+      type: ["object", "null"],
+      properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
+    },
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
@@ -71,7 +77,7 @@ const job = object(
       items: object({ z: { type: "integer" }, tiles, bytes: int64 }),
     },
   },
-  ["zooms"],
+  ["area", "zooms"],
 );
 
 /** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
@@ -87,6 +93,22 @@ const jobRequest = {
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    area: {
+      description:
+        "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
+      type: ["object", "string", "null"],
+    },
+    areaCrs: {
+      description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT",
+      type: ["string", "integer", "null"],
+      examples: ["EPSG:4326"],
+    },
+    tiles: {
+      description: "Not beside bounds, area or zooms; y from the top",
+      type: ["array", "null"],
+      items: { type: "string", pattern: "^\\d+/\\d+/\\d+$" },
+      maxItems: 100_000,
+    },
     zoomStart: nullable("integer"),
     zoomStop: nullable("integer"),
     threadCount: nullable("integer"),

@@ -44,6 +44,13 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<AskedSc
   const job = decodeJobDocument(asked);
   if (!job.ok) return refuse(ofJob(job.error));
   const { layer, request } = job.value;
+  // A run is made in one go with its count; an area may take a second of counting.
+  const limit = request.area !== undefined ? "area" : request.tiles !== undefined ? "tiles" : undefined;
+  if (limit !== undefined)
+    return refuse({
+      code: "bad_field",
+      message: `job.${limit}: expected bounds, the jobs of schedules know no ${limit}`,
+    });
   const plan = { time: time.value, job: { layer, request }, missed: rule, window: window.value };
   return ok({ name, plan, job: job.value });
 }

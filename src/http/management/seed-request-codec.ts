@@ -43,7 +43,7 @@ const FIELDS = [
 ];
 
 /** Every field of a seed request, given or not. */
-type Parts = { readonly [K in keyof SeedRequest]-?: SeedRequest[K] | undefined };
+type Parts = { readonly [K in Exclude<keyof SeedRequest, "area" | "tiles">]-?: SeedRequest[K] | undefined };
 
 /**
  * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides

@@ -36,6 +36,7 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   abortedBy: null,
   retryOf: null,
   schedule: null,
+  limit: null,
   bytes: 0n,
   secondsWorked: 0,
   tilesPerSecond: null,

@@ -1,13 +1,11 @@
 import proj4 from "proj4";
+import { ATLAS } from "../../grid/coordinate-systems.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import { mercatorX, mercatorY } from "../../grid/web-mercator.ts";
 import { SourceError } from "../source.ts";
 
 /** Where web mercator's square ends. */
 const MAX_LATITUDE = 85.06;
-
-/** US National Atlas equal area (EPSG:2163). */
-const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 +b=6370997 +units=m +no_defs";
 
 export interface Projection {
   readonly project: (lon: number, lat: number) => readonly [number, number];

@@ -21,18 +21,25 @@ interface Candidate {
   readonly format: string;
 }
 
-/** Removes the tiles of a rectangle in a zoom directory; `extension` undefined: of every format. */
+/** Which tiles of a rectangle. */
+interface Choice {
+  /** Undefined: of every format. */
+  readonly extension: string | undefined;
+  readonly chosen: (x: number, y: number) => boolean;
+}
+
+/** Removes tiles of a rectangle in a zoom directory. */
 export async function deleteRange(
   directory: string,
   rect: TileRect,
-  extension: string | undefined,
+  choice: Choice,
   listener: DeletionListener,
   signal: AbortSignal,
 ): Promise<void> {
   const candidates =
-    extension !== undefined && rectCount(rect) <= FEW_TILES
-      ? named(directory, rect, extension)
-      : listed(directory, rect, extension);
+    choice.extension !== undefined && rectCount(rect) <= FEW_TILES
+      ? named(directory, rect, choice.extension, choice)
+      : listed(directory, rect, choice);
   for await (const { bucket, tiles } of candidates) {
     for (let from = 0; from < tiles.length; from += CHUNK) {
       signal.throwIfAborted();
@@ -76,12 +83,13 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
 
-async function* named(directory: string, rect: TileRect, extension: string) {
+async function* named(directory: string, rect: TileRect, extension: string, { chosen }: Choice) {
   const format = formatOfExtension(extension)?.mimeType;
   if (format === undefined) return;
   const buckets = new Map<string, Candidate[]>();
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
+      if (!chosen(x, y)) continue;
       const bucket = join(directory, bucketDirectory(x, y, rect.z));
       const tile = { path: join(bucket, tileFile(x, y, rect.z, extension)), x, y, format };
       const tiles = buckets.get(bucket);
@@ -92,14 +100,14 @@ async function* named(directory: string, rect: TileRect, extension: string) {
   for (const [bucket, tiles] of buckets) yield { bucket, tiles };
 }
 
-async function* listed(directory: string, rect: TileRect, extension: string | undefined) {
+async function* listed(directory: string, rect: TileRect, { extension, chosen }: Choice) {
   for (const name of await list(directory)) {
     if (!bucketTouches(name, rect)) continue;
     const bucket = join(directory, name);
     const tiles: Candidate[] = [];
     for (const file of await list(bucket)) {
       const tile = parsePair(file);
-      if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
+      if (tile === undefined || !rectHolds(rect, tile.x, tile.y) || !chosen(tile.x, tile.y)) continue;
       const found = tile.extension.toLowerCase();
       const format = formatOfExtension(found)?.mimeType;
       if (format === undefined || (extension !== undefined && found !== extension)) continue;

@@ -1,0 +1,73 @@
+import type { TileIndex, TileRect } from "./grid-set.ts";
+import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
+
+/** Tiles named one by one; y from the bottom. */
+export interface TileList {
+  readonly kind: "tiles";
+  /** z, x, y of one after the other, in any order. */
+  readonly tiles: Float64Array;
+}
+
+export const tileList = (tiles: readonly TileIndex[]): TileList => ({
+  kind: "tiles",
+  tiles: Float64Array.from(tiles.flatMap(({ z, x, y }) => [z, x, y])),
+});
+
+/** For each level of a list the smallest rectangle around its tiles, ascending by zoom. */
+export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
+  const rects = new Map<number, TileRect>();
+  for (const { z, x, y } of tiles) {
+    const { minX, minY, maxX, maxY } = rects.get(z) ?? { minX: x, minY: y, maxX: x, maxY: y };
+    rects.set(z, {
+      z,
+      minX: Math.min(minX, x),
+      minY: Math.min(minY, y),
+      maxX: Math.max(maxX, x),
+      maxY: Math.max(maxY, y),
+    });
+  }
+  return [...rects.values()].sort((a, b) => a.z - b.z);
+}
+
+interface Level {
+  readonly rows: ReadonlyMap<number, readonly Span[]>;
+  /** Ascending. */
+  readonly order: readonly number[];
+}
+
+/** A list of tiles as a selection; a tile that is named twice counts once. */
+export class TileListIndex implements TileSelection {
+  readonly #levels = new Map<number, Level>();
+
+  constructor({ tiles }: TileList) {
+    const levels = new Map<number, Map<number, Span[]>>();
+    for (let i = 0; i + 2 < tiles.length; i += 3) {
+      const [z = 0, x = 0, y = 0] = tiles.subarray(i, i + 3);
+      const rows = levels.get(z) ?? new Map<number, Span[]>();
+      levels.set(z, rows);
+      const row = rows.get(y);
+      if (row === undefined) rows.set(y, [{ first: x, last: x }]);
+      else row.push({ first: x, last: x });
+    }
+    for (const [z, rows] of levels) {
+      const merged = new Map([...rows].map(([y, row]) => [y, mergeSpans(row)]));
+      this.#levels.set(z, { rows: merged, order: [...rows.keys()].sort((a, b) => a - b) });
+    }
+  }
+
+  spans(z: number, y: number): readonly Span[] {
+    return this.#levels.get(z)?.rows.get(y) ?? [];
+  }
+
+  nextRow(z: number, y: number): number | undefined {
+    const order = this.#levels.get(z)?.order ?? [];
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((order[middle] ?? 0) < y) low = middle + 1;
+      else high = middle;
+    }
+    return order[low];
+  }
+}

@@ -1,0 +1,79 @@
+import type { TileRect } from "./grid-set.ts";
+
+/** Whole numbers from `first` to `last`, both included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Some of the tiles of some levels, told row by row: nothing is ever listed. */
+export interface TileSelection {
+  /** The columns of row y, ascending; no two of them touch. The same at each call. */
+  spans(z: number, y: number): readonly Span[];
+  /** The first row from y on that may hold something; undefined: none. */
+  nextRow(z: number, y: number): number | undefined;
+}
+
+/** Rows that are counted between two pauses. */
+const ROWS_PER_PAUSE = 64;
+
+/** How many tiles of a rectangle are selected. Pauses now and then: whoever counts a large one lets others work. */
+export function* countSelected(selection: TileSelection, rect: TileRect): Generator<undefined, bigint> {
+  let count = 0n;
+  // Of the rows since the last pause: exact, as a row has 2^31 tiles at most.
+  let recent = 0;
+  let rows = 0;
+  for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, y + 1)) {
+    for (const { first, last } of selection.spans(rect.z, y))
+      recent += Math.max(0, Math.min(last, rect.maxX) - Math.max(first, rect.minX) + 1);
+    if (++rows % ROWS_PER_PAUSE > 0) continue;
+    count += BigInt(recent);
+    recent = 0;
+    yield;
+  }
+  return count + BigInt(recent);
+}
+
+function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): number | undefined {
+  const next = selection.nextRow(z, y);
+  return next !== undefined && next <= maxY ? next : undefined;
+}
+
+/** `countSelected` of a rectangle that is small. */
+export function countSelectedAtOnce(selection: TileSelection, rect: TileRect): bigint {
+  const counting = countSelected(selection, rect);
+  for (;;) {
+    const step = counting.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+export function isSelected(selection: TileSelection, z: number, x: number, y: number): boolean {
+  const spans = selection.spans(z, y);
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const span = spans[middle];
+    if (span !== undefined && span.last < x) low = middle + 1;
+    else high = middle;
+  }
+  const found = spans[low];
+  return found !== undefined && found.first <= x;
+}
+
+/** Spans in any order as the fewest that hold the same: ascending, and no two of them touch. Sorts what it is given. */
+export function mergeSpans(spans: Span[]): readonly Span[] {
+  if (spans.length < 2) return spans;
+  spans.sort((a, b) => a.first - b.first);
+  const merged: Span[] = [];
+  let open: Span | undefined;
+  for (const span of spans) {
+    if (open === undefined || span.first > open.last + 1) {
+      if (open !== undefined) merged.push(open);
+      open = span;
+    } else if (span.last > open.last) open = { first: open.first, last: span.last };
+  }
+  if (open !== undefined) merged.push(open);
+  return merged;
+}
