@@ -241,3 +241,7 @@ export function gridSubset(
 
 export const findSubset = (layer: Layer, gridSetId: string): GridSubset | undefined =>
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
+
+/** Whether a source can be asked for legends: a WMS, or who draws the demo's states. */
+export const drawsLegends = (source: SourceOptions): boolean =>
+  source.type === "wms" || (source.type === "demo" && source.dataset === "states");

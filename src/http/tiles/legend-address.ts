@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { Layer } from "../../layer/layer.ts";
+import { drawsLegends, type Layer } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
 import { badField } from "../../lib/refusal.ts";
@@ -7,13 +7,9 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type Asked, type DoorRefusal, findLayer } from "./tile-parts.ts";
 import { isDefaultStyle } from "./wmts-style.ts";
 
-/** Whether there is anybody to ask for a legend: a WMS, or who draws the demo's states. */
-const hasLegendGraphic = ({ source }: Layer): boolean =>
-  source.type === "wms" || (source.type === "demo" && source.dataset === "states");
-
 /** Whether capabilities say that GetLegendGraphic can be asked. */
 export const offersLegendGraphic = (layer: Layer): boolean =>
-  hasLegendGraphic(layer) && layer.legends.some(({ url }) => url === undefined);
+  drawsLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
 
 /** The legend of a style by its name in the STYLES filter; undefined: the default style. */
 export function legendOf(layer: Layer, style: string | undefined): Legend | undefined {
@@ -60,7 +56,7 @@ export function parseGetLegendGraphic(
   const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });
-  if (!hasLegendGraphic(layer.value)) {
+  if (!drawsLegends(layer.value.source)) {
     const refusal = badField("LAYER", "a layer whose source is a WMS: nobody else draws legends", name);
     return refuse({ ...refusal, exception: { code: "OperationNotSupported" } });
   }
