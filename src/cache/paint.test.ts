@@ -13,6 +13,9 @@ const DEFAULTS: Parameters = { id: "", values: {} };
 /** The whole of level 0. */
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
+/** Nothing is truncated meanwhile, and nobody waits for the pictures. */
+const undisturbed = { isCurrent: () => true, storing: () => {}, bytesWanted: false };
+
 /** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
 async function painted(layer: Layer, mimeType: string, { id, values }: Parameters, rect: TileRect, answer: Drawing) {
   const asked: DrawRequest[] = [];
@@ -29,16 +32,7 @@ async function painted(layer: Layer, mimeType: string, { id, values }: Parameter
   const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: mimeType, parametersId: id };
   await paint(
     { tileSet, parameters: values, rect, wanted: null },
-    {
-      layer,
-      subset,
-      format: formatNamed(mimeType),
-      source,
-      store,
-      isCurrent: () => true,
-      storing: () => {},
-      bytesWanted: false,
-    },
+    { layer, subset, format: formatNamed(mimeType), source, store, ...undisturbed },
     new AbortController().signal,
   );
   const kept: Uint8Array[] = [];
@@ -111,16 +105,7 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
     const source: Source = { draw: async () => ({ kind: "encoded", bytes }), async [Symbol.asyncDispose]() {} };
     const { written } = await paint(
       { tileSet, parameters: {}, rect: ROW, wanted },
-      {
-        layer,
-        subset,
-        format: formatNamed("image/png"),
-        source,
-        store,
-        isCurrent: () => true,
-        storing: () => {},
-        bytesWanted: false,
-      },
+      { layer, subset, format: formatNamed("image/png"), source, store, ...undisturbed },
       new AbortController().signal,
     );
     return written.map(({ x, unchanged, bytes: size, replaced }) => [x, unchanged, replaced === size]);

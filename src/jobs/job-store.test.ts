@@ -1,27 +1,11 @@
 import { expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
 import { openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
-import type { JobRequest } from "./job.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
 
-const request: JobRequest = {
-  layer: "a",
-  type: "truncate",
-  gridSet: null,
-  format: null,
-  parameters: null,
-  parametersId: null,
-  bounds: null,
-  zoomStart: 0,
-  zoomStop: 0,
-  ranges: [],
-  threadCount: 1,
-  retryCount: 0,
-  retryWaitMs: 0,
-  failureLimit: 0,
-  ownFailurePolicy: false,
-};
+const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
 
 /** A history of jobs that ended one millisecond after the other, from 1 on. */
 function history(jobs: number) {

@@ -1,6 +1,15 @@
 import { deserialize, serialize } from "node:v8";
 import type { Selection } from "../grid/selection.ts";
-import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
+import {
+  bytes,
+  type Database,
+  int,
+  intOrNull,
+  type Migrations,
+  type Row,
+  text,
+  textOrNull,
+} from "../state/database.ts";
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
@@ -279,12 +288,12 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
     request,
     progress,
     createdMs: int(row, "created_ms"),
-    startedMs: row["started_ms"] === null ? null : int(row, "started_ms"),
-    endedMs: row["ended_ms"] === null ? null : int(row, "ended_ms"),
+    startedMs: intOrNull(row, "started_ms"),
+    endedMs: intOrNull(row, "ended_ms"),
     paused: int(row, "paused") === 1,
-    createdBy: row["created_by"] === null ? null : text(row, "created_by"),
-    retryOf: row["retry_of"] === null ? null : int(row, "retry_of"),
-    schedule: row["schedule"] === null ? null : text(row, "schedule"),
+    createdBy: textOrNull(row, "created_by"),
+    retryOf: intOrNull(row, "retry_of"),
+    schedule: textOrNull(row, "schedule"),
     hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
     tasks,
   };

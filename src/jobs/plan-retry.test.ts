@@ -1,20 +1,12 @@
 import { expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
 import { countTiles } from "./count-tiles.ts";
-import type { JobRequest } from "./job.ts";
 import { emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile } from "./job-store.ts";
 import { planRetry } from "./plan-retry.ts";
 
 /** Levels 0 and 1 of a grid of 8 x 8 and 16 x 16 tiles: 4 and 16 metatiles of 4 x 4. */
-const request: JobRequest = {
-  type: "seed",
-  layer: "a",
-  gridSet: "g",
-  format: "image/png",
-  parameters: {},
-  parametersId: "",
-  bounds: null,
-  zoomStart: 0,
+const request = jobRequest({
   zoomStop: 1,
   ranges: [
     {
@@ -26,12 +18,8 @@ const request: JobRequest = {
     },
   ],
   metatile: [4, 4],
-  threadCount: 1,
-  retryCount: 0,
-  retryWaitMs: 0,
   failureLimit: 1000,
-  ownFailurePolicy: false,
-};
+});
 
 const totals = await countTiles(request);
 

@@ -1,4 +1,4 @@
-import { type Database, int, type Migrations, type Row, text } from "../state/database.ts";
+import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
 import type { Schedule, SchedulePlan, ScheduleRun } from "./schedule.ts";
 import type { SeedRequest } from "./seed-request.ts";
 
@@ -106,20 +106,17 @@ function decodePlan(written: string): SchedulePlan {
   return { ...plan, job: { layer: job.layer, request: { ...job.request, parameters: new Map(job.parameters) } } };
 }
 
-const nullableInt = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
-const nullableText = (row: Row, column: string): string | null => (row[column] === null ? null : text(row, column));
-
 const scheduleOf = (row: Row): Schedule => ({
   name: text(row, "name"),
   plan: decodePlan(text(row, "plan")),
-  createdBy: nullableText(row, "created_by"),
+  createdBy: textOrNull(row, "created_by"),
   createdMs: int(row, "created_ms"),
-  nextMs: nullableInt(row, "next_ms"),
-  lastDueMs: nullableInt(row, "last_due_ms"),
+  nextMs: intOrNull(row, "next_ms"),
+  lastDueMs: intOrNull(row, "last_due_ms"),
 });
 
 function runOf(row: Row): ScheduleRun {
-  const when = { atMs: int(row, "at_ms"), dueMs: nullableInt(row, "due_ms"), by: nullableText(row, "account") };
+  const when = { atMs: int(row, "at_ms"), dueMs: intOrNull(row, "due_ms"), by: textOrNull(row, "account") };
   const result = text(row, "result");
   if (result === "started") return { ...when, result, jobId: int(row, "job") };
   if (result === "skipped" || result === "refused") return { ...when, result, reason: text(row, "reason") };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
 import { emptyProgress } from "./job-progress.ts";
@@ -22,23 +23,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const request = {
-  type: "seed" as const,
-  layer: "a",
-  gridSet: "g",
-  format: "image/png",
-  parameters: {},
-  parametersId: "",
-  bounds: null,
-  zoomStart: 0,
-  zoomStop: 0,
-  ranges: [],
-  threadCount: 1,
-  retryCount: 0,
-  retryWaitMs: 0,
-  failureLimit: 1,
-  ownFailurePolicy: false,
-};
+const request = jobRequest();
 const view = () =>
   viewOf(
     {

@@ -152,3 +152,7 @@ export function bytes(row: Row, column: string): Uint8Array {
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`column ${column} is not a blob`);
 }
+
+export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
+export const textOrNull = (row: Row, column: string): string | null =>
+  row[column] === null ? null : text(row, column);

@@ -4,6 +4,7 @@ import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
+const int64OrNull = { type: ["integer", "null"], format: "int64" };
 /** What we answer holds all of its fields, but for those named. */
 export const object = (properties: object, optional: readonly string[] = []) => ({
   type: "object",
@@ -51,7 +52,7 @@ const job = object(
     paused: { type: "boolean" },
     createdBy: nullable("string"),
     abortedBy: nullable("string"),
-    retryOf: { type: ["integer", "null"], format: "int64" },
+    retryOf: int64OrNull,
     schedule: nullable("string"),
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     area: {
@@ -201,7 +202,6 @@ const simulation = object({
   ),
 });
 
-const int64OrNull = { type: ["integer", "null"], format: "int64" };
 const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
 const estimate = object({
   ...estimated,
@@ -272,7 +272,7 @@ export const schemas = {
         message: { type: "string" },
       }),
     ),
-    next: { type: ["integer", "null"], format: "int64" },
+    next: int64OrNull,
   }),
   WebhookDelivery: object({
     id: { type: "string", format: "uuid" },

@@ -1,0 +1,21 @@
+import type { JobRequest } from "../../src/jobs/job.ts";
+
+/** A job's request for tests that look at other things; `more`: what they look at. */
+export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
+  type: "seed",
+  layer: "a",
+  gridSet: "g",
+  format: "image/png",
+  parameters: {},
+  parametersId: "",
+  bounds: null,
+  zoomStart: 0,
+  zoomStop: 0,
+  ranges: [],
+  threadCount: 1,
+  retryCount: 0,
+  retryWaitMs: 0,
+  failureLimit: 1,
+  ownFailurePolicy: false,
+  ...more,
+});
