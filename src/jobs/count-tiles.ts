@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { rectCount, type TileRect } from "../grid/grid-set.ts";
+import { rectCount } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
-import { countSelected, type TileSelection } from "../grid/tile-selection.ts";
+import { countSelected } from "../grid/tile-selection.ts";
 import type { JobRequest } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
 
@@ -21,19 +21,17 @@ export async function countTiles({ selection, ...request }: JobRequest): Promise
   if (selection === undefined || request.type === "truncate") return countRanges(request);
   const counts = new JobCounts();
   const index = indexOf(selection);
-  for (const { rects } of request.ranges)
-    for (const rect of rects) counts.add(rect.z, { total: await inSlices(index, rect) });
-  return counts;
-}
-
-async function inSlices(index: TileSelection, rect: TileRect): Promise<bigint> {
-  const counting = countSelected(index, rect);
+  // One clock for all levels: many that are short are long together.
   let sinceMs = performance.now();
-  for (;;) {
-    const step = counting.next();
-    if (step.done === true) return step.value;
-    if (performance.now() - sinceMs < SLICE_MS) continue;
-    await turn();
-    sinceMs = performance.now();
+  for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
+    const counting = countSelected(index, rect);
+    let step = counting.next();
+    for (; step.done !== true; step = counting.next()) {
+      if (performance.now() - sinceMs < SLICE_MS) continue;
+      await turn();
+      sinceMs = performance.now();
+    }
+    counts.add(rect.z, { total: step.value });
   }
+  return counts;
 }
