@@ -90,12 +90,24 @@ export class JobRunner {
       this.#ranges = undefined;
       this.#turns.push(job);
       this.#totals.begin(job);
-      if (!job.paused) job.reason = null;
       job.dirty = true;
+      if (job.tasks.length === 0) {
+        this.#endLate(job, stored);
+        continue;
+      }
+      if (!job.paused) job.reason = null;
+      job.abortedBy = null;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
-      else if (job.tasks.length === 0) this.#end(job);
     }
     this.#deal();
+  }
+
+  /** Its last task had left when the server was killed, and its end was not written yet. */
+  #endLate(job: ActiveJob, { tasks }: StoredJob): void {
+    const isDone = job.request.type === "truncate" ? tasks.some(({ state }) => state === "done") : job.isProcessed;
+    if (isDone) job.abortedBy = null;
+    else job.reason ??= "killed";
+    this.#end(job, isDone ? undefined : "aborted");
   }
 
   /** `also`: written in the same transaction. */
@@ -176,10 +188,16 @@ export class JobRunner {
     const stopping: Promise<void>[] = [];
     const jobs = new Set<ActiveJob>();
     for (const job of this.#active.values()) {
-      for (const task of [...job.tasks]) {
-        if (!choose(job, task)) continue;
+      const chosen = job.tasks.filter((task) => choose(job, task));
+      if (chosen.length === 0) continue;
+      jobs.add(job);
+      // Written with the end of the tasks: should the server be killed before they have stopped.
+      if (chosen.length === job.tasks.length) {
+        job.reason = reason;
+        job.abortedBy = by;
+      }
+      for (const task of chosen) {
         killed.push({ id: task.id, layer: job.request.layer, type: job.request.type, status: task.status });
-        jobs.add(job);
         stopping.push(this.#stop(job, task));
       }
     }
@@ -282,6 +300,7 @@ export class JobRunner {
 
   async #abort(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
+    job.reason = reason;
     await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));
     await this.#parts.beforeAbort();
     if (job.outcome !== null) return;
