@@ -125,3 +125,44 @@ test("a job that had done everything when the server died is done after the star
   expect(runner.job(whole)).toMatchObject({ state: "done", outcome: "done_with_failures", reason: null });
   expect(runner.job(truncate)).toMatchObject({ state: "done", outcome: "done" });
 });
+
+test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
+  const { work, begun, letGo } = stubborn();
+  const { desk, runner, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const answers: string[] = [];
+  const told = (name: string) => () => void answers.push(name);
+  const first = desk.cancel(id, "ann");
+  const second = desk.cancel(id, "bob");
+  const paused = desk.pause(id, "bob");
+  const resumed = desk.unpause(id);
+  const all = runner.killScope("all", undefined, "cid");
+  const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
+  await turns();
+  expect(answers).toEqual([]);
+  letGo();
+  await Promise.all(waiting);
+  for (const answer of [await first, await second])
+    expect(answer).toMatchObject({ ok: true, value: { state: "aborted", reason: "cancelled", abortedBy: "ann" } });
+  for (const answer of [await paused, await resumed])
+    expect(answer).toMatchObject({ ok: false, error: { message: `Job ${id} has ended: aborted.` } });
+  expect(await all).toEqual([]);
+});
+
+test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {
+  const { work, begun, letGo } = stubborn();
+  const { desk, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const states: string[] = [];
+  const asked = ["ann", "bob"].map(async (by) => {
+    const answer = await desk.pause(id, by);
+    states.push(answer.ok ? `${answer.value.state} ${answer.value.paused}` : "refused");
+  });
+  await turns();
+  expect(states).toEqual([]);
+  letGo();
+  await Promise.all(asked);
+  expect(states).toEqual(["pending true", "pending true"]);
+});

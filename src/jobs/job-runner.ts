@@ -71,6 +71,8 @@ export class JobRunner {
   readonly #turns: ActiveJob[] = [];
   #runningTasks = 0;
   #closing = false;
+  /** Ends that have been asked for: their tasks have left the lists, and may be at work for a moment more. */
+  readonly #ending = new Set<Promise<unknown>>();
   /** Ends of tasks and jobs that are not on the disk yet. */
   #unsaved: (() => void)[] = [];
   readonly #totals = new JobTotals();
@@ -178,11 +180,36 @@ export class JobRunner {
       .map((stored) => listed(this.#active.get(stored.id)?.view(nowMs) ?? endedView(stored)));
   }
 
-  /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
+  /**
+   * Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them, nor for
+   * those that somebody else was just ending.
+   */
   async kill(
     choose: (job: ActiveJob, task: Task) => boolean,
     by: string | null,
     reason = "killed",
+  ): Promise<KilledTask[]> {
+    const others = this.ended();
+    const killed = await this.#untilEnded(this.#kill(choose, by, reason));
+    await others;
+    return killed;
+  }
+
+  /** Resolves when the ends that are under way have come. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#ending]);
+  }
+
+  #untilEnded<T>(end: Promise<T>): Promise<T> {
+    const ending = end.finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+    return ending;
+  }
+
+  async #kill(
+    choose: (job: ActiveJob, task: Task) => boolean,
+    by: string | null,
+    reason: string,
   ): Promise<KilledTask[]> {
     const killed: KilledTask[] = [];
     const stopping: Promise<void>[] = [];
@@ -249,13 +276,18 @@ export class JobRunner {
       throw error;
     }
     for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
-    await Promise.all(job.tasks.map((task) => task.running));
+    await this.halted(job);
     // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
     if (job.outcome !== null || !job.paused) return;
     job.reason = reason;
     job.resumed ||= job.startedMs !== null;
     job.stopClock(this.#parts.now());
     job.dirty = true;
+  }
+
+  /** Resolves when a paused job has come to rest. */
+  async halted(job: ActiveJob): Promise<void> {
+    await Promise.all(job.tasks.map((task) => task.running));
   }
 
   /** A job may go on: after the answer. */
@@ -298,7 +330,11 @@ export class JobRunner {
     }
   }
 
-  async #abort(job: ActiveJob, reason: string): Promise<void> {
+  #abort(job: ActiveJob, reason: string): Promise<void> {
+    return this.#untilEnded(this.#abortNow(job, reason));
+  }
+
+  async #abortNow(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
     job.reason = reason;
     await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));

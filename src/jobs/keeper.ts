@@ -367,7 +367,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.pause(id, by);
   }
 
-  async unpause(id: number): Promise<Result<JobView, Refusal>> {
+  unpause(id: number): Promise<Result<JobView, Refusal>> {
     return this.#desk.unpause(id);
   }
 
