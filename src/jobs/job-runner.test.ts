@@ -166,3 +166,23 @@ test("whoever pauses a job that somebody else is just pausing is answered when i
   await Promise.all(asked);
   expect(states).toEqual(["pending true", "pending true"]);
 });
+
+test("a list of the jobs of a state has none of another state, also while jobs yield their places", async () => {
+  let steps = 0;
+  const work: Work = {
+    async step() {
+      await turns();
+      return ++steps < 40;
+    },
+  };
+  const { runner, submit, persist } = live(work, 1);
+  for (let n = 0; n < 3; n++) submit(seed);
+  while (runner.list({ limit: 3, state: "done" }).length < 3) {
+    for (const state of ["pending", "running", "done"] as const) {
+      if (runner.needsSave) persist(() => runner.saveDirty());
+      expect(runner.list({ limit: 3, state }).filter((job) => job.state !== state)).toEqual([]);
+    }
+    await new Promise(setImmediate);
+  }
+  expect(steps).toBeGreaterThan(40);
+});

@@ -405,6 +405,8 @@ export class JobRunner {
         task.running = undefined;
         task.abort = undefined;
         task.status = 0;
+        // Lists by state ask the database.
+        job.dirty = true;
         this.#deal();
       });
     }
