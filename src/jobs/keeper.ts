@@ -171,7 +171,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         catalogue,
         sharedStore: parts.sharedStore,
         options: jobOptions,
-        persist: (also) => this.#persist(also),
+        persist: (also) => this.#persistAll(also),
         admit: (layer) => this.#admit(layer, "seed"),
         marksCommitted: () => this.#marksCommitted(),
         now,
@@ -280,6 +280,13 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       this.#fault(error);
       throw error;
     }
+  }
+
+  #persistAll(also: () => void): void {
+    this.#persist(() => {
+      this.#runner.saveDirty();
+      also();
+    });
   }
 
   #fault(error: unknown): void {
