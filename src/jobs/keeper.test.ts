@@ -17,10 +17,17 @@ import { Keeper } from "./keeper.ts";
 
 const GRID_SET = "EPSG:900913";
 const tileSet = { layer: "a", gridSet: GRID_SET, format: "image/png", parametersId: "" };
+const WEST = { minX: -20_037_508, minY: -20_037_508, maxX: -1, maxY: 20_037_508 };
 /** 256 tiles. */
 const LEVEL = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 const common = { gridSet: GRID_SET, zoomStart: 4, zoomStop: 4, parameters: {}, parametersId: "" };
 const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], failureLimit: 1_000 });
+const truncate: JobRequest = { ...seed, type: "truncate", format: null };
+const truncateWest: JobRequest = {
+  ...truncate,
+  bounds: WEST,
+  ranges: [{ gridSet: GRID_SET, rects: [{ ...LEVEL, maxX: 7 }] }],
+};
 
 let directory = "";
 const keepers: Keeper[] = [];
@@ -137,4 +144,58 @@ test("whenever the server is killed, the list of failed tiles is as long as the 
   const job = await ended(life, await submit(life, seed));
   expect(job).toMatchObject({ outcome: "done_with_failures", tiles: { total: 256n, failed: 256n } });
   expect(differences).toEqual([]);
+});
+
+test("a truncate that is killed in the middle of its deletes tells in the end of all that it has deleted", async () => {
+  const store = createMemoryBlobStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  let deleted = 0;
+  const killed = new Promise<void>((resolve) => {
+    const { deleteRange } = store;
+    store.deleteRange = (scope, rect, listener, signal) =>
+      deleteRange(
+        scope,
+        rect,
+        {
+          willDelete: (tiles) => {
+            if (deleted < 50) return listener.willDelete(tiles);
+            first.db.close();
+            store.deleteRange = deleteRange;
+            resolve();
+            return Promise.reject(new Error("killed"));
+          },
+          onDeleted(tile) {
+            deleted++;
+            listener.onDeleted(tile);
+          },
+        },
+        signal,
+      );
+  });
+  const id = await submit(first, truncateWest);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 128n, deleted: 128n } });
+  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
+});
+
+test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
+  const store = createMemoryBlobStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  const { drop } = store;
+  const killed = new Promise<void>((resolve) => {
+    store.drop = () => {
+      first.db.close();
+      store.drop = drop;
+      resolve();
+      throw new Error("killed");
+    };
+  });
+  const id = await submit(first, truncate);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
+  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
 });

@@ -185,6 +185,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         drops,
         catalogue,
         forget: (layer) => gate.forget(layer),
+        saveCounts: () => this.#runner.saveDirty(),
         sweep,
       }),
       catalogue,
