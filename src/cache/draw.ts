@@ -13,6 +13,8 @@ export interface DrawOrder {
   readonly wanted: Uint8Array | null;
   /** The tiles written are told with their digests. */
   readonly watched?: true;
+  /** A picture that was asked for before will not do, ms since 1970. */
+  readonly sinceMs?: number;
 }
 
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */
