@@ -6,6 +6,7 @@ import { benchLedger } from "./ledger.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
 import { benchSeed } from "./seed.ts";
+import { benchSkip } from "./skip.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
 /*
@@ -20,6 +21,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["world", benchWorld],
   ["memory", benchMemory],
   ["seed", benchSeed],
+  ["skip", benchSkip],
   ["ledger", benchLedger],
   ["quota", benchQuota],
   ["jobs", benchJobs],

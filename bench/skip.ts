@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { ended, seed, startServer } from "../test/support/server.ts";
+import { startUpstream } from "../test/support/upstream.ts";
+import { smallTiles } from "../test/support/wms-configuration.ts";
+import { median } from "./figures.ts";
+
+const LAYER = "ws:roads";
+
+/** Bytes that a process has read, from files and sockets (proc(5)). */
+const readBytes = (pid: number): number => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+
+/** A seed over a cache that is full: what it costs to look, and that nothing is fetched or read for it. */
+export async function benchSkip(): Promise<void> {
+  const upstream = await startUpstream();
+  const configuration = smallTiles(upstream.url, [{ name: LAYER, extra: "metatile: [16, 16]" }]);
+  const server = await startServer({ configuration });
+  const request = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 8, format: "image/png", threadCount: 8 };
+  await ended(server, await seed(server, LAYER, request), 900_000);
+  const asked = upstream.asked.length;
+  const rates: number[] = [];
+  const read: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const before = readBytes(server.pid);
+    const { tiles, secondsWorked } = await ended(server, await seed(server, LAYER, request), 900_000);
+    rates.push(tiles.skipped / secondsWorked);
+    read.push(readBytes(server.pid) - before);
+  }
+  console.log(
+    `skip: ${rates.map((rate) => rate.toFixed(0)).join(", ")} tiles/s looked at, median ${median(rates).toFixed(0)}; ${read.join(", ")} bytes read; ${upstream.asked.length - asked} pictures fetched`,
+  );
+  await server.close();
+  await upstream.close();
+}
