@@ -144,12 +144,12 @@ async function tilesOf(
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer.jpegQuality);
+      return encodeTiles(drawing.raster, cuts, format, layer);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
       return isPassThrough(layer, subset, frame, format, drawing.bytes)
         ? cuts.map(() => drawing.bytes)
-        : encodeTiles(raster, cuts, format, layer.jpegQuality);
+        : encodeTiles(raster, cuts, format, layer);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { PNG_COMPRESSIONS } from "../../layer/layer.ts";
 import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
@@ -192,6 +193,7 @@ export const LayerSchema = strict({
   ),
   legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
+  pngCompression: optional(Type.Enum([...PNG_COMPRESSIONS])),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
