@@ -1,6 +1,6 @@
 import { startServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, quantile } from "./figures.ts";
+import { median, pause, quantile } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -30,6 +30,8 @@ export async function benchColdTile(): Promise<void> {
       const tile = `${server.url}/xyz/${encodeURIComponent(LAYER)}/8/${column * 4}/${row * 4}.png`;
       cold.push(await ms(tile));
       hits.push(await ms(tile));
+      // The rest of the metatile is still being encoded.
+      await pause(60);
     }
     // The first ones start painters and draw the upstream's pictures.
     const from = SIDE * 2;
