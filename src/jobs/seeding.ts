@@ -246,14 +246,16 @@ export class Seeding implements Work {
           if (outcome.failure === "no_tile") return this.#finish(job, task, metatile, undefined);
       }
       attempts++;
-      if (attempts <= request.retryCount && !lastChance) {
+      const triesLeft = lastChance ? 0 : request.retryCount + 1 - attempts;
+      const inDoubt = isOutage(outcome.failure) && !request.ownFailurePolicy && !lastChance;
+      if (triesLeft > 0) {
         job.retries++;
         job.dirty = true;
         await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
-        continue;
       }
-      if (isOutage(outcome.failure) && !request.ownFailurePolicy && !lastChance) {
-        // Is it this metatile, or is the upstream down? One that could be drawn before tells.
+      if (inDoubt && triesLeft <= 1) {
+        // Is it this metatile, or is the upstream down? One that could be drawn before tells, ahead of the last try: an
+        // upstream that came back between that and the question would have this metatile take the blame.
         job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
           job.outage = undefined;
         });
@@ -263,6 +265,7 @@ export class Seeding implements Work {
         lastChance = state === "alive";
         continue;
       }
+      if (triesLeft > 0) continue;
       this.#fail(job, task, metatile, wanted, outcome);
       return;
     }
