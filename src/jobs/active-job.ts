@@ -116,11 +116,17 @@ export class ActiveJob {
     this.retries = progress.retries;
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
+    this.abortedBy = progress.abortedBy;
   }
 
   get processed(): bigint {
     const { deleted, stored, skipped, unchanged, failed } = this.counts.sum;
     return this.request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
+  }
+
+  /** Nothing of it is left to do; of a truncate nobody knows. */
+  get isProcessed(): boolean {
+    return this.#left === 0n;
   }
 
   get #left(): bigint {

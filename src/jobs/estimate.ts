@@ -53,7 +53,7 @@ export function estimate(request: JobRequest, from: EstimateSources): EstimateVi
   const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
-      const tiles = from.totals.total(rect.z);
+      const tiles = from.totals.of(rect.z).total;
       const kept = keptIn(request, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),

@@ -44,9 +44,12 @@ export class JobCounts {
     return this.#sum;
   }
 
-  /** Of a zoom. */
-  total(z: number): bigint {
-    return this.#zooms.get(z)?.total ?? 0n;
+  get zooms(): number[] {
+    return [...this.#zooms.keys()];
+  }
+
+  of(z: number): Counts {
+    return this.#zooms.get(z) ?? NOTHING;
   }
 
   add(z: number, change: Partial<Counts>): void {

@@ -2,6 +2,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
@@ -21,9 +22,9 @@ export interface JobDeskParts {
   readonly now: () => number;
 }
 
-const hasEnded = ({ id, outcome }: JobView): Refusal => ({
+const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
   code: "conflict",
-  message: `Job ${id} has ended: ${outcome ?? "it is done"}.`,
+  message: `Job ${id} has ended: ${outcome ?? state}.`,
 });
 
 /** What operators ask of one job. */
@@ -84,18 +85,18 @@ export class JobDesk {
 
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner, now } = this.#parts;
-    const job = runner.active(id);
+    const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     // What the window of a schedule holds would go on with it: an operator's pause lasts until an operator ends it.
-    if (job.paused && job.hold !== "held") return ok(job.view(now()));
-    await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
+    if (job.paused && job.hold !== "held") await runner.halted(job);
+    else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
     const view = job.view(now());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
-  unpause(id: number): Result<JobView, Refusal> {
+  async unpause(id: number): Promise<Result<JobView, Refusal>> {
     const { runner, persist, now } = this.#parts;
-    const job = runner.active(id);
+    const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
     letGo(job, job.schedule === null ? null : "released", { runner, persist });
@@ -141,6 +142,13 @@ export class JobDesk {
     persist(() => jobs.delete(id));
     forgotten(id);
     return ok(null);
+  }
+
+  /** A job that has not ended, nor is just being ended by somebody else. */
+  async #live(id: number): Promise<ActiveJob | undefined> {
+    const { runner } = this.#parts;
+    if (runner.active(id)?.tasks.length === 0) await runner.ended();
+    return runner.active(id);
   }
 
   #notLive(id: number): Result<JobView, Refusal> {

@@ -171,7 +171,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         catalogue,
         sharedStore: parts.sharedStore,
         options: jobOptions,
-        persist: (also) => this.#persist(also),
+        persist: (also) => this.#persistAll(also),
         admit: (layer) => this.#admit(layer, "seed"),
         marksCommitted: () => this.#marksCommitted(),
         now,
@@ -185,6 +185,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         drops,
         catalogue,
         forget: (layer) => gate.forget(layer),
+        saveCounts: () => this.#runner.saveDirty(),
         sweep,
       }),
       catalogue,
@@ -282,6 +283,13 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     }
   }
 
+  #persistAll(also: () => void): void {
+    this.#persist(() => {
+      this.#runner.saveDirty();
+      also();
+    });
+  }
+
   #fault(error: unknown): void {
     const failure = `the state database cannot be written: ${String(error)}`;
     if (this.#failure !== failure)
@@ -367,7 +375,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.pause(id, by);
   }
 
-  async unpause(id: number): Promise<Result<JobView, Refusal>> {
+  unpause(id: number): Promise<Result<JobView, Refusal>> {
     return this.#desk.unpause(id);
   }
 

@@ -252,14 +252,14 @@ describe("a window over midnight", () => {
     // A run outside of it waits for it.
     await life.desk.runSchedule("nightly", null);
     expect(standing(life)).toEqual(held);
-    life.jobDesk.unpause(1);
+    await life.jobDesk.unpause(1);
     life = relive();
     lookAt(life, "2026-07-02T10:01Z");
     expect(standing(life)).toMatchObject({ paused: false });
     await life.jobDesk.pause(1, "ann");
     lookAt(life, "2026-07-02T20:00Z");
     expect(standing(life)).toMatchObject({ paused: true, reason: "paused by ann" });
-    life.jobDesk.unpause(1);
+    await life.jobDesk.unpause(1);
     lookAt(life, "2026-07-02T20:01Z");
     lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));
