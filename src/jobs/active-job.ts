@@ -7,7 +7,7 @@ import { JobCounts } from "./job-counts.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
+import { type JobWalk, type KeptMetatilesOf, nextChosen, walksOf } from "./job-walk.ts";
 import { RateMeter } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
@@ -23,6 +23,9 @@ export interface Task {
   /** Resolves when the task's loop has left; undefined while it does not run. */
   running: Promise<void> | undefined;
 }
+
+/** From one metatile to the next that may be wanted, before somebody looks whether it is. */
+const MOST_LEAPS = 8;
 
 /** Where a metatile number leads. */
 export interface Located {
@@ -89,7 +92,12 @@ export class ActiveJob {
   /** Since when it has been at work; undefined while it is not. */
   #atWorkSinceMs: number | undefined;
 
-  constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
+  constructor(
+    stored: StoredJob,
+    metatileFactors: readonly [number, number],
+    resumed: boolean,
+    keptMetatiles: KeptMetatilesOf,
+  ) {
     const { progress, request } = stored;
     this.id = stored.id;
     this.request = request;
@@ -107,7 +115,7 @@ export class ActiveJob {
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
-    this.walks = walksOf(request, metatileFactors, this.selection);
+    this.walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
     const last = this.walks.at(-1);
     this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
     this.finished = IntervalSet.from(progress.finished);
@@ -167,12 +175,15 @@ export class ActiveJob {
     return next;
   }
 
-  /** From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. */
+  /**
+   * From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. After some leaps
+   * it is a metatile of which nothing may be wanted: whoever looks at it lets others have their turn.
+   */
   #nextWanted(): bigint {
     let next = this.finished.nextMissing(this.#cursor);
-    while (this.selection !== undefined && next < this.metatiles) {
-      const { selected, offset } = this.#walkOf(next);
-      const wanted = selected === undefined ? next : offset + selected.next(next - offset);
+    for (let leaps = 0; next < this.metatiles && leaps < MOST_LEAPS; leaps++) {
+      const at = this.#walkOf(next);
+      const wanted = at.offset + nextChosen(at, next - at.offset);
       if (wanted === next) break;
       this.finished.addRange(next, wanted);
       next = this.finished.nextMissing(wanted);

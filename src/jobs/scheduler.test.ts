@@ -6,6 +6,7 @@ import { layerNamed } from "../../test/support/layer.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
+import { JobCounter } from "./job-counter.ts";
 import { JobDesk } from "./job-desk.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
@@ -63,6 +64,7 @@ function live() {
     seeding: endless,
     truncation: endless,
     catalogue: () => catalogue,
+    keptMetatiles: (_, { count }) => ({ next: () => count }),
     options,
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -73,9 +75,36 @@ function live() {
     log,
   });
   const schedules = new ScheduleStore(db);
-  const scheduler = new Scheduler({ schedules, runner, catalogue: () => catalogue, options, persist, now, log });
+  const counter = new JobCounter({
+    ledger: {
+      // biome-ignore lint/correctness/useYield: nothing is kept here.
+      *countKept() {
+        return 0n;
+      },
+    },
+    recounted: async () => undefined,
+    isCounted: () => true,
+  });
+  const scheduler = new Scheduler({
+    schedules,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    options,
+    persist,
+    now,
+    log,
+  });
   const desk = new ScheduleDesk({ schedules, scheduler, persist, now });
-  const jobDesk = new JobDesk({ jobs, runner, catalogue: () => catalogue, persist, forgotten: () => undefined, now });
+  const jobDesk = new JobDesk({
+    jobs,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    persist,
+    forgotten: () => undefined,
+    now,
+  });
   runner.start();
   opened.push({ db, runner, scheduler });
   return { db, runner, scheduler, desk, jobDesk, jobs: () => runner.list({ limit: 100 }).map((job) => job.id) };

@@ -1,5 +1,6 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
+import type { AskedAge } from "./asked-age.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -41,6 +42,11 @@ export interface SeedRequest {
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
+  /** Greater than 0, 100 at most. */
+  readonly maxFailurePercent?: number;
+  /** Reseeds only, as the next one. */
+  readonly onlyExisting?: true;
+  readonly olderThan?: AskedAge;
 }
 
 /** A mass truncate request as decoded (contract 2.4, decisions 6). */
