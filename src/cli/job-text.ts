@@ -45,6 +45,7 @@ export interface JobAnswer {
     readonly confidence: string;
   } | null;
   readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
+  readonly order: string;
   readonly onlyExisting: boolean;
   readonly olderThan: string | null;
   readonly maxFailurePercent: number | null;
@@ -152,6 +153,7 @@ export function showJob(job: JobAnswer): string {
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
     ["only", onlyText(job)],
+    ["order", job.order === "by-zoom" ? undefined : job.order],
     ["zoom", zoomText(job)],
     ["state", stateText(job)],
     ["reason", job.reason ?? undefined],

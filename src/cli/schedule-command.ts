@@ -3,7 +3,7 @@ import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
 import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
 import {
   addAgeFlags,
-  addFailureFlags,
+  addDrawingFlags,
   addRangeFlags,
   type ChoiceFlags,
   choiceFields,
@@ -51,7 +51,7 @@ export function scheduleCommand(): Command {
     });
 
   const adding = askingCommand("add", "makes a job of a layer again and again").argument("<name>").argument("<layer>");
-  const add = addFailureFlags(addAgeFlags(addRangeFlags(adding)))
+  const add = addDrawingFlags(addAgeFlags(addRangeFlags(adding)))
     .requiredOption("--cron <expression>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
     .option("--time-zone <name>", "by whose clocks, such as Europe/Zurich (UTC)")
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))

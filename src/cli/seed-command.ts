@@ -4,7 +4,7 @@ import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
 import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
 import {
   addAgeFlags,
-  addFailureFlags,
+  addDrawingFlags,
   addRangeFlags,
   type ChoiceFlags,
   choiceFields,
@@ -22,7 +22,7 @@ export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "draws the tiles that are missing or expired" : "draws every tile anew";
   const command = addRangeFlags(askingCommand(type, `${what}; a job of a running server`).argument("<layer>"));
   if (type === "reseed") addAgeFlags(command);
-  return addConfirmFlag(addFailureFlags(command))
+  return addConfirmFlag(addDrawingFlags(command))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (layer: string, flags: SeedFlags) => {

@@ -4,10 +4,11 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
+import { type JobNumbers, numbersOf } from "./job-numbers.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
-import { type JobWalk, type KeptMetatilesOf, nextChosen, walksOf } from "./job-walk.ts";
+import { type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { RateMeter } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
@@ -56,8 +57,7 @@ export class ActiveJob {
   resumed: boolean;
   /** What its rectangles are limited to; undefined: nothing. */
   readonly selection: TileSelection | undefined;
-  readonly walks: readonly JobWalk[];
-  readonly metatiles: bigint;
+  readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
   startedMs: number | null;
@@ -115,15 +115,18 @@ export class ActiveJob {
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
-    this.walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
-    const last = this.walks.at(-1);
-    this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
+    const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
+    this.#numbers = numbersOf(walks, request.order ?? "by-zoom");
     this.finished = IntervalSet.from(progress.finished);
     this.counts = JobCounts.from(progress.zooms);
     this.#workedMs = progress.workedMs;
     this.retries = progress.retries;
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
+  }
+
+  get metatiles(): bigint {
+    return this.#numbers.count;
   }
 
   get processed(): bigint {
@@ -148,18 +151,8 @@ export class ActiveJob {
   }
 
   locate(n: bigint): Located {
-    const { gridSet, walk, offset } = this.#walkOf(n);
-    return { gridSet, walk, local: n - offset };
-  }
-
-  #walkOf(n: bigint): JobWalk {
-    let found = this.walks[0];
-    for (const at of this.walks) {
-      if (at.offset > n) break;
-      found = at;
-    }
-    if (found === undefined) throw new RangeError(`job ${this.id} has no metatile ${n}`);
-    return found;
+    const { at, local } = this.#numbers.placeOf(n);
+    return { gridSet: at.gridSet, walk: at.walk, local };
   }
 
   /** The next metatile that nobody has taken, taken. */
@@ -182,8 +175,7 @@ export class ActiveJob {
   #nextWanted(): bigint {
     let next = this.finished.nextMissing(this.#cursor);
     for (let leaps = 0; next < this.metatiles && leaps < MOST_LEAPS; leaps++) {
-      const at = this.#walkOf(next);
-      const wanted = at.offset + nextChosen(at, next - at.offset);
+      const wanted = this.#numbers.next(next);
       if (wanted === next) break;
       this.finished.addRange(next, wanted);
       next = this.finished.nextMissing(wanted);

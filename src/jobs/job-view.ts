@@ -48,6 +48,7 @@ export function viewOf(
     retryOf: job.retryOf,
     schedule: job.schedule,
     limit: request.limit ?? null,
+    order: request.order ?? "by-zoom",
     onlyExisting: request.onlyExisting === true,
     olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
     maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,

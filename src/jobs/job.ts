@@ -1,7 +1,7 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { TimeLeft } from "./rate-meter.ts";
-import type { JobType } from "./seed-request.ts";
+import type { JobOrder, JobType } from "./seed-request.ts";
 
 /** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
 export interface JobRequest {
@@ -38,6 +38,8 @@ export interface JobRequest {
   readonly onlyExisting?: true;
   /** A reseed of tiles that are missing or were written before; absent: of all. */
   readonly olderThanMs?: number;
+  /** What is finished is told in numbers of this order. Absent: by zoom. */
+  readonly order?: JobOrder;
 }
 
 /** Greater than any number of tiles that fail. */
@@ -161,6 +163,7 @@ export interface JobView {
   readonly timeLeft: TimeLeft | null;
   /** What of the bounds it works on: null, all. */
   readonly limit: Selection["kind"] | null;
+  readonly order: JobOrder;
   readonly onlyExisting: boolean;
   /** Only tiles that were written before are drawn again; null: all. */
   readonly olderThan: string | null;

@@ -81,6 +81,7 @@ export function planSeed(
       (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
     ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
     ownFailurePolicy: own.some((field) => field !== undefined),
+    ...(request.order === undefined ? {} : { order: request.order }),
     ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
     ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
   });

@@ -66,10 +66,7 @@ test("a job over what exists leaves what of the metatiles that failed is kept no
   const reseed = { ...request, type: "reseed" as const, onlyExisting: true as const };
   const done = progress({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] });
   const again = planRetry({ request: reseed, progress: done }, failed, [1, 1], totals, () => 3n);
-  expect(again).toMatchObject({
-    total: "6",
-    zooms: [expect.objectContaining({ z: 0, total: "3" }), expect.anything()],
-  });
+  expect(again).toMatchObject({ total: "6" });
 });
 
 test("when more failed than is kept one by one the whole range is left", () => {

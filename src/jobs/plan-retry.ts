@@ -4,6 +4,7 @@ import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import { JobCounts } from "./job-counts.ts";
+import { numbersOf } from "./job-numbers.ts";
 import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
 import { walksOf } from "./job-walk.ts";
@@ -25,6 +26,7 @@ export function planRetry(
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
   const walks = walksOf(request, metatileFactors);
+  const numbers = numbersOf(walks, request.order ?? "by-zoom");
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = (gridSet: string, rect: TileRect): bigint => {
     if (request.onlyExisting === true) return keptIn(gridSet, rect, selection);
@@ -38,7 +40,7 @@ export function planRetry(
     const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
-    const n = at.offset + local;
+    const n = numbers.numberOf({ at, local });
     // Its other tiles may have failed too.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);

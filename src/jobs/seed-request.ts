@@ -5,6 +5,10 @@ import type { AskedAge } from "./asked-age.ts";
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
+/** In which order a job draws; what is scattered is drawn by zoom. */
+export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out"] as const;
+export type JobOrder = (typeof JOB_ORDERS)[number];
+
 /** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
 export interface AskedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
@@ -47,6 +51,7 @@ export interface SeedRequest {
   /** Reseeds only, as the next one. */
   readonly onlyExisting?: true;
   readonly olderThan?: AskedAge;
+  readonly order?: JobOrder;
 }
 
 /** A mass truncate request as decoded (contract 2.4, decisions 6). */

@@ -1,9 +1,10 @@
 import { AGE_EXPECTED, type AskedAge, parseAge } from "../../jobs/asked-age.ts";
 import type { JobType } from "../../jobs/seed-request.ts";
+import { JOB_ORDERS, type JobOrder } from "../../jobs/seed-request.ts";
 import { type Given, note, textOf } from "./json-fields.ts";
 
 /** The fields that choose among the tiles of a range, or say how much of them may go wrong. */
-export const CHOICE_FIELDS = ["onlyExisting", "olderThan", "maxFailures", "maxFailurePercent"];
+export const CHOICE_FIELDS = ["onlyExisting", "olderThan", "order", "maxFailures", "maxFailurePercent"];
 
 /** `onlyExisting`: of a reseed alone. */
 export function onlyExistingOf(given: Given, type: JobType | undefined): true | undefined {
@@ -30,6 +31,22 @@ function isReseed(given: Given, type: JobType | undefined, beside: string): bool
       : "a seed draws what is missing or has expired";
   note(given, "type", `reseed beside ${beside} (${why})`);
   return false;
+}
+
+/** `order`: what is scattered is found row by row, zoom by zoom. */
+export function orderOf(given: Given, type: JobType | undefined): JobOrder | undefined {
+  const value = given.fields.get("order");
+  if (value === undefined) return undefined;
+  const order = JOB_ORDERS.find((known) => known === value);
+  if (order === undefined) return note(given, "order", `one of ${JOB_ORDERS.join(", ")}`);
+  if (order === "by-zoom") return undefined;
+  if (type === "truncate") return note(given, "order", "nothing beside type truncate");
+  const other = given.fields.has("tiles")
+    ? "tiles"
+    : given.fields.get("onlyExisting") === true
+      ? "onlyExisting"
+      : undefined;
+  return other === undefined ? order : note(given, "order", `by-zoom beside ${other}`);
 }
 
 /** Of the tiles that were tried. */

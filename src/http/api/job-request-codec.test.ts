@@ -79,6 +79,13 @@ test.each([
   ],
   ['"maxFailurePercent":0', "maxFailurePercent: expected a number greater than 0, 100 at most, got 0"],
   ['"maxFailurePercent":"5"', 'maxFailurePercent: expected a number greater than 0, 100 at most, got "5"'],
+  ['"order":"hot"', 'order: expected one of by-zoom, depth-first, centre-out, got "hot"'],
+  ['"order":"centre-out","tiles":["0/0/0"]', 'order: expected by-zoom beside tiles, got "centre-out"'],
+  [
+    '"order":"depth-first","type":"reseed","onlyExisting":true',
+    'order: expected by-zoom beside onlyExisting, got "depth-first"',
+  ],
+  ['"order":"depth-first","type":"truncate"', 'order: expected nothing beside type truncate, got "depth-first"'],
   ['"confirm":"yes"', 'confirm: expected true or false, got "yes"'],
 ])("%s is refused", (fields, expected) => expect(refusal(`{"layer":"a",${fields}}`)).toBe(`bad_field ${expected}`));
 

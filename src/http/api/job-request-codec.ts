@@ -4,7 +4,14 @@ import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedReque
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { decodeArea, decodeTiles } from "./area-fields.ts";
-import { CHOICE_FIELDS, confirmOf, maxFailurePercentOf, olderThanOf, onlyExistingOf } from "./choice-fields.ts";
+import {
+  CHOICE_FIELDS,
+  confirmOf,
+  maxFailurePercentOf,
+  olderThanOf,
+  onlyExistingOf,
+  orderOf,
+} from "./choice-fields.ts";
 import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
@@ -79,6 +86,7 @@ export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "
   maxFailurePercent: request.maxFailurePercent,
   onlyExisting: request.onlyExisting,
   olderThan: request.olderThan?.text,
+  order: request.order,
 });
 
 const boundsDocument = (bounds: Extent | undefined) =>
@@ -102,6 +110,7 @@ function requestOf(given: Given): SeedRequest {
   const type = typeOf(given);
   const onlyExisting = onlyExistingOf(given, type);
   const olderThan = olderThanOf(given, type);
+  const order = orderOf(given, type);
   return {
     type: type ?? "seed",
     ...(gridSetId === undefined ? {} : { gridSetId }),
@@ -120,6 +129,7 @@ function requestOf(given: Given): SeedRequest {
     ...(maxFailurePercent === undefined ? {} : { maxFailurePercent }),
     ...(onlyExisting === undefined ? {} : { onlyExisting }),
     ...(olderThan === undefined ? {} : { olderThan }),
+    ...(order === undefined ? {} : { order }),
   };
 }
 

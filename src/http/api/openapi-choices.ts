@@ -1,3 +1,5 @@
+import { JOB_ORDERS } from "../../jobs/seed-request.ts";
+
 /** What chooses among the tiles of a job's range, or says how much of them may go wrong: as asked for. */
 export const choiceProperties = {
   onlyExisting: {
@@ -10,6 +12,11 @@ export const choiceProperties = {
       "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
     type: ["string", "null"],
     examples: ["P7D", "2026-11-01T00:00:00Z"],
+  },
+  order: {
+    description: "In which order tiles are drawn; by-zoom beside tiles and onlyExisting",
+    enum: [null, ...JOB_ORDERS],
+    default: "by-zoom",
   },
   maxFailures: { description: "Another name for totalFailuresBeforeAborting", type: ["integer", "null"] },
   maxFailurePercent: {
@@ -27,6 +34,7 @@ export const choiceProperties = {
 
 /** The same as a job tells it. */
 export const choiceOfJob = {
+  order: { enum: JOB_ORDERS },
   onlyExisting: { type: "boolean" },
   olderThan: { description: "null: tiles of any age", type: ["string", "null"], format: "date-time" },
   maxFailures: { description: "null: any number", type: ["integer", "null"] },

@@ -37,6 +37,7 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   retryOf: null,
   schedule: null,
   limit: null,
+  order: "by-zoom",
   onlyExisting: false,
   olderThan: null,
   maxFailures: 1000,
