@@ -133,7 +133,7 @@ export async function paint(
     parts.storing(true);
     try {
       // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
-      const same = layer.expireCacheSeconds > 0 ? "renew" : "keep";
+      const same = layer.expireCacheSeconds > 0 || order.renewed === true ? "renew" : "keep";
       return await keepTiles(order, tiles, store, same, parts.isCurrent);
     } finally {
       parts.storing(false);

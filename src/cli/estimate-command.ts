@@ -1,6 +1,13 @@
 import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "./answer.ts";
-import { addRangeFlags, type RangeFlags, rangeFields } from "./range-flags.ts";
+import {
+  addAgeFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
 import { bytesText, durationText, factList, textTable } from "./text-table.ts";
 
@@ -51,10 +58,12 @@ function showEstimate({
 
 /** `nuthatch estimate LAYER`: what a seed or reseed would come to. */
 export function estimateCommand(): Command {
-  return addRangeFlags(askingCommand("estimate", "tiles, bytes and time that a seed would take").argument("<layer>"))
-    .option("--reseed", "of a reseed, which draws what is kept too")
-    .action(async (layer: string, flags: RangeFlags & AnswerFlags & { reseed?: boolean }) => {
-      const request = { layer, type: flags.reseed === true ? "reseed" : "seed", ...rangeFields(flags) };
+  const command = askingCommand("estimate", "tiles, bytes and time that a seed would take").argument("<layer>");
+  return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which draws what is kept too")).action(
+    async (layer: string, flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
+      const type = flags.reseed === true ? "reseed" : "seed";
+      const request = { layer, type, ...rangeFields(flags), ...choiceFields(flags) };
       tell(await new ServerClient(flags).ask("POST", "/api/v1/estimate", NONE, request), flags, showEstimate);
-    });
+    },
+  );
 }

@@ -54,7 +54,8 @@ export function estimate(request: JobRequest, from: EstimateSources): EstimateVi
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
       const tiles = from.totals.of(rect.z).total;
-      const kept = keptIn(request, gridSet, rect, index, from);
+      // What a job over what exists counts is kept.
+      const kept = request.onlyExisting === true ? tiles : keptIn(request, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );

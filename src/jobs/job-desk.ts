@@ -4,8 +4,8 @@ import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
-import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import type { JobCounter } from "./job-counter.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
@@ -16,6 +16,7 @@ export interface JobDeskParts {
   readonly jobs: JobStore;
   readonly runner: JobRunner;
   readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "count" | "keptIn">;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly forgotten: (id: number) => void;
@@ -27,6 +28,12 @@ const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
   message: `Job ${id} has ended: ${outcome ?? state}.`,
 });
 
+const unconfirmed = (tiles: bigint, most: number): Refusal => ({
+  code: "confirmation_needed",
+  message: `This would be a job of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
+  tiles,
+});
+
 /** What operators ask of one job. */
 export class JobDesk {
   readonly #parts: JobDeskParts;
@@ -36,9 +43,17 @@ export class JobDesk {
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const totals = await countTiles(request);
-    if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n)
+    const counted = await this.#parts.counter.count(request);
+    if (!counted.ok) return counted;
+    const totals = counted.value;
+    const { total } = totals.sum;
+    if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && total === 0n)
       return refuse(badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it"));
+    // A job that the key has made is the answer, whatever it would need now.
+    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    if (known !== undefined) return known;
+    if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
+      return refuse(unconfirmed(total, origin.mostTiles));
     return this.#submit({
       request,
       progress: emptyProgress(totals),
@@ -106,7 +121,7 @@ export class JobDesk {
   }
 
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const { jobs, runner, catalogue } = this.#parts;
+    const { jobs, runner, catalogue, counter } = this.#parts;
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
     const active = runner.active(id);
@@ -118,11 +133,14 @@ export class JobDesk {
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const factors = metatileFor(layer, request.format);
+    const totals = await counter.count(request);
+    if (!totals.ok) return totals;
     const progress = planRetry(
       { request, progress: stored.progress },
       jobs.failedTiles(id),
       factors,
-      await countTiles(request),
+      totals.value,
+      (...at) => counter.keptIn(request, ...at),
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });

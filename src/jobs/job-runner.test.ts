@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
@@ -32,6 +33,7 @@ function live(work: Work, maxRunningTasks = 4) {
     seeding: work,
     truncation: work,
     catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
     options: () => ({
       maxRunningTasks,
       maxThreadCount: 4,
@@ -51,6 +53,7 @@ function live(work: Work, maxRunningTasks = 4) {
     jobs,
     runner,
     catalogue: () => catalogue,
+    counter: nothingKept.counter,
     persist,
     forgotten: () => undefined,
     now: Date.now,

@@ -9,6 +9,7 @@ import type { JobOptions } from "./job-options.ts";
 import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
+import type { KeptMetatilesOf } from "./job-walk.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -23,6 +24,7 @@ export interface JobRunnerParts {
   readonly seeding: Work;
   readonly truncation: Work;
   readonly catalogue: () => Catalogue;
+  readonly keptMetatiles: KeptMetatilesOf;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -87,7 +89,7 @@ export class JobRunner {
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
-      const job = new ActiveJob(stored, metatileFor(layer, stored.request.format), true);
+      const job = this.#activeJob(stored, true);
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
@@ -112,9 +114,15 @@ export class JobRunner {
     this.#end(job, isDone ? undefined : "aborted");
   }
 
+  #activeJob(stored: StoredJob, resumed: boolean): ActiveJob {
+    const { layer: name, format } = stored.request;
+    const layer = this.#parts.catalogue().layers.get(name);
+    return new ActiveJob(stored, metatileFor(layer, format), resumed, this.#parts.keptMetatiles);
+  }
+
   /** `also`: written in the same transaction. */
   submit(made: NewJob, also?: (jobId: number) => void): SubmittedJob {
-    const { jobs, catalogue, now, persist, announce } = this.#parts;
+    const { jobs, now, persist, announce } = this.#parts;
     const { request, progress, origin, retryOf, schedule, hold } = made;
     let ids = { jobId: 0, taskIds: [] as readonly number[] };
     const nowMs = now();
@@ -138,7 +146,7 @@ export class JobRunner {
       announce("pending", request.layer, () => viewOf({ ...stored(), taskIds: ids.taskIds }, undefined));
       also?.(ids.jobId);
     });
-    const job = new ActiveJob(stored(), metatileFor(catalogue().layers.get(request.layer), request.format), false);
+    const job = this.#activeJob(stored(), false);
     this.#active.set(job.id, job);
     this.#ranges = undefined;
     this.#turns.push(job);

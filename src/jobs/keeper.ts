@@ -7,7 +7,7 @@ import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -17,7 +17,6 @@ import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { countTiles } from "./count-tiles.ts";
 import { Drops, dropMigrations } from "./drops.ts";
 import { type EstimateView, estimate } from "./estimate.ts";
 import type {
@@ -32,6 +31,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import { JobCounter } from "./job-counter.ts";
 import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
@@ -87,6 +87,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
+  readonly #counter: JobCounter;
   readonly #desk: JobDesk;
   /** The ledger's side of users' misses: called by the front beside the operations. */
   readonly userWrites: UserWrites;
@@ -189,6 +190,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         sweep,
       }),
       catalogue,
+      keptMetatiles: (tileSet, walk) => this.#ledger.keptMetatiles(tileSet, walk),
       options: jobOptions,
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
@@ -198,10 +200,17 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       now,
       log,
     });
+    const counter = new JobCounter({
+      ledger: this.#ledger,
+      recounted: () => this.#recounted(),
+      isCounted: (layer) => this.#isCounted(layer),
+    });
+    this.#counter = counter;
     this.#desk = new JobDesk({
       jobs,
       runner: this.#runner,
       catalogue,
+      counter,
       persist: (also) => this.#persist(also),
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
       now,
@@ -209,7 +218,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     const persist = (also?: () => void): void => this.#persist(also);
     const schedules = new ScheduleStore(db);
     const runner = this.#runner;
-    this.#scheduler = new Scheduler({ schedules, runner, catalogue, options: jobOptions, persist, now, log });
+    this.#scheduler = new Scheduler({ schedules, runner, catalogue, counter, options: jobOptions, persist, now, log });
     this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
@@ -409,11 +418,13 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.view(id);
   }
 
-  async estimate(request: JobRequest): Promise<EstimateView> {
+  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
     await this.#recounted();
     const { layer } = request;
-    return estimate(request, {
-      totals: await countTiles(request),
+    const totals = await this.#counter.count(request);
+    if (!totals.ok) return totals;
+    const view = estimate(request, {
+      totals: totals.value,
       ledger: this.#ledger,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),
@@ -421,6 +432,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       freeBytes: this.#parts.store.room().freeBytes,
       jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
+    return ok(view);
   }
 
   #isCounted(layer: string): boolean {

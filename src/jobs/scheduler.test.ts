@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
@@ -63,6 +64,7 @@ function live() {
     seeding: endless,
     truncation: endless,
     catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
     options,
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -73,9 +75,27 @@ function live() {
     log,
   });
   const schedules = new ScheduleStore(db);
-  const scheduler = new Scheduler({ schedules, runner, catalogue: () => catalogue, options, persist, now, log });
+  const { counter } = nothingKept;
+  const scheduler = new Scheduler({
+    schedules,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    options,
+    persist,
+    now,
+    log,
+  });
   const desk = new ScheduleDesk({ schedules, scheduler, persist, now });
-  const jobDesk = new JobDesk({ jobs, runner, catalogue: () => catalogue, persist, forgotten: () => undefined, now });
+  const jobDesk = new JobDesk({
+    jobs,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    persist,
+    forgotten: () => undefined,
+    now,
+  });
   runner.start();
   opened.push({ db, runner, scheduler });
   return { db, runner, scheduler, desk, jobDesk, jobs: () => runner.list({ limit: 100 }).map((job) => job.id) };

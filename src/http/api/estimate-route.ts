@@ -20,7 +20,9 @@ export function estimateResource({ operations, jobOptions }: ApiParts): Resource
           const { type } = asked.value.request;
           if (type === "truncate") return refusalProblem(badField("type", "seed or reseed", type));
           const planned = planAsked(asked.value, catalogue, jobOptions());
-          return planned.ok ? json(await operations.estimate(planned.value)) : refusalProblem(planned.error);
+          if (!planned.ok) return refusalProblem(planned.error);
+          const estimated = await operations.estimate(planned.value);
+          return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
         },
       },
     },

@@ -62,8 +62,11 @@ async function submit(
 ): Promise<Result<SubmittedJob, Refusal>> {
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
-  const planned = planAsked(asked, catalogue, jobOptions());
-  return planned.ok ? operations.submit(planned.value, origin) : planned;
+  const options = jobOptions();
+  const planned = planAsked(asked, catalogue, options);
+  if (!planned.ok) return planned;
+  const isAsked = !asked.confirmed && options.confirmTiles !== undefined;
+  return operations.submit(planned.value, isAsked ? { ...origin, mostTiles: options.confirmTiles } : origin);
 }
 
 /** A request held against its layer. */
@@ -74,7 +77,7 @@ export function planAsked(
 ): Result<JobRequest, Refusal> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return planSeed(request, layer, options, "gridSet");
+  return planSeed(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() });
 }
 
 /** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */

@@ -44,7 +44,7 @@ export const jobPaths = {
       summary: "Seeds, reseeds or truncates",
       parameters: [idempotencyKey],
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
-      responses: { 201: madeJob, 400: failed, 404: failed, 413: failed, 422: failed },
+      responses: { 201: madeJob, 400: failed, 404: failed, 409: failed, 413: failed, 422: failed },
     },
   },
   "/estimate": {
@@ -52,7 +52,7 @@ export const jobPaths = {
       operationId: "estimateJob",
       summary: "What a seed or reseed would come to; null where there is no telling",
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
-      responses: { 200: ok(ref("Estimate")), 400: failed, 404: failed, 413: failed },
+      responses: { 200: ok(ref("Estimate")), 400: failed, 404: failed, 409: failed, 413: failed },
     },
   },
   "/jobs/{id}": {

@@ -1,5 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
 
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
@@ -60,6 +61,7 @@ const job = object(
       type: ["object", "null"],
       properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
     },
+    ...choiceOfJob,
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
@@ -116,6 +118,7 @@ const jobRequest = {
     tileFailureRetryCount: nullable("integer"),
     tileFailureRetryWaitTime: nullable("integer"),
     totalFailuresBeforeAborting: nullable("integer"),
+    ...choiceProperties,
   },
 };
 
@@ -251,6 +254,7 @@ const problem = {
     status: { type: "integer" },
     detail: { type: "string" },
     code: { type: "string" },
+    tiles: { description: "Of a job that has to be confirmed", ...int64 },
   },
 };
 

@@ -43,7 +43,9 @@ const FIELDS = [
 ];
 
 /** Every field of a seed request, given or not. */
-type Parts = { readonly [K in Exclude<keyof SeedRequest, "area" | "tiles">]-?: SeedRequest[K] | undefined };
+type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
+/** Known under `/api/v1` alone. */
+type NewFields = "area" | "tiles" | "maxFailurePercent" | "onlyExisting" | "olderThan" | "order";
 
 /**
  * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides
