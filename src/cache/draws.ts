@@ -64,6 +64,8 @@ export class Draws implements DrawGate, UserDraws {
   readonly #flights = new Map<string, Flight>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
+  /** As the order's `expiredBeforeMs`, by layer. */
+  readonly #expiredBeforeMs = new Map<string, number>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
 
   constructor(parts: {
@@ -255,7 +257,9 @@ export class Draws implements DrawGate, UserDraws {
         await pause.resumed;
       }
       const generation = this.#generations.get(order.tileSet.layer) ?? 0;
-      const painted = await this.#painters.paint(unstored ? unkept(order) : order, generation, who, signal);
+      const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
+      const dated = expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
+      const painted = await this.#painters.paint(unstored ? unkept(dated) : dated, generation, who, signal);
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
@@ -318,6 +322,12 @@ export class Draws implements DrawGate, UserDraws {
     this.#memory.clear(layer);
     this.#failures.clear(layer);
     this.#truncatedMs.set(layer, this.#now());
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
+    else this.#expiredBeforeMs.delete(layer);
+    this.#memory.expireBefore(layer, beforeMs);
   }
 
   sweep(signal: AbortSignal): Promise<void> {

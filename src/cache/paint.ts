@@ -10,6 +10,7 @@ import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import type { TileAddress } from "../tile/tile-set.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
 export interface PaintedTile {
@@ -120,9 +121,7 @@ export async function paint(
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
   try {
-    // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
-    const same = layer.expireCacheSeconds > 0 ? "renew" : "keep";
-    return { ...(await keepTiles(order, tiles, store, same, parts.isCurrent)), upstreamMs };
+    return { ...(await keepTiles(order, tiles, layer, store, parts.isCurrent)), upstreamMs };
   } finally {
     parts.storing(false);
   }
@@ -157,11 +156,16 @@ async function tilesOf(
 async function keepTiles(
   order: DrawOrder,
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
+  layer: Layer,
   store: BlobStore,
-  same: "keep" | "renew",
   isCurrent: () => boolean,
 ): Promise<Omit<Painting, "upstreamMs">> {
-  const { tileSet, rect } = order;
+  const { tileSet, rect, expiredBeforeMs = 0 } = order;
+  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+  const same = (at: TileAddress): "keep" | "renew" =>
+    layer.expireCacheSeconds > 0 || (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
+      ? "renew"
+      : "keep";
   const written: WrittenTile[] = [];
   let stale = false;
   let storeFailure: string | undefined;
@@ -170,7 +174,8 @@ async function keepTiles(
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
-      const isSame = store.confirm(at, bytes, same, isCurrent);
+      const time = same(at);
+      const isSame = store.confirm(at, bytes, time, isCurrent);
       const put = isSame
         ? ({ stored: true, replaced: bytes.byteLength } as const)
         : await store.put(at, bytes, isCurrent);
@@ -178,7 +183,7 @@ async function keepTiles(
         stale = true;
         break;
       }
-      const unchanged = isSame ? ({ unchanged: same === "renew" ? "renewed" : "left" } as const) : {};
+      const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
       const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
       written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...unchanged, ...digest });
     }

@@ -22,6 +22,8 @@ export interface SeedingParts {
   readonly gate: DrawGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
+  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  readonly expiredBeforeMs: (layer: string) => number;
   /** Whether other programs write to the store: then it is asked, not the ledger. */
   readonly sharedStore: () => boolean;
   readonly options: () => JobOptions;
@@ -140,9 +142,10 @@ export class Seeding implements Work {
     // A resumed reseed has written or confirmed what is younger than itself; a seed renews what has expired.
     const youngerThan = reseed
       ? (job.startedMs ?? job.createdMs)
-      : layer.expireCacheSeconds > 0
-        ? now() - layer.expireCacheSeconds * 1000
-        : 0;
+      : Math.max(
+          this.#parts.expiredBeforeMs(layer.name),
+          layer.expireCacheSeconds > 0 ? now() - layer.expireCacheSeconds * 1000 : 0,
+        );
     const timeOf = (kept: ReturnType<BlobStore["stat"]>): number =>
       (reseed ? kept?.confirmedMs : kept?.modifiedMs) ?? 0;
     const width = rect.maxX - rect.minX + 1;
