@@ -46,9 +46,11 @@ export function operationsOf(
       before();
       return answered(channel.call("runSchedule", name, by));
     },
-    truncateLayer: (layer) => answered(channel.call("truncateLayer", layer)),
-    truncateParameters: (layer, values) => answered(channel.call("truncateParameters", layer, values)),
-    truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),
+    truncate: (request, by) => answered(channel.call("truncate", request, by)),
+    truncations: (filter) => answered(channel.call("truncations", filter)),
+    truncation: (id) => answered(channel.call("truncation", id)),
+    undoTruncation: (id, by) => answered(channel.call("undoTruncation", id, by)),
+    reclaimTruncation: (id, by) => answered(channel.call("reclaimTruncation", id, by)),
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
     estimate: (request) => answered(channel.call("estimate", request)),

@@ -67,6 +67,8 @@ export class Draws implements DrawGate, UserDraws {
   readonly #flights = new Map<string, Flight>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
+  /** As the order's `expiredBeforeMs`, by layer. */
+  readonly #expiredBeforeMs = new Map<string, number>();
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
 
   constructor(parts: {
@@ -267,6 +269,8 @@ export class Draws implements DrawGate, UserDraws {
         await pause.resumed;
       }
       const generation = this.#generations.get(order.tileSet.layer) ?? 0;
+      const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
+      const dated = expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
       let told: WrittenTile | undefined;
       const tellFirst = ({ tile, written }: FirstTile): void => {
         told = written;
@@ -274,7 +278,7 @@ export class Draws implements DrawGate, UserDraws {
         tell(tile);
       };
       const painted = await this.#painters.paint(
-        unstored ? unkept(order) : order,
+        unstored ? unkept(dated) : dated,
         generation,
         missed === undefined ? undefined : { missed, tell: tellFirst },
         signal,
@@ -345,6 +349,12 @@ export class Draws implements DrawGate, UserDraws {
     this.#memory.clear(layer);
     this.#failures.clear(layer);
     this.#truncatedMs.set(layer, this.#now());
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
+    else this.#expiredBeforeMs.delete(layer);
+    this.#memory.expireBefore(layer, beforeMs);
   }
 
   sweep(signal: AbortSignal): Promise<void> {

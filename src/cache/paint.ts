@@ -11,6 +11,7 @@ import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import type { TileAddress } from "../tile/tile-set.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
 export interface PaintedTile {
@@ -137,9 +138,7 @@ export async function paint(
     const tiles = some.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: encoded[i] ?? new Uint8Array(0) }));
     parts.storing(true);
     try {
-      // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
-      const same = layer.expireCacheSeconds > 0 || order.renewed === true ? "renew" : "keep";
-      return await keepTiles(order, tiles, store, same, parts.isCurrent);
+      return await keepTiles(order, tiles, layer, store, parts.isCurrent);
     } finally {
       parts.storing(false);
     }
@@ -200,11 +199,18 @@ async function encoderOf(
 async function keepTiles(
   order: DrawOrder,
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
+  layer: Layer,
   store: BlobStore,
-  same: "keep" | "renew",
   isCurrent: () => boolean,
 ): Promise<Kept> {
-  const { tileSet, rect } = order;
+  const { tileSet, rect, expiredBeforeMs = 0 } = order;
+  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+  const same = (at: TileAddress): "keep" | "renew" =>
+    layer.expireCacheSeconds > 0 ||
+    order.renewed === true ||
+    (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
+      ? "renew"
+      : "keep";
   const written: WrittenTile[] = [];
   let stale = false;
   let storeFailure: string | undefined;
@@ -213,7 +219,8 @@ async function keepTiles(
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
-      const isSame = store.confirm(at, bytes, same, isCurrent);
+      const time = same(at);
+      const isSame = store.confirm(at, bytes, time, isCurrent);
       const put = isSame
         ? ({ stored: true, replaced: bytes.byteLength } as const)
         : await store.put(at, bytes, isCurrent);
@@ -221,7 +228,7 @@ async function keepTiles(
         stale = true;
         break;
       }
-      const unchanged = isSame ? ({ unchanged: same === "renew" ? "renewed" : "left" } as const) : {};
+      const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
       const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
       written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...unchanged, ...digest });
     }

@@ -17,6 +17,7 @@ function statusOf(code: RefusalCode): number {
       return 403;
     case "unknown_job":
     case "unknown_schedule":
+    case "unknown_truncation":
     case "not_found":
     case "outside_coverage":
       return 404;

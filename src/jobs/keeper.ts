@@ -17,6 +17,7 @@ import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
+import { type DropTargetSources, pyramidsOf } from "./drop-targets.ts";
 import { Drops, dropMigrations } from "./drops.ts";
 import { type EstimateView, estimate } from "./estimate.ts";
 import type {
@@ -37,7 +38,9 @@ import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
-import { MassTruncation } from "./mass-truncation.ts";
+import type { MassTruncationOperations } from "./mass-truncation.ts";
+import { MassTruncationDesk } from "./mass-truncation-desk.ts";
+import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
 import { Reclaim } from "./reclaim.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
@@ -61,6 +64,8 @@ export interface KeeperParts {
   readonly jobOptions: () => JobOptions;
   readonly initialQuota: () => QuotaConfiguration;
   readonly eviction: () => EvictionOptions;
+  /** For how long mass truncations can be taken back. */
+  readonly undoSeconds: () => number;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
@@ -83,7 +88,7 @@ const JOBS_TO_JUDGE = 20;
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
  * committed state.
  */
-export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
+export class Keeper implements Omit<Operations, keyof (ScheduleOperations & MassTruncationOperations)> {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
@@ -94,7 +99,9 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   readonly #scheduler: Scheduler;
   readonly schedules: ScheduleOperations;
   readonly #reclaim: Reclaim;
-  readonly #massTruncation: MassTruncation;
+  readonly #massTruncations: MassTruncationStore;
+  readonly truncations: MassTruncationDesk;
+  readonly #sources: DropTargetSources;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
   readonly #adoption: Adoption;
@@ -119,6 +126,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       jobMigrations,
       scheduleMigrations,
       dropMigrations,
+      massTruncationMigrations,
       quotaMigrations,
       usageTrendMigrations,
       accessLogMigrations,
@@ -128,7 +136,23 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     const drops = new Drops(db, store, this.#ledger, gate);
     this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
     const sweep = (): void => this.#reclaim.sweep();
-    this.#massTruncation = new MassTruncation({ ledger: this.#ledger, store, drops, catalogue, sweep });
+    this.#sources = { ledger: this.#ledger, store, catalogue };
+    this.#massTruncations = new MassTruncationStore(db);
+    this.truncations = new MassTruncationDesk({
+      ...this.#sources,
+      db,
+      truncations: this.#massTruncations,
+      drops,
+      gate,
+      undoSeconds: parts.undoSeconds,
+      sweep,
+      restored: (pyramids) => {
+        this.#adoption.restored(pyramids);
+        this.#adopt();
+      },
+      now,
+      closing: this.#closing.signal,
+    });
     this.userWrites = new UserWrites({
       ledger: this.#ledger,
       admit: (layer) => this.#admit(layer, "user"),
@@ -146,6 +170,8 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       options: parts.eviction,
       seedRanges: () => this.#runner.seedRanges(),
       room: () => store.room(),
+      giveUpTruncated: (layer) => this.truncations.giveUp(layer),
+      isReclaiming: () => this.#reclaim.isSweeping,
       evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
       now,
       log,
@@ -170,6 +196,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         gate,
         jobs,
         catalogue,
+        expiredBeforeMs: (layer) => this.truncations.softTimes.get(layer) ?? 0,
         sharedStore: parts.sharedStore,
         options: jobOptions,
         persist: (also) => this.#persistAll(also),
@@ -261,6 +288,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     this.#runner.tell();
     this.#webhooks.tick();
     const nowMs = this.#parts.now();
+    this.truncations.tick(nowMs);
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     const isDue = nowMs - this.#lastTrimMs >= 60_000;
     if (isDue) {
@@ -273,8 +301,10 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   #trim(jobs: JobStore, nowMs: number): void {
     const { historyDays, historyJobs } = this.#parts.jobOptions();
     this.#persist(() => {
-      const trimmed = jobs.trim(nowMs - historyDays * DAY_MS, historyJobs, TRIMMED_AT_ONCE);
-      this.#moreToTrim = trimmed >= TRIMMED_AT_ONCE;
+      const before = nowMs - historyDays * DAY_MS;
+      const trimmed = jobs.trim(before, historyJobs, TRIMMED_AT_ONCE);
+      const forgotten = this.#massTruncations.trim(before, historyJobs, TRIMMED_AT_ONCE);
+      this.#moreToTrim = Math.max(trimmed, forgotten) >= TRIMMED_AT_ONCE;
     });
   }
 
@@ -396,18 +426,6 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.forget(id);
   }
 
-  truncateLayer(layer: string): Promise<void> {
-    return this.#massTruncation.layer(layer);
-  }
-
-  truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void> {
-    return this.#massTruncation.parameters(layer, values);
-  }
-
-  truncateOrphans(layer: string): Promise<void> {
-    return this.#massTruncation.orphans(layer);
-  }
-
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
     this.#saveCounts();
     return this.#runner.list(filter);
@@ -473,7 +491,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     if (this.#verification?.view().state === "running") return false;
     await this.#recounted();
     const names = options.layer === undefined ? this.#layerNames() : [options.layer];
-    const pyramids = names.flatMap((name) => this.#massTruncation.pyramidsOf(name));
+    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#sources));
     this.#verification = new Verification({
       ledger: this.#ledger,
       store: this.#parts.store,

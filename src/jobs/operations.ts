@@ -18,6 +18,7 @@ import type {
 } from "./job.ts";
 import type { FailedTilePage } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
+import type { MassTruncationOperations } from "./mass-truncation.ts";
 import type { SchedulePlan, ScheduleView } from "./schedule.ts";
 import type { WebhookMetrics } from "./webhooks.ts";
 
@@ -108,7 +109,7 @@ export interface ScheduleOperations {
  * What the management doors may ask of the keeper. Every answer is true at the moment it is given; every change is
  * persisted before its promise resolves.
  */
-export interface Operations extends ScheduleOperations {
+export interface Operations extends ScheduleOperations, MassTruncationOperations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
@@ -128,11 +129,6 @@ export interface Operations extends ScheduleOperations {
   retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
   /** Takes an ended job out of the history. */
   forget(id: number): Promise<Result<null, Refusal>>;
-  truncateLayer(layer: string): Promise<void>;
-  /** All grid sets and formats of one combination of parameters, taken as it is. */
-  truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** Tile sets that the layer's configuration can no longer reach. */
-  truncateOrphans(layer: string): Promise<void>;
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;

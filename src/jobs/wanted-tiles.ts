@@ -10,6 +10,8 @@ import type { ActiveJob } from "./active-job.ts";
 export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
   readonly store: Pick<BlobStore, "stat">;
+  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  readonly expiredBeforeMs: (layer: string) => number;
   /** Whether other programs write to the store: then it is asked, not the ledger. */
   readonly sharedStore: () => boolean;
   readonly now: () => number;
@@ -62,7 +64,8 @@ export class WantedTiles {
     { tileSet, rect, counted }: MetatilePlace,
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
-    const fresh = freshness(job, layer, this.#parts.now());
+    const { now, expiredBeforeMs } = this.#parts;
+    const fresh = freshness(job, layer, now(), expiredBeforeMs(layer.name));
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
     const isOld = this.#keptBefore(tileSet, rect, fresh);
@@ -96,12 +99,13 @@ function freshness(
   { request, resumed, startedMs, createdMs }: ActiveJob,
   layer: Layer,
   nowMs: number,
+  expiredBeforeMs: number,
 ): Fresh | undefined {
   const { type, olderThanMs, onlyExisting } = request;
   // A seed renews what has expired.
   if (type === "seed") {
     const ageMs = layer.expireCacheSeconds * 1000;
-    return { time: "modifiedMs", sinceMs: ageMs > 0 ? nowMs - ageMs : 0 };
+    return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs, ageMs > 0 ? nowMs - ageMs : 0) };
   }
   // What such a job finds unchanged is renewed: all that it has looked at is younger.
   if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };

@@ -185,7 +185,7 @@ export class BlockTable {
   }
 }
 
-const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
+export const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
   presence: bytes(row, "presence"),
   cells: bytes(row, "cells"),
   unknown: text(row, "unknown"),

@@ -59,6 +59,8 @@ export class Block {
   tiles = 0;
   dirty = false;
   lastClosedMs = 0;
+  /** The block that has come into its place, with its writers. */
+  heir: Block | undefined;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
   constructor(tileSetId: number, z: number, bx: number, by: number, known: boolean) {
@@ -108,6 +110,13 @@ export class Block {
     if (this.oldestMs[cell] === 0) this.oldestMs[cell] = nowMs;
     if (this.heat[cell] === 0) this.heat[cell] = heated(0, nowMs, 1);
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
+  }
+
+  /** A cell is used as much as another's was, if that is more. */
+  takeUse(cell: number, other: Block): void {
+    if (this.cellTiles[cell] === 0) return;
+    this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, other.lastUseMs[cell] ?? 0);
+    this.heat[cell] = Math.max(this.heat[cell] ?? 0, other.heat[cell] ?? 0);
   }
 
   /** Tiles of a cell were read, some of them again. What is not kept is not used. */

@@ -7,6 +7,7 @@ export type RefusalCode =
   | "unknown_layer"
   | "unknown_job"
   | "unknown_schedule"
+  | "unknown_truncation"
   | "too_large" // the body passes the limit
   | "not_found"
   | "method_not_allowed"
@@ -45,6 +46,10 @@ export const badField = (field: string, expected: string, value: unknown, detail
 
 export const unknownLayer = (name: string): Refusal => ({ code: "unknown_layer", message: `Unknown layer: ${name}` });
 export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
+export const unknownTruncation = (id: number): Refusal => ({
+  code: "unknown_truncation",
+  message: `Unknown truncation: ${id}`,
+});
 export const unknownSchedule = (name: string): Refusal => ({
   code: "unknown_schedule",
   message: `Unknown schedule: ${name}`,

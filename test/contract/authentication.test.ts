@@ -126,6 +126,7 @@ describe("roles", () => {
       ["GET /api/v1/jobs", "application/json", 200, 200, 200],
       ["GET /api/v1/usage", "application/json", 200, 200, 200],
       ["GET /api/v1/schedules", "application/json", 200, 200, 200],
+      ["GET /api/v1/truncations", "application/json", 200, 200, 200],
       ["GET /metrics", "text/plain; version=0.0.4; charset=utf-8", 200, 200, 200],
       ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],

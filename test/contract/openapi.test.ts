@@ -38,6 +38,11 @@ test("what is answered is what the document says", async () => {
     ["/a/run"],
   ])
     await fetch(`${server.url}/api/v1/schedules${path}`, { method: "POST", body: body ?? null });
+  for (const mode of ["hard", "soft"])
+    await fetch(`${server.url}/api/v1/truncations`, {
+      method: "POST",
+      body: JSON.stringify({ layer: "ws:roads", mode }),
+    });
   const document = await documentOf(server);
   const ajv = new Ajv2020({ strict: false, formats: { int64: true, "date-time": true } }).addSchema(
     document,
@@ -55,6 +60,9 @@ test("what is answered is what the document says", async () => {
     ["/schedules", "Schedules"],
     ["/schedules/a", "Schedule"],
     ["/schedules/b", "Problem"],
+    ["/truncations", "Truncations"],
+    ["/truncations/1", "Truncation"],
+    ["/truncations/9", "Problem"],
     ["/jobs/3", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());

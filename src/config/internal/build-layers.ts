@@ -43,7 +43,7 @@ const MAX_NAME = 200;
 /** Most file systems stop at 255 bytes; the store puts a suffix behind a name that it drops. */
 const MAX_DIRECTORY_BYTES = 200;
 /** Names that the store's root has for itself. */
-const RESERVED = ["_gwc_in_progress_deletes_", "tmp", "lost+found"];
+const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 /** GWC's (`facts/gwc-core.md` 1.6). */

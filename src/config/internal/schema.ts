@@ -263,6 +263,8 @@ export const StoreSchema = strict({
   fsync: optional(Type.Boolean()),
   /** Another program writes into the same store: hits and seeds ask the disk. */
   shared: optional(Type.Boolean()),
+  /** So long what a mass truncation takes away stays on the disk, to be taken back. */
+  undoSeconds: optional(whole(0, MAX_SECONDS)),
 });
 
 export const WebhookSchema = strict({
