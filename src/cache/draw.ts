@@ -17,6 +17,8 @@ export interface DrawOrder {
   readonly watched?: true;
   /** A tile that is kept as it is drawn is as if written now, whether tiles expire or not. */
   readonly renewed?: true;
+  /** A picture that was asked for before will not do, ms since 1970. */
+  readonly sinceMs?: number;
 }
 
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */

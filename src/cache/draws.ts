@@ -42,6 +42,7 @@ type FlightResult = PaintResult | ({ readonly kind: "refused" } & Refused);
 
 interface Flight {
   readonly order: DrawOrder;
+  readonly beganMs: number;
   readonly done: Promise<FlightResult>;
   /** For a user: the tile that was missed, as soon as it is kept, if that is before the whole is done. */
   readonly first: { readonly missed: TileIndex; readonly tile: Promise<PaintedTile> } | undefined;
@@ -176,8 +177,9 @@ export class Draws implements DrawGate, UserDraws {
     if (this.#layer(order.tileSet.layer) === undefined) return { kind: "cancelled" };
     const key = flightKey(order);
     let flight = this.#flights.get(key);
-    if (flight !== undefined && flight.order.wanted !== null && !sameMask(flight.order.wanted, order.wanted)) {
-      await flight.done;
+    if (flight !== undefined && !willDo(flight, order)) {
+      // A job that is ended meanwhile is let go at once.
+      await Promise.race([flight.done, aborted(signal)]);
       return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
     }
     flight ??= this.#fly(key, order, "job", undefined);
@@ -233,7 +235,7 @@ export class Draws implements DrawGate, UserDraws {
     const done = this.#lease(order, who, missed, tell, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
     const first = missed === undefined ? undefined : { missed, tile };
-    const flight: Flight = { order, done, first, abort, waiters: who === "user" ? 1 : 0 };
+    const flight: Flight = { order, beganMs: this.#now(), done, first, abort, waiters: who === "user" ? 1 : 0 };
     this.#flights.set(key, flight);
     return flight;
   }
@@ -409,6 +411,16 @@ const failed = (failure: {
 
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+
+/** What is being drawn keeps what is wanted, of a picture that is new enough. */
+const willDo = (flight: Flight, { wanted, sinceMs = 0 }: DrawOrder): boolean =>
+  (flight.order.wanted === null || sameMask(flight.order.wanted, wanted)) && flight.beganMs > sinceMs;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 
 const flightKey = ({ tileSet, rect }: Metatile): string =>
   `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;

@@ -18,6 +18,8 @@ export interface Task {
   readonly id: number;
   status: 0 | 1;
   processed: bigint;
+  /** `processed` as it is on the disk. */
+  saved: bigint;
   /** Metatile numbers it has taken and not finished. */
   claim: bigint[];
   abort: AbortController | undefined;
@@ -113,7 +115,15 @@ export class ActiveJob {
     this.taskIds = stored.tasks.map((t) => t.id);
     this.tasks = stored.tasks
       .filter((t) => t.state === "live")
-      .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
+      .map(({ id, processed }) => ({
+        id,
+        status: 0,
+        processed,
+        saved: processed,
+        claim: [],
+        abort: undefined,
+        running: undefined,
+      }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
     this.#numbers = numbersOf(walks, request.order ?? "by-zoom");

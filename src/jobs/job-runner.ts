@@ -103,6 +103,7 @@ export class JobRunner {
       job.abortedBy = null;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
     }
+    this.#save();
     this.#deal();
   }
 
@@ -220,7 +221,7 @@ export class JobRunner {
     reason: string,
   ): Promise<KilledTask[]> {
     const killed: KilledTask[] = [];
-    const stopping: Promise<void>[] = [];
+    const stopping: { readonly job: ActiveJob; readonly task: Task }[] = [];
     const jobs = new Set<ActiveJob>();
     for (const job of this.#active.values()) {
       const chosen = job.tasks.filter((task) => choose(job, task));
@@ -233,17 +234,17 @@ export class JobRunner {
       }
       for (const task of chosen) {
         killed.push({ id: task.id, layer: job.request.layer, type: job.request.type, status: task.status });
-        stopping.push(this.#stop(job, task));
+        stopping.push({ job, task });
       }
     }
-    await Promise.all(stopping);
+    await this.#stop(stopping);
     for (const job of jobs) {
       if (job.tasks.length > 0 || job.outcome !== null) continue;
       job.reason = reason;
       job.abortedBy = by;
       this.#end(job, "aborted");
     }
-    this.#save(() => undefined);
+    this.#save();
     this.#deal();
     return killed.sort((a, b) => a.id - b.id);
   }
@@ -311,11 +312,12 @@ export class JobRunner {
     }
   }
 
-  /** Takes a task out of its job and waits until its loop has left. */
-  async #stop(job: ActiveJob, task: Task): Promise<void> {
-    this.#leave(job, task, "aborted");
-    task.abort?.abort(new JobAborted("killed"));
-    await task.running;
+  /** Takes tasks out of their jobs, in one transaction however many they are, and waits until their loops have left. */
+  async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
+    for (const { job, task } of chosen) this.#leave(job, task, "aborted");
+    this.#save();
+    for (const { task } of chosen) task.abort?.abort(new JobAborted("killed"));
+    await Promise.all(chosen.map(({ task }) => task.running));
   }
 
   #leave(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
@@ -325,12 +327,11 @@ export class JobRunner {
     job.giveBack(task.claim);
     task.claim = [];
     job.dirty = true;
-    this.#save(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+    this.#unsaved.push(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
   }
 
-  /** Writes an end and whatever else is dirty. When the disk refuses, a later tick writes it: the job has ended all the same. */
-  #save(end: () => void): void {
-    this.#unsaved.push(end);
+  /** Writes ends and whatever else is dirty. When the disk refuses, a later tick writes it: the job has ended all the same. */
+  #save(): void {
     try {
       this.#parts.persist(() => this.saveDirty());
     } catch (error) {
@@ -345,13 +346,15 @@ export class JobRunner {
   async #abortNow(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
     job.reason = reason;
-    await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));
+    await this.#stop(job.tasks.map((task) => ({ job, task })));
     await this.#parts.beforeAbort();
     if (job.outcome !== null) return;
     job.reason = reason;
     this.#end(job, "aborted");
+    this.#save();
   }
 
+  /** To be saved. */
   #end(job: ActiveJob, outcome?: "aborted"): void {
     const { now, log } = this.#parts;
     job.outcome = outcome ?? (job.counts.sum.failed > 0n ? "done_with_failures" : "done");
@@ -365,7 +368,7 @@ export class JobRunner {
     this.#totals.end(job);
     this.#untold.add(job);
     const { outcome: end } = job;
-    this.#save(() => {
+    this.#unsaved.push(() => {
       this.#saveJob(job);
       this.#parts.announce(end, job.request.layer, () => job.view(now()));
     });
@@ -433,6 +436,7 @@ export class JobRunner {
         if (!more) {
           this.#leave(job, task, "done");
           if (job.tasks.length === 0 && job.outcome === null) this.#end(job);
+          this.#save();
           return;
         }
         if (this.#closing) return;
@@ -487,8 +491,19 @@ export class JobRunner {
       });
       this.#saveJob(job);
       this.#announceMoment(job);
-      for (const task of job.tasks) this.#parts.jobs.saveTask(task.id, "live", task.processed);
+      for (const task of job.tasks) this.#saveLive(task);
     }
+  }
+
+  /** There may be many tasks, few of which get on at a time. */
+  #saveLive(task: Task): void {
+    const { saved, processed } = task;
+    if (saved === processed) return;
+    task.saved = processed;
+    this.#parts.onRollback(() => {
+      task.saved = saved;
+    });
+    this.#parts.jobs.saveTask(task.id, "live", processed);
   }
 
   #announceMoment(job: ActiveJob): void {

@@ -186,6 +186,8 @@ export class Seeding implements Work {
           parameters: job.request.parameters ?? {},
           rect: metatile.rect,
           wanted,
+          // What a user or another job has asked for before may be of the data that this one is to replace.
+          ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
           ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
           ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
         },

@@ -124,3 +124,31 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   expect(files(later)).toEqual(before);
   await expectExact(later);
 });
+
+test("a reseed does not take what a user had asked for before it, and one that is ended meanwhile waits for nothing", async () => {
+  const { server, upstream } = await start();
+  const answers: ((side: number) => void)[] = [];
+  upstream.behaviour = ({ width, height }, response) => {
+    answers.push((side) =>
+      response.writeHead(200, { "Content-Type": "image/png" }).end(picture(width, height, side, 64)),
+    );
+    return "handled";
+  };
+  const tile = async () => (await fetch(`${server.url}/xyz/${LAYER}/0/0/0.png`)).arrayBuffer();
+  const first = tile();
+  await until("the user's picture is asked for", async () => answers[0]);
+  const request = { ...range, zoomStop: 0, threadCount: 1, type: "reseed" };
+  const ids = [await seed(server, LAYER, request), await seed(server, LAYER, request)];
+  for (const id of ids)
+    await until("it is at work", async () => ((await job(server, id)).state === "running" ? true : undefined));
+  const cancelled = await fetch(`${server.url}/api/v1/jobs/${ids[1]}/cancel`, { method: "POST" });
+  expect(cancelled.status).toBe(200);
+  // Drawn from the data of before.
+  answers[0]?.(0);
+  const old = Buffer.from(await first);
+  const answer = await until("the job asks for itself", async () => answers[1]);
+  answer(40);
+  expect(await ended(server, ids[0] ?? 0)).toMatchObject({ outcome: "done", tiles: { stored: 1, unchanged: 0 } });
+  expect(Buffer.from(await tile()).equals(old)).toBe(false);
+  expect(upstream.asked).toHaveLength(2);
+});
