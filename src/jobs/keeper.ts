@@ -36,10 +36,12 @@ import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import { MassTruncation } from "./mass-truncation.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
 import { Reclaim } from "./reclaim.ts";
+import { RunWindows } from "./run-windows.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -206,9 +208,18 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       isCounted: (layer) => this.#isCounted(layer),
     });
     this.#counter = counter;
+    const schedules = new ScheduleStore(db);
+    const windows = new RunWindows({
+      runner: this.#runner,
+      schedule: (name) => schedules.find(name),
+      persist: (also) => this.#persist(also),
+      now,
+      log,
+    });
     this.#desk = new JobDesk({
       jobs,
       runner: this.#runner,
+      windows,
       catalogue,
       counter,
       persist: (also) => this.#persist(also),
@@ -216,9 +227,18 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       now,
     });
     const persist = (also?: () => void): void => this.#persist(also);
-    const schedules = new ScheduleStore(db);
     const runner = this.#runner;
-    this.#scheduler = new Scheduler({ schedules, runner, catalogue, counter, options: jobOptions, persist, now, log });
+    this.#scheduler = new Scheduler({
+      schedules,
+      runner,
+      windows,
+      catalogue,
+      counter,
+      options: jobOptions,
+      persist,
+      now,
+      log,
+    });
     this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
@@ -386,6 +406,10 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
 
   unpause(id: number): Promise<Result<JobView, Refusal>> {
     return this.#desk.unpause(id);
+  }
+
+  change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+    return this.#desk.change(id, terms);
   }
 
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
