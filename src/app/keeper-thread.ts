@@ -132,6 +132,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     cancel: (id, by) => keeper().cancel(id, by),
     pause: (id, by) => keeper().pause(id, by),
     unpause: (id) => keeper().unpause(id),
+    change: (id, terms) => keeper().change(id, terms),
     retry: (id, origin) => keeper().retry(id, origin),
     forget: (id) => keeper().forget(id),
     schedules: () => keeper().schedules.schedules(),

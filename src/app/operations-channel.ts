@@ -30,6 +30,7 @@ export function operationsOf(
     cancel: (id, by) => answered(channel.call("cancel", id, by)),
     pause: (id, by) => answered(channel.call("pause", id, by)),
     unpause: (id) => answered(channel.call("unpause", id)),
+    change: (id, terms) => answered(channel.call("change", id, terms)),
     retry(id, origin) {
       before();
       return answered(channel.call("retry", id, origin));

@@ -169,7 +169,7 @@ export class Draws implements DrawGate, UserDraws {
       if (result.kind === "failed") return failed(result);
       return result.kind === "lost" ? PAINTER_DIED : result;
     } finally {
-      governor.release();
+      governor.release("user");
     }
   }
 
@@ -301,7 +301,7 @@ export class Draws implements DrawGate, UserDraws {
       } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
       return result;
     } finally {
-      governor.release();
+      governor.release(who);
       if (opened !== undefined) this.#ledger.closeCells(opened);
     }
   }

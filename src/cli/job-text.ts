@@ -35,6 +35,9 @@ export interface JobAnswer {
   readonly abortedBy: string | null;
   readonly retryOf: number | null;
   readonly schedule: string | null;
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
   readonly retries: number;
   readonly secondsWorked: number;
   readonly tilesPerSecond: number | null;
@@ -130,11 +133,16 @@ function leftText({ timeLeft }: JobAnswer): string | undefined {
   return `${durationText(seconds)} (${range}, confidence ${confidence})`;
 }
 
+const NORMAL_PRIORITY = 10;
+
 const KINDS = {
   seed: ["stored", "skipped", "failed"],
   reseed: ["stored", "unchanged", "skipped", "failed"],
   truncate: ["deleted"],
 } as const;
+
+const hoursText = ({ runWindow }: JobAnswer): string | undefined =>
+  runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
 
 function originText({ retryOf, schedule }: JobAnswer): string {
   if (schedule !== null) return `, by the schedule ${schedule}`;
@@ -160,6 +168,9 @@ export function showJob(job: JobAnswer): string {
     ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
     ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
     ["tiles/s", rateText(job) || undefined],
+    ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
+    ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
+    ["run window", hoursText(job)],
     ["time left", leftText(job)],
     ["worked", job.startedAt === null ? undefined : durationText(job.secondsWorked)],
     ["retries", job.retries === 0 ? undefined : String(job.retries)],

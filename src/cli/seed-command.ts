@@ -14,20 +14,26 @@ import {
   rangeFields,
 } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
+import { addTermsFlags, type TermsFlags, termsFields } from "./terms-flags.ts";
 
-type SeedFlags = RangeFlags & ChoiceFlags & ConfirmFlags & FollowFlags & { readonly threads?: number };
+interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, TermsFlags {
+  readonly threads?: number;
+  readonly supersede?: true;
+}
 
 /** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: draw what is missing, or everything. */
 export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "draws the tiles that are missing or expired" : "draws every tile anew";
   const command = addRangeFlags(askingCommand(type, `${what}; a job of a running server`).argument("<layer>"));
-  if (type === "reseed") addAgeFlags(command);
-  return addConfirmFlag(addDrawingFlags(command))
+  if (type === "reseed")
+    addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
+  return addConfirmFlag(addTermsFlags(addDrawingFlags(command)))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (layer: string, flags: SeedFlags) => {
       const client = new ServerClient(flags);
-      const request = { layer, type, ...rangeFields(flags), ...choiceFields(flags), threadCount: flags.threads };
+      const how = { threadCount: flags.threads, ...termsFields(flags), supersede: flags.supersede };
+      const request = { layer, type, ...rangeFields(flags), ...choiceFields(flags), ...how };
       await tellMadeJob(await makeJob(request, flags, client), flags, client);
     });
 }

@@ -56,7 +56,7 @@ export class ServerClient {
    * @throws CommandFailure with the server's words, or why it cannot be reached
    */
   async ask(
-    method: "GET" | "POST" | "PUT" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
     query: URLSearchParams,
     document?: object,

@@ -2,7 +2,7 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import { createGridSet } from "../grid/create-grid-set.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
-import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer } from "../layer/layer.ts";
+import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../layer/layer.ts";
 import type { Legend } from "../layer/legend.ts";
 import { legendSize } from "../source/demo/legend.ts";
 
@@ -50,6 +50,7 @@ const common = {
   ...DEFAULT_ENCODING,
   expireClientSeconds: 7200,
   secured: false,
+  jobs: STANDARD_LAYER_JOBS,
 } as const;
 
 /** One for each style; "" is the default. */

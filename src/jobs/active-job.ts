@@ -7,9 +7,12 @@ import { JobCounts } from "./job-counts.ts";
 import { type JobNumbers, numbersOf } from "./job-numbers.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import { viewOf } from "./job-view.ts";
 import { type KeptMetatilesOf, walksOf } from "./job-walk.ts";
-import { RateMeter } from "./rate-meter.ts";
+import { limitedTime } from "./limited-time.ts";
+import { Pacer } from "./pacer.ts";
+import { RateMeter, type TimeLeft } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -29,6 +32,12 @@ export interface Task {
 
 /** From one metatile to the next that may be wanted, before somebody looks whether it is. */
 const MOST_LEAPS = 8;
+
+/** How often a metatile has been asked for, and whether it is to blame if that fails once more. */
+export interface Tries {
+  readonly attempts: number;
+  readonly lastChance: boolean;
+}
 
 /** Where a metatile number leads. */
 export interface Located {
@@ -70,6 +79,11 @@ export class ActiveJob {
   /** None of its tasks is dealt a place. */
   paused: boolean;
   hold: WindowHold | null;
+  terms: JobTerms;
+  /** Spreads its draws where it has a rate limit. */
+  readonly pacer: Pacer<Task>;
+  /** Of metatiles that a rate limit has put off between two attempts. */
+  readonly tries = new Map<bigint, Tries>();
   readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
@@ -94,13 +108,17 @@ export class ActiveJob {
   /** Since when it has been at work; undefined while it is not. */
   #atWorkSinceMs: number | undefined;
 
+  /** `drawing`: called when something is drawn for one that has a rate limit. */
   constructor(
     stored: StoredJob,
     metatileFactors: readonly [number, number],
     resumed: boolean,
     keptMetatiles: KeptMetatilesOf,
+    drawing: () => void,
   ) {
     const { progress, request } = stored;
+    this.terms = stored.terms;
+    this.pacer = new Pacer(drawing);
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
@@ -199,6 +217,23 @@ export class ActiveJob {
     return next;
   }
 
+  /** Whether something may be drawn now for a task; undefined: for one that has no place yet. */
+  mayDraw(task: Task | undefined, nowMs: number): boolean {
+    return this.pacer.isOpen(this.terms.rateLimit, task, nowMs);
+  }
+
+  /** The same; and when nothing is left to take a task has only to learn it. */
+  mayWork(task: Task | undefined, nowMs: number): boolean {
+    return this.mayDraw(task, nowMs) || (this.#returned.length === 0 && this.#nextWanted() >= this.metatiles);
+  }
+
+  /** What was measured under another limit says nothing of the time that is left. */
+  setTerms(terms: JobTerms): void {
+    if (terms.rateLimit !== this.terms.rateLimit) this.#meter.reset();
+    this.terms = terms;
+    this.dirty = true;
+  }
+
   giveBack(numbers: readonly bigint[]): void {
     this.#returned.push(...numbers);
   }
@@ -240,7 +275,7 @@ export class ActiveJob {
   rows(nowMs: number): TaskRow[] {
     const left = this.#left;
     const live = BigInt(this.tasks.length);
-    const remainingSeconds = this.#meter.timeLeft(nowMs, this.processed, left)?.seconds ?? -1;
+    const remainingSeconds = this.#timeLeft(nowMs)?.seconds ?? -1;
     return this.tasks.map((task, i) => ({
       processed: task.processed,
       total: task.processed + left / live + (BigInt(i) < left % live ? 1n : 0n),
@@ -274,7 +309,14 @@ export class ActiveJob {
     if (this.outcome !== null) return viewOf(job, undefined);
     return viewOf(job, {
       tilesPerSecond: this.#meter.rate(nowMs, this.processed) ?? null,
-      timeLeft: this.#meter.timeLeft(nowMs, this.processed, this.#left) ?? null,
+      timeLeft: this.#timeLeft(nowMs) ?? null,
     });
+  }
+
+  #timeLeft(nowMs: number): TimeLeft | undefined {
+    const measured = this.#meter.timeLeft(nowMs, this.processed, this.#left);
+    const { rateLimit } = this.terms;
+    if (rateLimit === null || this.paused) return measured;
+    return limitedTime(measured, this.#left, rateLimit, this.request.type === "reseed");
   }
 }

@@ -19,7 +19,7 @@ export interface EstimateView {
   /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
   readonly fitsQuota: boolean | null;
   readonly fitsDisk: boolean | null;
-  /** At which the last jobs of the layer have drawn tiles. */
+  /** At which the last jobs of the layer have drawn tiles, as far as the rate limit allows. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
   readonly zooms: readonly {
@@ -68,7 +68,7 @@ export function estimate(request: JobRequest, from: EstimateSources): EstimateVi
   const added = missing ?? tiles;
   const drawn = request.type === "seed" ? added : tiles;
   const growth = bytesOf(added, request, from);
-  const rate = rateOf(from.jobs);
+  const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
   return {
     tiles,
     kept,
@@ -132,6 +132,9 @@ function fitsQuota(growth: bigint, layer: string, { ledger, quota }: EstimateSou
     (own === undefined || ledger.sumOf(layer).bytes + growth <= quotaBytes(own.quota))
   );
 }
+
+const limitedRate = (rate: number | null, limit: number | null): number | null =>
+  limit === null ? rate : Math.min(rate ?? limit, limit);
 
 /** Tiles drawn per second of work: what was skipped took no drawing. */
 function rateOf(jobs: readonly JobView[]): number | null {

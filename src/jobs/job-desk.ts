@@ -10,11 +10,14 @@ import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
+import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { planRetry } from "./plan-retry.ts";
+import type { RunWindows } from "./run-windows.ts";
 
 export interface JobDeskParts {
   readonly jobs: JobStore;
   readonly runner: JobRunner;
+  readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "keptIn">;
   /** Writes everything that changed, in one transaction. */
@@ -54,14 +57,16 @@ export class JobDesk {
     if (known !== undefined) return known;
     if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
       return refuse(unconfirmed(total, origin.mostTiles));
-    return this.#submit({
+    const submitted = this.#submit({
       request,
       progress: emptyProgress(totals),
       origin,
       retryOf: null,
       schedule: null,
-      hold: null,
     });
+    // Once the answer is sent they do no more.
+    if (submitted.ok && !submitted.value.known) await this.#parts.runner.supersede(submitted.value.jobId);
+    return submitted;
   }
 
   /** With its area, which lists do without. */
@@ -74,9 +79,10 @@ export class JobDesk {
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
-  #submit(job: NewJob): Result<SubmittedJob, Refusal> {
+  #submit(job: Omit<NewJob, "hold">): Result<SubmittedJob, Refusal> {
+    const { runner, windows } = this.#parts;
     const { by, key } = job.origin;
-    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(this.#parts.runner.submit(job));
+    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(runner.submit(windows.begun(job)));
   }
 
   keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
@@ -114,10 +120,27 @@ export class JobDesk {
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
-    letGo(job, job.schedule === null ? null : "released", { runner, persist });
+    letGo(job, job.schedule === null && job.terms.runWindow === null ? null : "released", { runner, persist });
     // Whoever resumes a job has seen why it was paused.
     job.isLookedAt = true;
     return ok(job.view(now()));
+  }
+
+  /** What is not named stays as it is. */
+  async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+    const { runner, windows, now } = this.#parts;
+    const job = await this.#live(id);
+    if (job === undefined) return this.#notLive(id);
+    const { rateLimit = null } = terms;
+    if (job.request.type === "truncate" && rateLimit !== null)
+      return refuse(badField("rateLimit", "none for a truncate, as it draws nothing", rateLimit));
+    // A window that has just been given holds now, whatever an operator wanted of the one before.
+    if (terms.runWindow !== undefined && job.hold === "released") job.hold = null;
+    runner.setTerms(job, { ...job.terms, ...terms });
+    windows.lookAt(job);
+    await windows.settled();
+    const view = job.view(now());
+    return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -129,7 +152,13 @@ export class JobDesk {
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
     const selection = jobs.selection(id);
-    const request = { ...stored.request, ...(selection === undefined ? {} : { selection }) };
+    // What was older than that job is not what is older than the new one.
+    const { supersede: _, ...rest } = stored.request;
+    const request = {
+      ...rest,
+      ...(selection === undefined ? {} : { selection }),
+      ...(stored.terms === STANDARD_TERMS ? {} : { terms: stored.terms }),
+    };
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const factors = metatileFor(layer, request.format);
@@ -144,7 +173,7 @@ export class JobDesk {
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
-    return this.#submit({ request, progress, origin, retryOf: id, schedule: null, hold: null });
+    return this.#submit({ request, progress, origin, retryOf: id, schedule: null });
   }
 
   failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {

@@ -10,6 +10,7 @@ import { JobDesk } from "./job-desk.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { RunWindows } from "./run-windows.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -49,9 +50,11 @@ function live(work: Work, maxRunningTasks = 4) {
     now: Date.now,
     log,
   });
+  const windows = new RunWindows({ runner, schedule: () => undefined, persist, now: Date.now, log });
   const desk = new JobDesk({
     jobs,
     runner,
+    windows,
     catalogue: () => catalogue,
     counter: nothingKept.counter,
     persist,

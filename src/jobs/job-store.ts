@@ -13,6 +13,7 @@ import {
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
+import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 
 export const jobMigrations: Migrations = {
   floor: "jobs",
@@ -41,6 +42,8 @@ export const jobMigrations: Migrations = {
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
     // Beside the request: a list of jobs reads each request, and an area may have a quarter of a million corners.
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
+    // Null: the standard ones.
+    "ALTER TABLE job ADD COLUMN terms TEXT;",
   ],
 };
 
@@ -65,6 +68,7 @@ export interface StoredJob {
   /** The name of the schedule that made it; null: an operator did. */
   readonly schedule: string | null;
   readonly hold: WindowHold | null;
+  readonly terms: JobTerms;
 }
 
 /** What is there of a job before it is in the database. */
@@ -108,11 +112,11 @@ export class JobStore {
     nowMs: number,
   ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
-    const { selection, ...request } = whole;
+    const { selection, terms, ...request } = whole;
     const job = this.#db
       .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
         request.layer,
@@ -125,6 +129,7 @@ export class JobStore {
         schedule,
         hold,
         hold === "held" ? 1 : 0,
+        terms === undefined ? null : JSON.stringify(terms),
       );
     if (selection !== undefined)
       this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
@@ -140,12 +145,22 @@ export class JobStore {
   }
 
   save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "tasks">): void {
-    const { id, state, progress, startedMs, endedMs, paused, hold } = job;
+    const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
     this.#db
       .prepare(
-        "UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ? WHERE id = ?",
+        `UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
+         WHERE id = ?`,
       )
-      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, hold, id);
+      .run(
+        state,
+        JSON.stringify(progress),
+        startedMs,
+        endedMs,
+        paused ? 1 : 0,
+        hold,
+        terms === STANDARD_TERMS ? null : JSON.stringify(terms),
+        id,
+      );
   }
 
   /** The job that an account's key has made, and of what it was the digest. */
@@ -295,6 +310,8 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
     retryOf: intOrNull(row, "retry_of"),
     schedule: textOrNull(row, "schedule"),
     hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
+    // Written by this file.
+    terms: row["terms"] === null ? STANDARD_TERMS : JSON.parse(text(row, "terms")),
     tasks,
   };
 }

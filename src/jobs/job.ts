@@ -1,5 +1,6 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
 import type { JobOrder, JobType } from "./seed-request.ts";
 
@@ -40,6 +41,10 @@ export interface JobRequest {
   readonly olderThanMs?: number;
   /** What is finished is told in numbers of this order. Absent: by zoom. */
   readonly order?: JobOrder;
+  /** Kept beside the request, as they may be changed: absent where they are the standard ones, and once they are kept. */
+  readonly terms?: JobTerms;
+  /** Older seeds and reseeds that lie within it end. */
+  readonly supersede?: true;
 }
 
 /** Greater than any number of tiles that fail. */
@@ -90,7 +95,7 @@ export interface KilledTask {
 export type KillScope = "all" | "running" | "pending";
 
 /**
- * What the window of its schedule does to a job. `held`: it is paused until the window opens. `released`: an operator has
+ * What its window, or that of its schedule, does to a job. `held`: it is paused until the window opens. `released`: an operator has
  * let it go on while the window is closed.
  */
 export type WindowHold = "held" | "released";
@@ -154,6 +159,12 @@ export interface JobView {
   readonly retryOf: number | null;
   /** The name of the schedule that made it. */
   readonly schedule: string | null;
+  /** Its share of turns against other jobs', 1 to 100. */
+  readonly priority: number;
+  /** Tiles per second that are drawn for it at most; null: no limit. */
+  readonly rateLimit: number | null;
+  /** When it may work; null: always, as far as its schedule goes. */
+  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
   /** Written for it, tiles beyond its range included where a metatile reaches there. */
   readonly bytes: bigint;
   /** Pauses and restarts not counted. */

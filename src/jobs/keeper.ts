@@ -37,12 +37,14 @@ import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
 import { MassTruncationDesk } from "./mass-truncation-desk.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
 import { Reclaim } from "./reclaim.ts";
+import { RunWindows } from "./run-windows.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -233,9 +235,18 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
       isCounted: (layer) => this.#isCounted(layer),
     });
     this.#counter = counter;
+    const schedules = new ScheduleStore(db);
+    const windows = new RunWindows({
+      runner: this.#runner,
+      schedule: (name) => schedules.find(name),
+      persist: (also) => this.#persist(also),
+      now,
+      log,
+    });
     this.#desk = new JobDesk({
       jobs,
       runner: this.#runner,
+      windows,
       catalogue,
       counter,
       persist: (also) => this.#persist(also),
@@ -243,9 +254,18 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
       now,
     });
     const persist = (also?: () => void): void => this.#persist(also);
-    const schedules = new ScheduleStore(db);
     const runner = this.#runner;
-    this.#scheduler = new Scheduler({ schedules, runner, catalogue, counter, options: jobOptions, persist, now, log });
+    this.#scheduler = new Scheduler({
+      schedules,
+      runner,
+      windows,
+      catalogue,
+      counter,
+      options: jobOptions,
+      persist,
+      now,
+      log,
+    });
     this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
@@ -416,6 +436,10 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
 
   unpause(id: number): Promise<Result<JobView, Refusal>> {
     return this.#desk.unpause(id);
+  }
+
+  change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+    return this.#desk.change(id, terms);
   }
 
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {

@@ -17,6 +17,7 @@ import type {
   TaskRow,
 } from "./job.ts";
 import type { FailedTilePage } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
 import type { SchedulePlan, ScheduleView } from "./schedule.ts";
@@ -125,6 +126,8 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   pause(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
   /** Lets a paused job go on. */
   unpause(id: number): Promise<Result<JobView, Refusal>>;
+  /** Other terms for a job that has not ended; what is not named stays as it is. */
+  change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>>;
   /** A new job over the tiles that failed, or that an aborted job did not come to. */
   retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
   /** Takes an ended job out of the history. */

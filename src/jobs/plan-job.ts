@@ -84,6 +84,8 @@ export function planSeed(
     ...(request.order === undefined ? {} : { order: request.order }),
     ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
     ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
+    ...(request.terms === undefined ? {} : { terms: request.terms }),
+    ...(request.supersede === undefined ? {} : { supersede: request.supersede }),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
 import type { AskedAge } from "./asked-age.ts";
+import type { JobTerms } from "./job-terms.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -52,6 +53,10 @@ export interface SeedRequest {
   readonly onlyExisting?: true;
   readonly olderThan?: AskedAge;
   readonly order?: JobOrder;
+  /** Absent: the standard ones. */
+  readonly terms?: JobTerms;
+  /** Older seeds and reseeds that lie within it end; never of a seed, nor beside an area or tiles. */
+  readonly supersede?: true;
 }
 
 /** A mass truncate request as decoded (contract 2.4, decisions 6). */

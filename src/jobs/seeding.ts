@@ -1,14 +1,14 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Admission } from "../cache/admission.ts";
 import { type DrawFailure, type DrawGate, type DrawOutcome, isWanted, type WrittenTile } from "../cache/draw.ts";
-import { intersectRects, rectCount } from "../grid/grid-set.ts";
+import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isOutage } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import type { ActiveJob, Task } from "./active-job.ts";
+import type { ActiveJob, Task, Tries } from "./active-job.ts";
 import { tooManyFailed } from "./failure-limits.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
@@ -58,6 +58,9 @@ const LONGEST_PAUSE_MS = 15_000;
 /** A Retry-After longer than this is asked again sooner. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
+const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
+  wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);
+
 /** Seed and reseed: takes metatiles, looks which tiles are missing, has them drawn, and counts. */
 export class Seeding implements Work {
   readonly #parts: SeedingParts;
@@ -73,6 +76,7 @@ export class Seeding implements Work {
     let drawn = 0;
     let looked = 0;
     for (let left = job.claimSize; left > 0; ) {
+      if (!job.mayWork(task, this.#parts.now())) return true;
       const n = job.take();
       if (n === undefined) {
         if (drawn > 0 || looked > 0) return true;
@@ -200,13 +204,16 @@ export class Seeding implements Work {
 
   async #draw(job: ActiveJob, task: Task, layer: Layer, metatile: CountedMetatile, signal: AbortSignal): Promise<void> {
     const { request } = job;
-    let attempts = 0;
-    let lastChance = false;
+    let { attempts, lastChance } = job.tries.get(metatile.n) ?? { attempts: 0, lastChance: false };
+    job.tries.delete(metatile.n);
     while (!this.#mustStop(signal)) {
       const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
       if (wanted === "none") return this.#finish(job, task, metatile, undefined);
       await this.#admitted(job, signal);
       if (this.#mustStop(signal)) return;
+      const nowMs = this.#parts.now();
+      if (!job.mayDraw(task, nowMs)) return this.#putOff(job, task, metatile.n, { attempts, lastChance });
+      job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
       const outcome = await this.#ask(job, metatile, wanted, signal);
       // A killed task books nothing: what it had taken already belongs to the others.
       if (signal.aborted) return;
@@ -249,6 +256,13 @@ export class Seeding implements Work {
       this.#fail(job, task, metatile, wanted, outcome);
       return;
     }
+  }
+
+  /** The rate limit is reached: whoever comes next takes it up where it was. */
+  #putOff(job: ActiveJob, task: Task, n: bigint, tries: Tries): void {
+    if (tries.attempts > 0 || tries.lastChance) job.tries.set(n, tries);
+    task.claim = task.claim.filter((other) => other !== n);
+    job.giveBack([n]);
   }
 
   /**

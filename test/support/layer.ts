@@ -1,7 +1,7 @@
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
-import { DEFAULT_ENCODING, gridSubset, type Layer } from "../../src/layer/layer.ts";
+import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
 
 /** A format of which the test knows that it exists. */
 export function formatNamed(mimeType: string): TileFormat {
@@ -37,5 +37,6 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   ...DEFAULT_ENCODING,
   expireClientSeconds: 0,
   secured: false,
+  jobs: STANDARD_LAYER_JOBS,
   ...more,
 });

@@ -10,6 +10,7 @@ import {
   type Layer,
   type SeedGuardOptions,
   type SourceOptions,
+  STANDARD_LAYER_JOBS,
 } from "../../layer/layer.ts";
 import {
   type CaseRule,
@@ -139,6 +140,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     ...(document.seedGuard === undefined
       ? {}
       : { seedGuard: buildSeedGuard(document.seedGuard, [...path, "seedGuard"], context.problems) }),
+    jobs: { ...STANDARD_LAYER_JOBS, ...document.jobs },
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,

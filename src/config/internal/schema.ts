@@ -57,12 +57,15 @@ export const GridSetSchema = strict({
 });
 
 const connections = optional(whole(1, 1024));
+/** Of these, for jobs at most. */
+const jobConnections = connections;
 
 /** What every source over HTTP has. */
 const upstream = {
   url: Type.Union([text, Type.Array(text, { minItems: 1 })]),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
   connections,
+  jobConnections,
   vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
@@ -104,7 +107,7 @@ export const ArcgisSourceSchema = strict({
   ...upstream,
 });
 
-const archive = { file: text, connections };
+const archive = { file: text, connections, jobConnections };
 export const MbtilesSourceSchema = strict({ type: Type.Literal("mbtiles"), ...archive });
 export const PmtilesSourceSchema = strict({ type: Type.Literal("pmtiles"), ...archive });
 
@@ -112,6 +115,7 @@ const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
   connections,
+  jobConnections,
 });
 
 const level = optional(whole(0, 63));
@@ -171,6 +175,12 @@ const SeedGuardSchema = strict({
   unlikePercent: percent,
 });
 
+/** How the jobs of a layer run beside those of others. */
+const LayerJobsSchema = strict({
+  weight: optional(Type.Number({ minimum: 0.01, maximum: 100 })),
+  maxTasks: optional(whole(1, 4096)),
+});
+
 export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
@@ -198,6 +208,7 @@ export const LayerSchema = strict({
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
   seedGuard: optional(SeedGuardSchema),
+  jobs: optional(LayerJobsSchema),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */

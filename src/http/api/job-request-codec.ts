@@ -12,6 +12,7 @@ import {
   onlyExistingOf,
   orderOf,
 } from "./choice-fields.ts";
+import { supersedeOf, TERM_FIELDS, termsDocument, termsOf } from "./job-terms-codec.ts";
 import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
@@ -43,6 +44,8 @@ const FIELDS = [
   "totalFailuresBeforeAborting",
   ...CHOICE_FIELDS,
   "confirm",
+  ...TERM_FIELDS,
+  "supersede",
 ];
 
 /** The body of a POST to `/api/v1/jobs`: strict JSON. */
@@ -87,6 +90,7 @@ export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "
   onlyExisting: request.onlyExisting,
   olderThan: request.olderThan?.text,
   order: request.order,
+  ...termsDocument(request.terms),
 });
 
 const boundsDocument = (bounds: Extent | undefined) =>
@@ -111,6 +115,7 @@ function requestOf(given: Given): SeedRequest {
   const onlyExisting = onlyExistingOf(given, type);
   const olderThan = olderThanOf(given, type);
   const order = orderOf(given, type);
+  const terms = termsOf(given, type);
   return {
     type: type ?? "seed",
     ...(gridSetId === undefined ? {} : { gridSetId }),
@@ -130,6 +135,8 @@ function requestOf(given: Given): SeedRequest {
     ...(onlyExisting === undefined ? {} : { onlyExisting }),
     ...(olderThan === undefined ? {} : { olderThan }),
     ...(order === undefined ? {} : { order }),
+    ...(terms === undefined ? {} : { terms }),
+    ...(supersedeOf(given, type) ? { supersede: true } : {}),
   };
 }
 

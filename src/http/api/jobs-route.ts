@@ -19,6 +19,7 @@ import type { Answer } from "../reply.ts";
 import type { Exchange, Handler, Resource } from "../resource.ts";
 import { type ApiParts, json, layerOf, limitOf } from "./api-parts.ts";
 import { type AskedJob, decodeJobRequest } from "./job-request-codec.ts";
+import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
@@ -80,7 +81,7 @@ export function planAsked(
   return planSeed(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() });
 }
 
-/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */
+/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */
 export function jobResource(parts: ApiParts, id: number): Resource {
   return {
     problems: true,
@@ -92,6 +93,15 @@ export function jobResource(parts: ApiParts, id: number): Resource {
           if (!waitMs.ok) return refusalProblem(waitMs.error);
           const job = await waitForJob(id, waitMs.value, parts, signal);
           return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
+        },
+      },
+      PATCH: {
+        need: "operate",
+        async handle(exchange) {
+          const body = await exchange.body();
+          if (!body.ok) return refusalProblem(body.error);
+          const terms = decodeTermsChange(body.value);
+          return terms.ok ? viewAnswer(await parts.operations.change(id, terms.value)) : refusalProblem(terms.error);
         },
       },
       DELETE: {

@@ -6,12 +6,13 @@ import { json, reader } from "./api-parts.ts";
 export const layersResource = (): Resource =>
   reader(async ({ catalogue }) => json({ layers: [...catalogue.layers.values()].map(layerDocument) }));
 
-const layerDocument = ({ name, title, formats, gridSubsets, parameterFilters }: Layer) => ({
+const layerDocument = ({ name, title, formats, gridSubsets, parameterFilters, jobs }: Layer) => ({
   name,
   title,
   formats: formats.map(({ mimeType }) => mimeType),
   gridSets: gridSubsets.map(gridSetDocument),
   parameters: parameterFilters.map((filter) => ({ key: filter.key, default: filter.default })),
+  jobs: { weight: jobs.weight, maxTasks: jobs.maxTasks ?? null },
 });
 
 function gridSetDocument(subset: GridSubset) {

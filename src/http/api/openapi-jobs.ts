@@ -62,6 +62,13 @@ export const jobPaths = {
       parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
       responses: { 200: ok(ref("Job")), 400: failed, 404: failed },
     },
+    patch: {
+      operationId: "changeJob",
+      summary: "Changes how a job that has not ended runs; what is left out stays, null is the standard",
+      parameters: [id],
+      requestBody: { required: true, content: { "application/json": { schema: ref("JobTerms") } } },
+      responses: { 200: ok(ref("Job")), 400: failed, 404: failed, 409: failed, 413: failed },
+    },
     delete: {
       operationId: "forgetJob",
       summary: "Takes an ended job out of the history",

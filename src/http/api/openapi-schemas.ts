@@ -1,6 +1,7 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
+import { askedTerms, supersede, toldTerms } from "./openapi-terms.ts";
 
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
@@ -55,6 +56,7 @@ const job = object(
     abortedBy: nullable("string"),
     retryOf: int64OrNull,
     schedule: nullable("string"),
+    ...toldTerms,
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     area: {
       description: "GeoJSON in the grid set's CRS; not in lists and events",
@@ -119,6 +121,8 @@ const jobRequest = {
     tileFailureRetryWaitTime: nullable("integer"),
     totalFailuresBeforeAborting: nullable("integer"),
     ...choiceProperties,
+    ...askedTerms,
+    supersede,
   },
 };
 
@@ -232,6 +236,7 @@ const layers = object({
         }),
       ),
       parameters: list(object({ key: { type: "string" }, default: { type: "string" } })),
+      jobs: object({ weight: { type: "number" }, maxTasks: nullable("integer") }),
     }),
   ),
 });
@@ -264,6 +269,7 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const schemas = {
   Job: job,
   JobRequest: jobRequest,
+  JobTerms: { type: "object", minProperties: 1, additionalProperties: false, properties: askedTerms },
   Jobs: object({ jobs: { type: "array", items: ref("Job") } }),
   Failures: object({
     gridSet: nullable("string"),

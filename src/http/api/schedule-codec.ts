@@ -51,6 +51,13 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<AskedSc
       code: "bad_field",
       message: `job.${limit}: expected bounds, the jobs of schedules know no ${limit}`,
     });
+  if ((request.terms?.runWindow ?? null) !== null)
+    return refuse({
+      code: "bad_field",
+      message: "job.runWindow: expected the window of the schedule, its jobs have no other",
+    });
+  if (request.supersede !== undefined)
+    return refuse({ code: "bad_field", message: "job.supersede: expected none, the jobs of schedules end no others" });
   const plan = { time: time.value, job: { layer, request }, missed: rule, window: window.value };
   return ok({ name, plan, job: job.value });
 }

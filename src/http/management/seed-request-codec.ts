@@ -45,7 +45,15 @@ const FIELDS = [
 /** Every field of a seed request, given or not. */
 type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
 /** Known under `/api/v1` alone. */
-type NewFields = "area" | "tiles" | "maxFailurePercent" | "onlyExisting" | "olderThan" | "order";
+type NewFields =
+  | "area"
+  | "tiles"
+  | "maxFailurePercent"
+  | "onlyExisting"
+  | "olderThan"
+  | "order"
+  | "terms"
+  | "supersede";
 
 /**
  * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides
