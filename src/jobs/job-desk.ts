@@ -5,10 +5,12 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { areaView } from "./area-view.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import type { JobCounts } from "./job-counts.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { planRetry } from "./plan-retry.ts";
 
 export interface JobDeskParts {
@@ -26,7 +28,9 @@ const hasEnded = ({ id, outcome }: JobView): Refusal => ({
   message: `Job ${id} has ended: ${outcome ?? "it is done"}.`,
 });
 
-/** What operators ask of one job. */
+const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
+
+/** What operators ask of jobs. */
 export class JobDesk {
   readonly #parts: JobDeskParts;
 
@@ -35,17 +39,32 @@ export class JobDesk {
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const totals = await countTiles(request);
-    if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n)
-      return refuse(badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it"));
-    return this.#submit({
-      request,
-      progress: emptyProgress(totals),
-      origin,
-      retryOf: null,
-      schedule: null,
-      hold: null,
-    });
+    return this.submitAll({ requests: [request], empty: "refused" }, origin);
+  }
+
+  async submitAll({ requests, empty }: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    const made: NewJob[] = [];
+    // Jobs of the same tiles share their ranges.
+    const counted = new Map<JobRequest["ranges"], JobCounts>();
+    for (const request of requests) {
+      const totals = counted.get(request.ranges) ?? (await countTiles(request));
+      counted.set(request.ranges, totals);
+      if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n) {
+        if (empty === "left out") continue;
+        return refuse(noTile);
+      }
+      // The key of the request is that of its first job.
+      const by = made.length === 0 ? origin : { by: origin.by };
+      made.push({
+        request,
+        progress: emptyProgress(totals),
+        origin: by,
+        retryOf: null,
+        schedule: null,
+        hold: null,
+      });
+    }
+    return made.length === 0 ? refuse(noTile) : this.#submit(made, origin);
   }
 
   /** With its area, which lists do without. */
@@ -58,9 +77,8 @@ export class JobDesk {
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
-  #submit(job: NewJob): Result<SubmittedJob, Refusal> {
-    const { by, key } = job.origin;
-    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(this.#parts.runner.submit(job));
+  #submit(made: readonly NewJob[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
+    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(this.#parts.runner.submitAll(made));
   }
 
   keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
@@ -71,7 +89,8 @@ export class JobDesk {
         code: "key_reused",
         message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
       });
-    return ok({ jobId: found.jobId, taskIds: this.#parts.runner.job(found.jobId)?.tasks ?? [], known: true });
+    const { jobId, others } = found;
+    return ok({ jobId, jobIds: [jobId, ...others], taskIds: this.#parts.runner.job(jobId)?.tasks ?? [], known: true });
   }
 
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
@@ -125,7 +144,7 @@ export class JobDesk {
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
-    return this.#submit({ request, progress, origin, retryOf: id, schedule: null, hold: null });
+    return this.#submit([{ request, progress, origin, retryOf: id, schedule: null, hold: null }], origin);
   }
 
   failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {

@@ -19,7 +19,8 @@ import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { countTiles } from "./count-tiles.ts";
 import { Drops, dropMigrations } from "./drops.ts";
-import { type EstimateView, estimate } from "./estimate.ts";
+import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
+import { type EstimatesView, estimateMany } from "./estimate-many.ts";
 import type {
   IdempotencyKey,
   JobEvent,
@@ -39,6 +40,7 @@ import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import { MassTruncation } from "./mass-truncation.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { Reclaim } from "./reclaim.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
@@ -347,6 +349,10 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.submit(request, origin);
   }
 
+  async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    return this.#desk.submitAll(planned, origin);
+  }
+
   async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
     return this.#desk.keyed(by, key);
   }
@@ -403,16 +409,29 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
 
   async estimate(request: JobRequest): Promise<EstimateView> {
     await this.#recounted();
+    return (await this.#estimated(request)).view;
+  }
+
+  async estimateAll(requests: readonly JobRequest[]): Promise<EstimatesView> {
+    await this.#recounted();
+    const parts = [];
+    for (const request of requests) parts.push({ request, estimated: await this.#estimated(request) });
+    return estimateMany(parts, this.#estimateSources());
+  }
+
+  async #estimated(request: JobRequest): Promise<Estimated> {
     const { layer } = request;
     return estimate(request, {
+      ...this.#estimateSources(),
       totals: await countTiles(request),
-      ledger: this.#ledger,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),
-      quota: this.#quota.current,
-      freeBytes: this.#parts.store.room().freeBytes,
       jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
+  }
+
+  #estimateSources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
+    return { ledger: this.#ledger, quota: this.#quota.current, freeBytes: this.#parts.store.room().freeBytes };
   }
 
   #isCounted(layer: string): boolean {

@@ -76,6 +76,25 @@ export function planSeed(
   });
 }
 
+/** The same tiles in another format and with other parameters. Pure. */
+export function planTileSet(
+  planned: JobRequest,
+  request: Pick<SeedRequest, "type" | "format" | "parameters">,
+  layer: Layer,
+): Result<JobRequest, Refusal> {
+  const format = chooseFormat(request, layer);
+  if (!format.ok) return format;
+  const parameters = chooseParameters(request, layer);
+  if (!parameters.ok) return parameters;
+  return ok({
+    ...planned,
+    format: format.value,
+    parameters: parameters.value.values,
+    parametersId: parameters.value.id,
+    metatile: metatileFor(layer, format.value),
+  });
+}
+
 /** A `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
 export function planExtentTruncate(
   request: Extract<MassTruncateRequest, { type: "truncateExtent" }>,
@@ -137,7 +156,7 @@ function chooseSubsets(
   return ok(layer.gridSubsets.slice(0, 1));
 }
 
-function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null, Refusal> {
+function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<string | null, Refusal> {
   if (request.format === undefined)
     return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
   const format = formatOf(request.format);
@@ -147,7 +166,7 @@ function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null,
 }
 
 function chooseParameters(
-  request: SeedRequest,
+  request: Pick<SeedRequest, "type" | "parameters">,
   layer: Layer,
 ): Result<{ readonly id: string; readonly values: Readonly<Record<string, string>> }, Refusal> {
   const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
@@ -177,7 +196,7 @@ function limitRanges(
   if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
   const limited =
     area === undefined ? planTiles(tiles ?? [], subset) : planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
-  if (!limited.ok) return limited;
+  if (!limited.ok) return area?.isBounds === true ? refuse(asBounds(limited.error)) : limited;
   const { rects, ...rest } = limited.value;
   const zooms = rects.map(({ z }) => z);
   return ok({
@@ -187,6 +206,12 @@ function limitRanges(
     ...rest,
   });
 }
+
+/** What is wrong with an area, in the words of who gave bounds and their CRS. */
+const asBounds = (refusal: Refusal): Refusal => ({
+  ...refusal,
+  message: refusal.message.replace(/^area(?=:|Crs:)/, "bounds"),
+});
 
 interface Ranges {
   readonly zoomStart: number;
@@ -221,12 +246,9 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
   const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
   if (!overlapping && bounds !== undefined)
-    return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
-  return refuse(
-    zoomStart !== undefined
-      ? badField("zoomStart", `a level of the layer: ${levels}`, zoomStart)
-      : badField("zoomStop", `a level of the layer: ${levels}`, zoomStop ?? null),
-  );
+    return refuse({ ...badField("bounds", boundsExpected(subsets), extentText(bounds)), isNothingThere: true });
+  const [field, level] = zoomStart !== undefined ? ["zoomStart", zoomStart] : ["zoomStop", zoomStop ?? null];
+  return refuse({ ...badField(field, `a level of the layer: ${levels}`, level), isNothingThere: true });
 }
 
 /** What bounds are compared with, for people. */

@@ -67,7 +67,8 @@ export function planArea(
   }
   if (rects.length === 0 || !extentsOverlap(bounds, subsetExtent(subset))) {
     const extent = `${extentText(subsetExtent(subset))} in ${subset.gridSet.id}`;
-    return refuse(badField("area", `an area that overlaps the layer's coverage, ${extent}`, extentText(bounds)));
+    const expected = `an area that overlaps the layer's coverage, ${extent}`;
+    return refuse({ ...badField("area", expected, extentText(bounds)), isNothingThere: true });
   }
   const area: Area = { kind: "area", polygons: polygons.value, levels };
   const steps = stepsOf(area);

@@ -9,6 +9,8 @@ export interface AskedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
   /** EPSG code; "grid_set": that of the grid set. */
   readonly srs: number | "grid_set";
+  /** It was given as bounds in a CRS of their own. */
+  readonly isBounds?: true;
 }
 
 /** A tile as XYZ has it: y from the **top**. */

@@ -24,6 +24,8 @@ export interface Refusal {
   readonly message: string;
   /** Set where more is told of a field than its reader knows. */
   readonly field?: "bounds";
+  /** Set where the request is sound, but nothing of the layer lies in it: of many it may be left out for that. */
+  readonly isNothingThere?: true;
   readonly details?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { decodeJobRequest } from "./job-request-codec.ts";
+import { decodeJobBody } from "./job-body-codec.ts";
 
-const decode = (text: string) => decodeJobRequest(new TextEncoder().encode(text));
+const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {
   const decoded = decode(text);
   return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
@@ -42,7 +42,8 @@ const ring = [
 ];
 const areaOf = (fields: string): unknown => {
   const decoded = decode(`{"layer":"a",${fields}}`);
-  return decoded.ok ? decoded.value.request.area : decoded.error.message;
+  if (!decoded.ok) return decoded.error.message;
+  return "request" in decoded.value ? decoded.value.request.area : undefined;
 };
 const polygon = `{"type":"Polygon","coordinates":${SQUARE}}`;
 
@@ -140,6 +141,30 @@ test.each([
   ["[]", "malformed body: expected a JSON object with the fields of a job, got []"],
 ])("%s is refused with the field and the value", (text, expected) => {
   expect(refusal(text)).toBe(expected);
+});
+
+test("bounds in a CRS of their own are an area, with corners in between", () => {
+  expect(areaOf('"bounds":[-180,-10,180,20],"boundsCrs":"EPSG:4326"')).toEqual({
+    polygons: [
+      [
+        [
+          [-180, -10],
+          [0, -10],
+          [180, -10],
+          [180, 20],
+          [0, 20],
+          [-180, 20],
+        ],
+      ],
+    ],
+    srs: 4326,
+    isBounds: true,
+  });
+  expect(areaOf('"boundsCrs":4326')).toBe("boundsCrs: expected bounds beside it, got 4326");
+  expect(areaOf('"bounds":[0,0,1,1],"boundsCrs":"wgs84"')).toBe(
+    'boundsCrs: expected an EPSG code, such as EPSG:4326, got "wgs84"',
+  );
+  expect(areaOf('"bounds":[0,0,0,1],"boundsCrs":4326')).toMatch(/^bounds: expected minx, .* got \[0,0,0,1\]$/);
 });
 
 test("what is not JSON is refused with what the parser says", () => {

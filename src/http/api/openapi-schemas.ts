@@ -1,5 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { pluralFields } from "./openapi-many.ts";
 
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
@@ -81,19 +82,20 @@ const job = object(
   ["area", "zooms"],
 );
 
-/** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
+/** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
 const jobRequest = {
   type: "object",
-  required: ["layer"],
   additionalProperties: false,
   properties: {
-    layer: { type: "string" },
+    layer: { description: "This or layers", type: ["string", "null"] },
+    ...pluralFields,
     type: { enum: JOB_TYPES, default: "seed" },
     gridSet: nullable("string"),
     srs: nullable("integer"),
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
     area: {
       description:
         "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
@@ -203,14 +205,31 @@ const simulation = object({
 });
 
 const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
-const estimate = object({
+const weighed = {
   ...estimated,
   bytes: int64OrNull,
   fitsQuota: nullable("boolean"),
   fitsDisk: nullable("boolean"),
-  tilesPerSecond: nullable("number"),
   seconds: nullable("integer"),
+};
+const estimateFields = {
+  ...weighed,
+  tilesPerSecond: nullable("number"),
   zooms: list(object({ z: { type: "integer" }, ...estimated })),
+};
+const estimates = object({
+  ...weighed,
+  jobs: list(
+    object({
+      layer: { type: "string" },
+      gridSet: nullable("string"),
+      format: nullable("string"),
+      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      zoomStart: { type: "integer" },
+      zoomStop: { type: "integer" },
+      ...estimateFields,
+    }),
+  ),
 });
 
 const layers = object({
@@ -280,7 +299,8 @@ export const schemas = {
     sentAt: { type: "string", format: "date-time" },
     job: ref("Job"),
   }),
-  Estimate: estimate,
+  Estimate: object(estimateFields),
+  Estimates: estimates,
   Layers: layers,
   Status: status,
   Usage: usage,
