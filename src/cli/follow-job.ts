@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AnswerFlags, exactNumbers, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { acceptedText, type JobAnswer, type JobsAnswer, progressText, showJob, showJobs } from "./job-text.ts";
+import { progressLine } from "./progress-line.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
 
 /** A line a second on a terminal, where it overwrites itself; seldom in a log. */
@@ -37,7 +38,7 @@ export async function tellMade(text: string, flags: FollowFlags, client: ServerC
   const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
   if (!("jobs" in made)) return tellMadeJob(text, flags, client);
   if (flags.wait !== true) return tell(text, flags, showJobs);
-  if (flags.json !== true) say(`${made.jobs.length} jobs.\n`);
+  if (flags.json !== true) say(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
   const texts: string[] = [];
   for (const { id } of made.jobs) texts.push((await ended(id, client)).trim());
   tell(`{"jobs":[${texts.join(",")}]}`, flags, showJobs);
@@ -51,7 +52,7 @@ const exitCodeOf = ({ outcome }: JobAnswer) =>
 
 /** The job's document once it has ended; its progress goes to stderr, so that stdout is the answer alone. */
 async function ended(id: number, client: ServerClient): Promise<string> {
-  const line = process.stderr.isTTY ? terminalLine() : logLine();
+  const line = progressLine();
   const query = new URLSearchParams({
     wait: String(process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS),
   });
@@ -77,32 +78,6 @@ async function ended(id: number, client: ServerClient): Promise<string> {
   } finally {
     line.close();
   }
-}
-
-interface ProgressLine {
-  show(text: string): void;
-  close(): void;
-}
-
-const CLEAR = "\r\x1b[K";
-
-function terminalLine(): ProgressLine {
-  return {
-    // A line that wraps could not be overwritten. A terminal that does not say how wide it is has 0 columns.
-    show: (text) => void process.stderr.write(`${CLEAR}${text.slice(0, (process.stderr.columns || 80) - 1)}`),
-    close: () => void process.stderr.write(CLEAR),
-  };
-}
-
-function logLine(): ProgressLine {
-  let last = "";
-  return {
-    show(text) {
-      if (text !== last) process.stderr.write(`${text}\n`);
-      last = text;
-    },
-    close: () => undefined,
-  };
 }
 
 /** The id of a job on the command line. */

@@ -17,7 +17,7 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { planArea, planTiles } from "./plan-selection.ts";
+import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 
 /** Totals are 64-bit on the wire (decisions 8). */
@@ -32,13 +32,14 @@ const FAILURE_LIMIT = 1000;
  * @param gridSetField what the client calls the field: refusals name it
  */
 export function planSeed(
-  request: SeedRequest,
+  asked: SeedRequest,
   layer: Layer,
   options: JobOptions,
   gridSetField = "gridSetId",
 ): Result<JobRequest, Refusal> {
-  const subsets = chooseSubsets(request, layer, gridSetField);
+  const subsets = chooseSubsets(asked, layer, gridSetField);
   if (!subsets.ok) return subsets;
+  const request = withBounds(asked, subsets.value);
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
   const parameters = chooseParameters(request, layer);
@@ -181,6 +182,13 @@ export function verbatimParameters(given: ReadonlyMap<string, string>): { id: st
   return { id: parametersId(values), values };
 }
 
+/** An area that is a box in the grid set too is bounds: those may be of any size, at any level. */
+function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): SeedRequest {
+  const { area, ...others } = request;
+  const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
+  return bounds === undefined ? request : { ...others, bounds };
+}
+
 interface LimitedRanges extends Ranges {
   readonly bounds: Extent | null;
   readonly selection?: Selection;
@@ -196,7 +204,7 @@ function limitRanges(
   if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
   const limited =
     area === undefined ? planTiles(tiles ?? [], subset) : planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
-  if (!limited.ok) return area?.isBounds === true ? refuse(asBounds(limited.error)) : limited;
+  if (!limited.ok) return area?.bounds === undefined ? limited : refuse(asBounds(limited.error));
   const { rects, ...rest } = limited.value;
   const zooms = rects.map(({ z }) => z);
   return ok({

@@ -29,7 +29,8 @@ export function decodeArea(area: unknown, areaCrs: unknown): Result<AskedArea, R
 }
 
 /** `bounds` with `boundsCrs`: the rectangle as an area, with corners in between, as no edge may go halfway around the world. */
-export function areaOfBounds({ minX, minY, maxX, maxY }: Extent, boundsCrs: unknown): Result<AskedArea, Refusal> {
+export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<AskedArea, Refusal> {
+  const { minX, minY, maxX, maxY } = bounds;
   const srs = decodeCrs("boundsCrs", boundsCrs);
   if (!srs.ok) return srs;
   if (minX >= maxX || minY >= maxY) {
@@ -39,7 +40,7 @@ export function areaOfBounds({ minX, minY, maxX, maxY }: Extent, boundsCrs: unkn
   const middle = (minX + maxX) / 2;
   const [lower, upper] = [minY, maxY].map((y): readonly Position[] => [minX, middle, maxX].map((x) => [x, y]));
   const ring = [...(lower ?? []), ...[...(upper ?? [])].reverse()];
-  return ok({ polygons: [[ring]], srs: srs.value, isBounds: true });
+  return ok({ polygons: [[ring]], srs: srs.value, bounds });
 }
 
 function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number | undefined }, Refusal> {

@@ -158,7 +158,7 @@ test("bounds in a CRS of their own are an area, with corners in between", () => 
       ],
     ],
     srs: 4326,
-    isBounds: true,
+    bounds: { minX: -180, minY: -10, maxX: 180, maxY: 20 },
   });
   expect(areaOf('"boundsCrs":4326')).toBe("boundsCrs: expected bounds beside it, got 4326");
   expect(areaOf('"bounds":[0,0,1,1],"boundsCrs":"wgs84"')).toBe(

@@ -247,9 +247,42 @@ const layers = object({
           bounds: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
         }),
       ),
-      parameters: list(object({ key: { type: "string" }, default: { type: "string" } })),
+      parameters: list(
+        object(
+          {
+            type: { enum: ["string", "regex", "float", "integer"] },
+            key: { type: "string" },
+            default: { type: "string" },
+            values: list({ type: ["string", "number"] }),
+            regex: { type: "string" },
+            threshold: { type: "number" },
+            normalize: { enum: ["NONE", "UPPER", "LOWER"] },
+          },
+          ["values", "regex", "threshold", "normalize"],
+        ),
+      ),
     }),
   ),
+  gridSets: {
+    description: "Those that the layers have, as in the configuration",
+    ...list(
+      object(
+        {
+          id: { type: "string" },
+          title: { type: "string" },
+          srs: { type: "integer" },
+          extent: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+          resolutions: list({ type: "number" }),
+          scaleNames: list({ type: "string" }),
+          metersPerUnit: { type: "number" },
+          tileSize: { ...list({ type: "integer" }), minItems: 2, maxItems: 2 },
+          alignTopLeft: { type: "boolean" },
+          yCoordinateFirst: { type: "boolean" },
+        },
+        ["title"],
+      ),
+    ),
+  },
 });
 
 const status = object({
