@@ -13,6 +13,8 @@ export interface DrawOrder {
   readonly wanted: Uint8Array | null;
   /** The tiles written are told with their digests. */
   readonly watched?: true;
+  /** A tile that is kept as it is drawn is as if written now, whether tiles expire or not. */
+  readonly renewed?: true;
 }
 
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */

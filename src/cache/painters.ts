@@ -1,7 +1,8 @@
+import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { DrawOrder } from "./draw.ts";
-import type { Painting } from "./paint.ts";
+import type { FirstTile, Painting } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
@@ -20,7 +21,7 @@ export type PaintResult =
 /** The painters, as the front sees them. */
 export interface Painters {
   /** For a user all tiles come back, for a job none. */
-  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
+  paint(order: DrawOrder, generation: number, user: WaitingUser | undefined, signal: AbortSignal): Promise<PaintResult>;
   /**
    * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
    * a store phase that began before, and all of those have been told.
@@ -31,6 +32,12 @@ export interface Painters {
   sweep(signal: AbortSignal): Promise<void>;
   /** @throws Error when a tile is no picture, or the painter died */
   compose(composition: Composition): Promise<Uint8Array>;
+}
+
+/** Somebody who misses a tile, and is told of it before the rest of the metatile is done, where there is a rest. */
+export interface WaitingUser {
+  readonly missed: TileIndex;
+  readonly tell: (first: FirstTile) => void;
 }
 
 /** What a painter answers to a question. */

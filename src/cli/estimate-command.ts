@@ -1,6 +1,15 @@
 import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "./answer.ts";
-import { addRangeFlags, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
+import {
+  addAgeFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  LAYERS,
+  layerFields,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
 import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
 
@@ -69,16 +78,15 @@ function showEstimates(answer: EstimatesAnswer): string {
 
 /** `nuthatch estimate LAYER`: what a seed or reseed would come to. */
 export function estimateCommand(): Command {
-  return addRangeFlags(
-    askingCommand("estimate", "tiles, bytes and time that a seed would take").argument("<layer...>", LAYERS),
-  )
-    .option("--reseed", "of a reseed, which draws what is kept too")
-    .action(async (layers: readonly string[], flags: RangeFlags & AnswerFlags & { reseed?: boolean }) => {
-      const request = {
-        ...layerFields(layers),
-        type: flags.reseed === true ? "reseed" : "seed",
-        ...rangeFields(flags),
-      };
+  const command = askingCommand("estimate", "tiles, bytes and time that a seed would take").argument(
+    "<layer...>",
+    LAYERS,
+  );
+  return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which draws what is kept too")).action(
+    async (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
+      const type = flags.reseed === true ? "reseed" : "seed";
+      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags) };
       tell(await new ServerClient(flags).ask("POST", "/api/v1/estimate", NONE, request), flags, showEstimate);
-    });
+    },
+  );
 }

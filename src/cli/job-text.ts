@@ -45,6 +45,10 @@ export interface JobAnswer {
     readonly confidence: string;
   } | null;
   readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
+  readonly order: string;
+  readonly onlyExisting: boolean;
+  readonly olderThan: string | null;
+  readonly maxFailurePercent: number | null;
   readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
 }
 
@@ -58,6 +62,13 @@ const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
 const limitText = ({ limit }: JobAnswer): string | undefined =>
   limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
+function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
+  const only = [
+    ...(onlyExisting ? ["what was kept"] : []),
+    ...(olderThan === null ? [] : [`what is older than ${timeText(olderThan)}`]),
+  ];
+  return only.length === 0 ? undefined : only.join(", ");
+}
 /** A moment without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
@@ -145,6 +156,8 @@ export function showJob(job: JobAnswer): string {
     ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
+    ["only", onlyText(job)],
+    ["order", job.order === "by-zoom" ? undefined : job.order],
     ["zoom", zoomText(job)],
     ["state", stateText(job)],
     ["reason", job.reason ?? undefined],

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { JOB_ORDERS } from "../jobs/seed-request.ts";
 import { collect } from "./answer.ts";
 
 /** Of one job, as the contract has it. */
@@ -24,6 +25,15 @@ export interface RangeFlags {
   /** By key; several values of one: each of them. */
   readonly parameter?: ReadonlyMap<string, readonly string[]>;
   readonly allParameters?: boolean;
+}
+
+/** Which of those tiles, and how much of them may go wrong. */
+export interface ChoiceFlags {
+  readonly order?: string;
+  readonly onlyExisting?: boolean;
+  readonly olderThan?: string;
+  readonly maxFailures?: number;
+  readonly maxFailurePercent?: number;
 }
 
 interface ZoomFlag {
@@ -53,6 +63,27 @@ export const addRangeFlags = (command: Command): Command =>
         "parameter",
       ),
     );
+
+/** Flags of commands that make jobs which draw. */
+export const addDrawingFlags = (command: Command): Command =>
+  command
+    .addOption(new Option("--order <order>", "in which tiles are drawn (by-zoom)").choices(JOB_ORDERS))
+    .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
+    .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);
+
+/** Of a reseed alone; the server says what is wrong with an age. */
+export const addAgeFlags = (command: Command): Command =>
+  command
+    .option("--only-existing", "nothing but tiles that are kept")
+    .option("--older-than <age>", "tiles written before: an age such as P7D, or a time");
+
+export const choiceFields = ({ order, onlyExisting, olderThan, maxFailures, maxFailurePercent }: ChoiceFlags) => ({
+  order,
+  onlyExisting,
+  olderThan,
+  maxFailures,
+  maxFailurePercent,
+});
 
 export const isRangeGiven = (flags: RangeFlags): boolean =>
   Object.values(rangeFields(flags)).some((field) => field !== undefined);
@@ -140,6 +171,13 @@ function parseParameter(
   if (equals < 1) throw new InvalidArgumentError("It has the form KEY=VALUE.");
   const key = text.slice(0, equals);
   return new Map([...before, [key, [...(before.get(key) ?? []), text.slice(equals + 1)]]]);
+}
+
+function parsePercent(text: string): number {
+  const percent = Number(text);
+  if (text.trim() === "" || !(percent > 0 && percent <= 100))
+    throw new InvalidArgumentError("A number greater than 0, 100 at most.");
+  return percent;
 }
 
 /** A whole number between two, for an option. */

@@ -1,7 +1,7 @@
 import { corners, type GridSetDocument, gridSetOfDocument } from "../grid/grid-set-document.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { formatOf } from "../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, gridSubset, type Layer } from "../layer/layer.ts";
+import { DEFAULT_ENCODING, gridSubset, type Layer } from "../layer/layer.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 
@@ -57,7 +57,7 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
         gutter: 0,
         parameterFilters: parameters,
         legends: [],
-        jpegQuality: DEFAULT_JPEG_QUALITY,
+        ...DEFAULT_ENCODING,
         expireCacheSeconds: 0,
         staleWhileRevalidateSeconds: 0,
         negativeCacheSeconds: 0,

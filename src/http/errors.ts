@@ -23,6 +23,7 @@ function statusOf(code: RefusalCode): number {
     case "method_not_allowed":
       return 405;
     case "conflict":
+    case "confirmation_needed":
       return 409;
     case "too_large":
       return 413;
@@ -49,6 +50,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     status,
     detail,
     code: refusal.code,
+    ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
   });
   return { status, type: "application/problem+json", body, headers: headersOf(refusal) };
 }

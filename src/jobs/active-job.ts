@@ -4,10 +4,11 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
+import { type JobNumbers, numbersOf } from "./job-numbers.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
+import { type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { RateMeter } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
@@ -23,6 +24,9 @@ export interface Task {
   /** Resolves when the task's loop has left; undefined while it does not run. */
   running: Promise<void> | undefined;
 }
+
+/** From one metatile to the next that may be wanted, before somebody looks whether it is. */
+const MOST_LEAPS = 8;
 
 /** Where a metatile number leads. */
 export interface Located {
@@ -53,8 +57,7 @@ export class ActiveJob {
   resumed: boolean;
   /** What its rectangles are limited to; undefined: nothing. */
   readonly selection: TileSelection | undefined;
-  readonly walks: readonly JobWalk[];
-  readonly metatiles: bigint;
+  readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
   startedMs: number | null;
@@ -89,7 +92,12 @@ export class ActiveJob {
   /** Since when it has been at work; undefined while it is not. */
   #atWorkSinceMs: number | undefined;
 
-  constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
+  constructor(
+    stored: StoredJob,
+    metatileFactors: readonly [number, number],
+    resumed: boolean,
+    keptMetatiles: KeptMetatilesOf,
+  ) {
     const { progress, request } = stored;
     this.id = stored.id;
     this.request = request;
@@ -107,20 +115,29 @@ export class ActiveJob {
       .filter((t) => t.state === "live")
       .map((t) => ({ id: t.id, status: 0, processed: t.processed, claim: [], abort: undefined, running: undefined }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
-    this.walks = walksOf(request, metatileFactors, this.selection);
-    const last = this.walks.at(-1);
-    this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
+    const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
+    this.#numbers = numbersOf(walks, request.order ?? "by-zoom");
     this.finished = IntervalSet.from(progress.finished);
     this.counts = JobCounts.from(progress.zooms);
     this.#workedMs = progress.workedMs;
     this.retries = progress.retries;
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
+    this.abortedBy = progress.abortedBy;
+  }
+
+  get metatiles(): bigint {
+    return this.#numbers.count;
   }
 
   get processed(): bigint {
     const { deleted, stored, skipped, unchanged, failed } = this.counts.sum;
     return this.request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
+  }
+
+  /** Nothing of it is left to do; of a truncate nobody knows. */
+  get isProcessed(): boolean {
+    return this.#left === 0n;
   }
 
   get #left(): bigint {
@@ -140,18 +157,8 @@ export class ActiveJob {
   }
 
   locate(n: bigint): Located {
-    const { gridSet, walk, offset } = this.#walkOf(n);
-    return { gridSet, walk, local: n - offset };
-  }
-
-  #walkOf(n: bigint): JobWalk {
-    let found = this.walks[0];
-    for (const at of this.walks) {
-      if (at.offset > n) break;
-      found = at;
-    }
-    if (found === undefined) throw new RangeError(`job ${this.id} has no metatile ${n}`);
-    return found;
+    const { at, local } = this.#numbers.placeOf(n);
+    return { gridSet: at.gridSet, walk: at.walk, local };
   }
 
   /** The next metatile that nobody has taken, taken. */
@@ -167,12 +174,14 @@ export class ActiveJob {
     return next;
   }
 
-  /** From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. */
+  /**
+   * From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. After some leaps
+   * it is a metatile of which nothing may be wanted: whoever looks at it lets others have their turn.
+   */
   #nextWanted(): bigint {
     let next = this.finished.nextMissing(this.#cursor);
-    while (this.selection !== undefined && next < this.metatiles) {
-      const { selected, offset } = this.#walkOf(next);
-      const wanted = selected === undefined ? next : offset + selected.next(next - offset);
+    for (let leaps = 0; next < this.metatiles && leaps < MOST_LEAPS; leaps++) {
+      const wanted = this.#numbers.next(next);
       if (wanted === next) break;
       this.finished.addRange(next, wanted);
       next = this.finished.nextMissing(wanted);

@@ -43,20 +43,24 @@ export class Drops {
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
 
-  /** Cannot be cancelled. `plan` is asked once nothing is written in the layer any more. */
-  async drop(layer: string, plan: () => readonly DropTarget[]): Promise<void> {
+  /** Cannot be cancelled. `plan` is asked once nothing is written in the layer any more; `also`: written with the record. */
+  async drop(layer: string, plan: () => readonly DropTarget[], also: () => void = () => undefined): Promise<void> {
     await this.#gate.pause(layer);
     try {
       const targets = plan();
       const names = targets.flatMap((target) => this.#names(target));
-      if (targets.length === 0) return;
-      const { lastInsertRowid } = this.#db
-        .prepare("INSERT INTO store_drop (plan) VALUES (?)")
-        .run(JSON.stringify({ names, targets } satisfies DropPlan));
-      this.#carryOut(lastInsertRowid, { names, targets });
+      const record = this.#db.transaction(() => {
+        also();
+        return targets.length === 0 ? undefined : this.#record({ names, targets });
+      });
+      if (record !== undefined) this.#carryOut(record, { names, targets });
     } finally {
       this.#gate.resume(layer);
     }
+  }
+
+  #record(plan: DropPlan): number {
+    return this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?)").run(JSON.stringify(plan)).lastInsertRowid;
   }
 
   #names(target: DropTarget): readonly string[] {

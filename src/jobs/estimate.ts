@@ -59,8 +59,9 @@ export function estimate(request: JobRequest, from: EstimateSources): Estimated 
   const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
-      const tiles = from.totals.total(rect.z);
-      const kept = keptIn(request, gridSet, rect, index, from);
+      const tiles = from.totals.of(rect.z).total;
+      // What a job over what exists counts is kept.
+      const kept = request.onlyExisting === true ? tiles : keptIn(request, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );

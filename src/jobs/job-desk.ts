@@ -2,9 +2,10 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
-import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import type { JobCounter } from "./job-counter.ts";
 import type { JobCounts } from "./job-counts.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
@@ -17,15 +18,22 @@ export interface JobDeskParts {
   readonly jobs: JobStore;
   readonly runner: JobRunner;
   readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "count" | "keptIn">;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly forgotten: (id: number) => void;
   readonly now: () => number;
 }
 
-const hasEnded = ({ id, outcome }: JobView): Refusal => ({
+const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
   code: "conflict",
-  message: `Job ${id} has ended: ${outcome ?? "it is done"}.`,
+  message: `Job ${id} has ended: ${outcome ?? state}.`,
+});
+
+const unconfirmed = (tiles: bigint, most: number, jobs: number): Refusal => ({
+  code: "confirmation_needed",
+  message: `This would be ${jobs === 1 ? "a job" : `${jobs} jobs`} of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
+  tiles,
 });
 
 const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
@@ -44,27 +52,37 @@ export class JobDesk {
 
   async submitAll({ requests, empty }: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const made: NewJob[] = [];
-    // Jobs of the same tiles share their ranges.
+    // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
     const counted = new Map<JobRequest["ranges"], JobCounts>();
+    let total = 0n;
     for (const request of requests) {
-      const totals = counted.get(request.ranges) ?? (await countTiles(request));
-      counted.set(request.ranges, totals);
-      if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n) {
+      const shared = request.onlyExisting === true ? undefined : counted.get(request.ranges);
+      const totals = shared === undefined ? await this.#parts.counter.count(request) : ok(shared);
+      if (!totals.ok) return totals;
+      counted.set(request.ranges, totals.value);
+      const tiles = totals.value.sum.total;
+      if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && tiles === 0n) {
         if (empty === "left out") continue;
         return refuse(noTile);
       }
+      total += tiles;
       // The key of the request is that of its first job.
-      const by = made.length === 0 ? origin : { by: origin.by };
       made.push({
         request,
-        progress: emptyProgress(totals),
-        origin: by,
+        progress: emptyProgress(totals.value),
+        origin: made.length === 0 ? origin : { by: origin.by },
         retryOf: null,
         schedule: null,
         hold: null,
       });
     }
-    return made.length === 0 ? refuse(noTile) : this.#submit(made, origin);
+    if (made.length === 0) return refuse(noTile);
+    // Jobs that the key has made are the answer, whatever they would need now.
+    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    if (known !== undefined) return known;
+    if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
+      return refuse(unconfirmed(total, origin.mostTiles, made.length));
+    return this.#submit(made, origin);
   }
 
   /** With its area, which lists do without. */
@@ -103,18 +121,18 @@ export class JobDesk {
 
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner, now } = this.#parts;
-    const job = runner.active(id);
+    const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     // What the window of a schedule holds would go on with it: an operator's pause lasts until an operator ends it.
-    if (job.paused && job.hold !== "held") return ok(job.view(now()));
-    await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
+    if (job.paused && job.hold !== "held") await runner.halted(job);
+    else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
     const view = job.view(now());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
-  unpause(id: number): Result<JobView, Refusal> {
+  async unpause(id: number): Promise<Result<JobView, Refusal>> {
     const { runner, persist, now } = this.#parts;
-    const job = runner.active(id);
+    const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
     letGo(job, job.schedule === null ? null : "released", { runner, persist });
@@ -124,7 +142,7 @@ export class JobDesk {
   }
 
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const { jobs, runner, catalogue } = this.#parts;
+    const { jobs, runner, catalogue, counter } = this.#parts;
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
     const active = runner.active(id);
@@ -136,11 +154,14 @@ export class JobDesk {
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const factors = metatileFor(layer, request.format);
+    const totals = await counter.count(request);
+    if (!totals.ok) return totals;
     const progress = planRetry(
       { request, progress: stored.progress },
       jobs.failedTiles(id),
       factors,
-      await countTiles(request),
+      totals.value,
+      (...at) => counter.keptIn(request, ...at),
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
@@ -160,6 +181,13 @@ export class JobDesk {
     persist(() => jobs.delete(id));
     forgotten(id);
     return ok(null);
+  }
+
+  /** A job that has not ended, nor is just being ended by somebody else. */
+  async #live(id: number): Promise<ActiveJob | undefined> {
+    const { runner } = this.#parts;
+    if (runner.active(id)?.tasks.length === 0) await runner.ended();
+    return runner.active(id);
   }
 
   #notLive(id: number): Result<JobView, Refusal> {

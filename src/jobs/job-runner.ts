@@ -9,6 +9,7 @@ import type { JobOptions } from "./job-options.ts";
 import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
+import type { KeptMetatilesOf } from "./job-walk.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -23,6 +24,7 @@ export interface JobRunnerParts {
   readonly seeding: Work;
   readonly truncation: Work;
   readonly catalogue: () => Catalogue;
+  readonly keptMetatiles: KeptMetatilesOf;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -71,6 +73,8 @@ export class JobRunner {
   readonly #turns: ActiveJob[] = [];
   #runningTasks = 0;
   #closing = false;
+  /** Ends that have been asked for: their tasks have left the lists, and may be at work for a moment more. */
+  readonly #ending = new Set<Promise<unknown>>();
   /** Ends of tasks and jobs that are not on the disk yet. */
   #unsaved: (() => void)[] = [];
   readonly #totals = new JobTotals();
@@ -85,17 +89,35 @@ export class JobRunner {
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
-      const job = new ActiveJob(stored, metatileFor(layer, stored.request.format), true);
+      const job = this.#activeJob(stored, true);
       this.#active.set(job.id, job);
       this.#ranges = undefined;
       this.#turns.push(job);
       this.#totals.begin(job);
-      if (!job.paused) job.reason = null;
       job.dirty = true;
+      if (job.tasks.length === 0) {
+        this.#endLate(job, stored);
+        continue;
+      }
+      if (!job.paused) job.reason = null;
+      job.abortedBy = null;
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
-      else if (job.tasks.length === 0) this.#end(job);
     }
     this.#deal();
+  }
+
+  /** Its last task had left when the server was killed, and its end was not written yet. */
+  #endLate(job: ActiveJob, { tasks }: StoredJob): void {
+    const isDone = job.request.type === "truncate" ? tasks.some(({ state }) => state === "done") : job.isProcessed;
+    if (isDone) job.abortedBy = null;
+    else job.reason ??= "killed";
+    this.#end(job, isDone ? undefined : "aborted");
+  }
+
+  #activeJob(stored: StoredJob, resumed: boolean): ActiveJob {
+    const { layer: name, format } = stored.request;
+    const layer = this.#parts.catalogue().layers.get(name);
+    return new ActiveJob(stored, metatileFor(layer, format), resumed, this.#parts.keptMetatiles);
   }
 
   /** `also`: written in the same transaction. */
@@ -105,7 +127,7 @@ export class JobRunner {
 
   /** All of them or none, the key with the first. `also`: called with the first, in the same transaction. */
   submitAll(made: readonly NewJob[], also?: (jobId: number) => void): SubmittedJob {
-    const { jobs, catalogue, now, persist } = this.#parts;
+    const { jobs, now, persist } = this.#parts;
     const accepted: StoredJob[] = [];
     const nowMs = now();
     persist(() => {
@@ -118,8 +140,7 @@ export class JobRunner {
     const [first] = accepted;
     if (first === undefined) throw new RangeError("there is no job to submit");
     for (const stored of accepted) {
-      const { layer, format } = stored.request;
-      const job = new ActiveJob(stored, metatileFor(catalogue().layers.get(layer), format), false);
+      const job = this.#activeJob(stored, false);
       this.#active.set(job.id, job);
       this.#turns.push(job);
       this.#totals.begin(job);
@@ -191,20 +212,51 @@ export class JobRunner {
       .map((stored) => listed(this.#active.get(stored.id)?.view(nowMs) ?? endedView(stored)));
   }
 
-  /** Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them. */
+  /**
+   * Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them, nor for
+   * those that somebody else was just ending.
+   */
   async kill(
     choose: (job: ActiveJob, task: Task) => boolean,
     by: string | null,
     reason = "killed",
   ): Promise<KilledTask[]> {
+    const others = this.ended();
+    const killed = await this.#untilEnded(this.#kill(choose, by, reason));
+    await others;
+    return killed;
+  }
+
+  /** Resolves when the ends that are under way have come. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#ending]);
+  }
+
+  #untilEnded<T>(end: Promise<T>): Promise<T> {
+    const ending = end.finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+    return ending;
+  }
+
+  async #kill(
+    choose: (job: ActiveJob, task: Task) => boolean,
+    by: string | null,
+    reason: string,
+  ): Promise<KilledTask[]> {
     const killed: KilledTask[] = [];
     const stopping: Promise<void>[] = [];
     const jobs = new Set<ActiveJob>();
     for (const job of this.#active.values()) {
-      for (const task of [...job.tasks]) {
-        if (!choose(job, task)) continue;
+      const chosen = job.tasks.filter((task) => choose(job, task));
+      if (chosen.length === 0) continue;
+      jobs.add(job);
+      // Written with the end of the tasks: should the server be killed before they have stopped.
+      if (chosen.length === job.tasks.length) {
+        job.reason = reason;
+        job.abortedBy = by;
+      }
+      for (const task of chosen) {
         killed.push({ id: task.id, layer: job.request.layer, type: job.request.type, status: task.status });
-        jobs.add(job);
         stopping.push(this.#stop(job, task));
       }
     }
@@ -256,13 +308,18 @@ export class JobRunner {
       throw error;
     }
     for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
-    await Promise.all(job.tasks.map((task) => task.running));
+    await this.halted(job);
     // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
     if (job.outcome !== null || !job.paused) return;
     job.reason = reason;
     job.resumed ||= job.startedMs !== null;
     job.stopClock(this.#parts.now());
     job.dirty = true;
+  }
+
+  /** Resolves when a paused job has come to rest. */
+  async halted(job: ActiveJob): Promise<void> {
+    await Promise.all(job.tasks.map((task) => task.running));
   }
 
   /** A job may go on: after the answer. */
@@ -305,8 +362,13 @@ export class JobRunner {
     }
   }
 
-  async #abort(job: ActiveJob, reason: string): Promise<void> {
+  #abort(job: ActiveJob, reason: string): Promise<void> {
+    return this.#untilEnded(this.#abortNow(job, reason));
+  }
+
+  async #abortNow(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
+    job.reason = reason;
     await Promise.all([...job.tasks].map((task) => this.#stop(job, task)));
     await this.#parts.beforeAbort();
     if (job.outcome !== null) return;
@@ -375,6 +437,8 @@ export class JobRunner {
         task.running = undefined;
         task.abort = undefined;
         task.status = 0;
+        // Lists by state ask the database.
+        job.dirty = true;
         this.#deal();
       });
     }

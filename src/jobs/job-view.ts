@@ -1,4 +1,4 @@
-import type { JobTiles, JobView } from "./job.ts";
+import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 
@@ -48,6 +48,11 @@ export function viewOf(
     retryOf: job.retryOf,
     schedule: job.schedule,
     limit: request.limit ?? null,
+    order: request.order ?? "by-zoom",
+    onlyExisting: request.onlyExisting === true,
+    olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
+    maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
+    maxFailurePercent: request.failurePercent ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),

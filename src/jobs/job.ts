@@ -1,7 +1,7 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { TimeLeft } from "./rate-meter.ts";
-import type { JobType } from "./seed-request.ts";
+import type { JobOrder, JobType } from "./seed-request.ts";
 
 /** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
 export interface JobRequest {
@@ -28,16 +28,30 @@ export interface JobRequest {
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
+  /** `NO_FAILURE_LIMIT`: none. */
   readonly failureLimit: number;
+  /** Of the tiles that were tried; absent: no share is too large. */
+  readonly failurePercent?: number;
   /** The request set failure fields of its own: an outage is not waited out. */
   readonly ownFailurePolicy: boolean;
+  /** A reseed of nothing but tiles that were kept when the job was made. */
+  readonly onlyExisting?: true;
+  /** A reseed of tiles that are missing or were written before; absent: of all. */
+  readonly olderThanMs?: number;
+  /** What is finished is told in numbers of this order. Absent: by zoom. */
+  readonly order?: JobOrder;
 }
+
+/** Greater than any number of tiles that fail. */
+export const NO_FAILURE_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Who asked for a job, and under which key the same request may come again. */
 export interface JobOrigin {
   /** The account; null: the interface is open. */
   readonly by: string | null;
   readonly key?: IdempotencyKey;
+  /** A job of more tiles is not made: nobody has confirmed it. Absent: of any number. */
+  readonly mostTiles?: number;
 }
 
 export interface IdempotencyKey {
@@ -151,6 +165,13 @@ export interface JobView {
   readonly timeLeft: TimeLeft | null;
   /** What of the bounds it works on: null, all. */
   readonly limit: Selection["kind"] | null;
+  readonly order: JobOrder;
+  readonly onlyExisting: boolean;
+  /** Only tiles that were written before are drawn again; null: all. */
+  readonly olderThan: string | null;
+  /** null: any number. */
+  readonly maxFailures: number | null;
+  readonly maxFailurePercent: number | null;
   /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
   readonly area?: AreaView | null;
   /** Ascending; absent in lists. */

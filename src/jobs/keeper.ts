@@ -7,7 +7,7 @@ import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -17,7 +17,6 @@ import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { countTiles } from "./count-tiles.ts";
 import { Drops, dropMigrations } from "./drops.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
 import { type EstimatesView, estimateMany } from "./estimate-many.ts";
@@ -33,6 +32,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import { JobCounter } from "./job-counter.ts";
 import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
@@ -89,6 +89,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
+  readonly #counter: JobCounter;
   readonly #desk: JobDesk;
   /** The ledger's side of users' misses: called by the front beside the operations. */
   readonly userWrites: UserWrites;
@@ -173,7 +174,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         catalogue,
         sharedStore: parts.sharedStore,
         options: jobOptions,
-        persist: (also) => this.#persist(also),
+        persist: (also) => this.#persistAll(also),
         admit: (layer) => this.#admit(layer, "seed"),
         marksCommitted: () => this.#marksCommitted(),
         now,
@@ -187,9 +188,11 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         drops,
         catalogue,
         forget: (layer) => gate.forget(layer),
+        saveCounts: () => this.#runner.saveDirty(),
         sweep,
       }),
       catalogue,
+      keptMetatiles: (tileSet, walk) => this.#ledger.keptMetatiles(tileSet, walk),
       options: jobOptions,
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
@@ -199,10 +202,17 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       now,
       log,
     });
+    const counter = new JobCounter({
+      ledger: this.#ledger,
+      recounted: () => this.#recounted(),
+      isCounted: (layer) => this.#isCounted(layer),
+    });
+    this.#counter = counter;
     this.#desk = new JobDesk({
       jobs,
       runner: this.#runner,
       catalogue,
+      counter,
       persist: (also) => this.#persist(also),
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
       now,
@@ -210,7 +220,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     const persist = (also?: () => void): void => this.#persist(also);
     const schedules = new ScheduleStore(db);
     const runner = this.#runner;
-    this.#scheduler = new Scheduler({ schedules, runner, catalogue, options: jobOptions, persist, now, log });
+    this.#scheduler = new Scheduler({ schedules, runner, catalogue, counter, options: jobOptions, persist, now, log });
     this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
@@ -282,6 +292,13 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       this.#fault(error);
       throw error;
     }
+  }
+
+  #persistAll(also: () => void): void {
+    this.#persist(() => {
+      this.#runner.saveDirty();
+      also();
+    });
   }
 
   #fault(error: unknown): void {
@@ -373,7 +390,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.pause(id, by);
   }
 
-  async unpause(id: number): Promise<Result<JobView, Refusal>> {
+  unpause(id: number): Promise<Result<JobView, Refusal>> {
     return this.#desk.unpause(id);
   }
 
@@ -407,27 +424,35 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.view(id);
   }
 
-  async estimate(request: JobRequest): Promise<EstimateView> {
+  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
     await this.#recounted();
-    return (await this.#estimated(request)).view;
+    const estimated = await this.#estimated(request);
+    return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
-  async estimateAll(requests: readonly JobRequest[]): Promise<EstimatesView> {
+  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
     await this.#recounted();
     const parts = [];
-    for (const request of requests) parts.push({ request, estimated: await this.#estimated(request) });
-    return estimateMany(parts, this.#estimateSources());
+    for (const request of requests) {
+      const estimated = await this.#estimated(request);
+      if (!estimated.ok) return estimated;
+      parts.push({ request, estimated: estimated.value });
+    }
+    return ok(estimateMany(parts, this.#estimateSources()));
   }
 
-  async #estimated(request: JobRequest): Promise<Estimated> {
+  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
     const { layer } = request;
-    return estimate(request, {
+    const totals = await this.#counter.count(request);
+    if (!totals.ok) return totals;
+    const estimated = estimate(request, {
       ...this.#estimateSources(),
-      totals: await countTiles(request),
+      totals: totals.value,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),
       jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
+    return ok(estimated);
   }
 
   #estimateSources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {

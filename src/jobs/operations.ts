@@ -141,9 +141,9 @@ export interface Operations extends ScheduleOperations {
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
   /** What a seed or reseed would come to. */
-  estimate(request: JobRequest): Promise<EstimateView>;
+  estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
   /** What several would come to together. */
-  estimateAll(requests: readonly JobRequest[]): Promise<EstimatesView>;
+  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */

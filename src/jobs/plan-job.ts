@@ -15,7 +15,8 @@ import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subse
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { JobRequest } from "./job.ts";
+import { momentOf } from "./asked-age.ts";
+import { type JobRequest, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
@@ -30,12 +31,13 @@ const FAILURE_LIMIT = 1000;
 /**
  * A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure.
  * @param gridSetField what the client calls the field: refusals name it
+ * @param nowMs what an age counts back from
  */
 export function planSeed(
   asked: SeedRequest,
   layer: Layer,
   options: JobOptions,
-  gridSetField = "gridSetId",
+  { gridSetField = "gridSetId", nowMs = 0 }: { readonly gridSetField?: string; readonly nowMs?: number } = {},
 ): Result<JobRequest, Refusal> {
   const subsets = chooseSubsets(asked, layer, gridSetField);
   if (!subsets.ok) return subsets;
@@ -53,6 +55,8 @@ export function planSeed(
   if (request.type !== "truncate" && total > MAX_TOTAL) {
     return refuse(badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${total} tiles`));
   }
+  const olderThan = request.olderThan === undefined ? ok(undefined) : momentOf(request.olderThan, nowMs);
+  if (!olderThan.ok) return olderThan;
   const [only] = subsets.value;
   const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
   return ok({
@@ -72,8 +76,15 @@ export function planSeed(
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
     retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
-    failureLimit: request.totalFailuresBeforeAborting ?? FAILURE_LIMIT,
+    // A share alone is meant for jobs of any size.
+    failureLimit:
+      request.totalFailuresBeforeAborting ??
+      (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
+    ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
     ownFailurePolicy: own.some((field) => field !== undefined),
+    ...(request.order === undefined ? {} : { order: request.order }),
+    ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
+    ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
   });
 }
 

@@ -39,7 +39,7 @@ const plan = (many: Partial<Omit<ManyRequest, "request">>, request: Partial<Seed
       request: { type: "seed", parameters: new Map(), ...request },
     },
     catalogue,
-    OPTIONS,
+    { options: OPTIONS, nowMs: 0 },
   );
 const jobs = async (...asked: Parameters<typeof plan>): Promise<readonly string[]> => {
   const planned = await plan(...asked);

@@ -51,11 +51,18 @@ interface Choices {
   readonly parameterSets: readonly (ParameterSet | "kept")[];
 }
 
+/** What a request meets as it comes in. */
+export interface Moment {
+  readonly options: JobOptions;
+  /** What an age counts back from: the same for all jobs. */
+  readonly nowMs: number;
+}
+
 /** All combinations held against their layers, or the first that forbids it. */
 export async function planMany(
   many: ManyRequest,
   catalogue: Catalogue,
-  options: JobOptions,
+  at: Moment,
 ): Promise<Result<PlannedJobs, Refusal>> {
   const layers = chosenLayers(many, catalogue);
   if (!layers.ok) return layers;
@@ -75,7 +82,7 @@ export async function planMany(
   const misplaced = placeInOneUnit(many.request, chosen);
   if (misplaced !== undefined) return refuse(misplaced);
   const empty = isOpen(many) ? "left out" : "refused";
-  const planned = await planAll(many.request, chosen, options, empty);
+  const planned = await planAll(many.request, chosen, at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
@@ -194,7 +201,7 @@ function subsetOf(request: SeedRequest, layer: Layer, gridSetId: string | undefi
 async function planAll(
   request: SeedRequest,
   chosen: readonly Choices[],
-  options: JobOptions,
+  at: Moment,
   empty: PlannedJobs["empty"],
 ): Promise<Result<readonly JobRequest[], Refusal>> {
   const planned = new Map<string, JobRequest>();
@@ -203,7 +210,7 @@ async function planAll(
   let sinceMs = performance.now();
   for (const choices of chosen) {
     for (const gridSetId of choices.gridSets) {
-      const jobs = planLayer({ ...request, ...(gridSetId === undefined ? {} : { gridSetId }) }, choices, options);
+      const jobs = planLayer({ ...request, ...(gridSetId === undefined ? {} : { gridSetId }) }, choices, at);
       if (!jobs.ok) {
         nothing = ofLayer(jobs.error, choices.layer);
         if (empty === "left out" && jobs.error.isNothingThere === true) continue;
@@ -231,7 +238,7 @@ async function planAll(
 function planLayer(
   request: SeedRequest,
   { layer, formats, parameterSets }: Choices,
-  options: JobOptions,
+  { options, nowMs }: Moment,
 ): Result<readonly JobRequest[], Refusal> {
   let base: JobRequest | undefined;
   const planned: JobRequest[] = [];
@@ -240,7 +247,10 @@ function planLayer(
       const { format: _, ...common } = request;
       const parameters = set === "kept" ? new Map<string, string>() : set;
       const one = { ...common, ...(format === undefined ? {} : { format }), parameters };
-      const job = base === undefined ? planSeed(one, layer, options, "gridSet") : planTileSet(base, one, layer);
+      const job =
+        base === undefined
+          ? planSeed(one, layer, options, { gridSetField: "gridSet", nowMs })
+          : planTileSet(base, one, layer);
       if (!job.ok) return job;
       base ??= job.value;
       planned.push(set === "kept" ? { ...job.value, parameters: null, parametersId: null } : job.value);

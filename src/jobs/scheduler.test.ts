@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
@@ -63,6 +64,7 @@ function live() {
     seeding: endless,
     truncation: endless,
     catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
     options,
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -73,9 +75,27 @@ function live() {
     log,
   });
   const schedules = new ScheduleStore(db);
-  const scheduler = new Scheduler({ schedules, runner, catalogue: () => catalogue, options, persist, now, log });
+  const { counter } = nothingKept;
+  const scheduler = new Scheduler({
+    schedules,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    options,
+    persist,
+    now,
+    log,
+  });
   const desk = new ScheduleDesk({ schedules, scheduler, persist, now });
-  const jobDesk = new JobDesk({ jobs, runner, catalogue: () => catalogue, persist, forgotten: () => undefined, now });
+  const jobDesk = new JobDesk({
+    jobs,
+    runner,
+    catalogue: () => catalogue,
+    counter,
+    persist,
+    forgotten: () => undefined,
+    now,
+  });
   runner.start();
   opened.push({ db, runner, scheduler });
   return { db, runner, scheduler, desk, jobDesk, jobs: () => runner.list({ limit: 100 }).map((job) => job.id) };
@@ -252,14 +272,14 @@ describe("a window over midnight", () => {
     // A run outside of it waits for it.
     await life.desk.runSchedule("nightly", null);
     expect(standing(life)).toEqual(held);
-    life.jobDesk.unpause(1);
+    await life.jobDesk.unpause(1);
     life = relive();
     lookAt(life, "2026-07-02T10:01Z");
     expect(standing(life)).toMatchObject({ paused: false });
     await life.jobDesk.pause(1, "ann");
     lookAt(life, "2026-07-02T20:00Z");
     expect(standing(life)).toMatchObject({ paused: true, reason: "paused by ann" });
-    life.jobDesk.unpause(1);
+    await life.jobDesk.unpause(1);
     lookAt(life, "2026-07-02T20:01Z");
     lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));

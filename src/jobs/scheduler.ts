@@ -3,9 +3,9 @@ import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ActiveJob } from "./active-job.ts";
-import { countRanges } from "./count-tiles.ts";
 import { nextTime } from "./cron.ts";
 import type { SubmittedJob } from "./job.ts";
+import type { JobCounter } from "./job-counter.ts";
 import { letGo } from "./job-hold.ts";
 import type { JobOptions } from "./job-options.ts";
 import { emptyProgress } from "./job-progress.ts";
@@ -20,6 +20,7 @@ export interface SchedulerParts {
   readonly schedules: ScheduleStore;
   readonly runner: JobRunner;
   readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "countAtOnce">;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -133,17 +134,19 @@ export class Scheduler {
   }
 
   #newJob({ name, plan }: Schedule, by: string | null, nowMs: number): Result<NewJob, Refusal> {
-    const { runner, catalogue, options } = this.#parts;
+    const { runner, catalogue, counter, options } = this.#parts;
     const before = runner.scheduled().find(({ schedule }) => schedule === name);
     if (before !== undefined)
       return refuse({ code: "conflict", message: `Job ${before.id} of the schedule ${name} has not ended.` });
     const layer = catalogue().layers.get(plan.job.layer);
     if (layer === undefined) return refuse(unknownLayer(plan.job.layer));
-    const planned = planSeed(plan.job.request, layer, options(), "gridSet");
+    const planned = planSeed(plan.job.request, layer, options(), { gridSetField: "gridSet", nowMs });
     if (!planned.ok) return planned;
     const request = planned.value;
     const job = { request, origin: { by }, retryOf: null, schedule: name };
-    const progress = emptyProgress(countRanges(request));
+    const totals = counter.countAtOnce(request);
+    if (!totals.ok) return totals;
+    const progress = emptyProgress(totals.value);
     const reason = closedReason(name, plan, nowMs);
     return ok(
       reason === undefined

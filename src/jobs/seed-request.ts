@@ -1,8 +1,13 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
+import type { AskedAge } from "./asked-age.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
+
+/** In which order a job draws; what is scattered is drawn by zoom. */
+export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out"] as const;
+export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
 export interface AskedArea {
@@ -43,6 +48,12 @@ export interface SeedRequest {
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
+  /** Greater than 0, 100 at most. */
+  readonly maxFailurePercent?: number;
+  /** Reseeds only, as the next one. */
+  readonly onlyExisting?: true;
+  readonly olderThan?: AskedAge;
+  readonly order?: JobOrder;
 }
 
 /** A mass truncate request as decoded (contract 2.4, decisions 6). */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -5,7 +6,7 @@ import { findSubset } from "../layer/layer.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
-import type { Drops } from "./drops.ts";
+import type { Drops, DropTarget } from "./drops.ts";
 import type { Work } from "./job-runner.ts";
 
 export interface TruncationParts {
@@ -17,6 +18,8 @@ export interface TruncationParts {
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
   readonly forget: (layer: string) => Promise<void>;
+  /** Writes what jobs have counted; inside a transaction. */
+  readonly saveCounts: () => void;
   /** Space can be reclaimed. */
   readonly sweep: () => void;
 }
@@ -41,16 +44,16 @@ export class Truncation implements Work {
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
-    const { ledger, drops, sweep, marksCommitted } = this.#parts;
+    const { ledger, drops, sweep, marksCommitted, saveCounts } = this.#parts;
     const { layer, format } = job.request;
     const { selection } = job;
     let byListing: readonly Level[] = [];
+    if (job.resumed) await this.#recounted(signal);
     // Even with nothing to rename: no draw begun before may be kept after.
-    await drops.drop(layer, () => {
+    const plan = (): DropTarget[] => {
       // Not sooner: what is just being drawn may be the first of its level.
       const levels = this.#levels(job);
-      if (!job.resumed && job.counts.sum.total === 0n && job.counts.sum.deleted === 0n)
-        for (const level of levels) job.counts.add(level.rect.z, { total: this.#kept(level, format, selection) });
+      this.#book(job, task, levels);
       job.dirty = true;
       const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
@@ -60,7 +63,8 @@ export class Truncation implements Work {
         task.processed += gone;
       }
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
-    });
+    };
+    await drops.drop(layer, plan, saveCounts);
     sweep();
     const watch = ledger.watch(layer);
     let open: OpenCells | undefined;
@@ -97,6 +101,34 @@ export class Truncation implements Work {
     }
     job.counts.coverDeleted();
     return false;
+  }
+
+  /** What a kill left open is counted: after it the ledger knows what is left. */
+  async #recounted(signal: AbortSignal): Promise<void> {
+    while (this.#parts.ledger.recountSome(256)) {
+      signal.throwIfAborted();
+      await turn();
+    }
+  }
+
+  /** How much there is. Of what there was at the start, what is gone was deleted, though a kill may have lost the count. */
+  #book(job: ActiveJob, task: Task, levels: readonly Level[]): void {
+    const { request, counts, selection } = job;
+    const isFirst = counts.sum.total === 0n && counts.sum.deleted === 0n;
+    const left = new Map(counts.zooms.map((z) => [z, 0n]));
+    for (const level of levels) {
+      const { z } = level.rect;
+      left.set(z, (left.get(z) ?? 0n) + this.#kept(level, request.format, selection));
+    }
+    for (const [z, kept] of left) {
+      const { total, deleted } = counts.of(z);
+      const gone = total - deleted - kept;
+      if (isFirst) counts.add(z, { total: kept });
+      else if (gone > 0n) {
+        counts.add(z, { deleted: gone });
+        task.processed += gone;
+      }
+    }
   }
 
   #levels(job: ActiveJob): Level[] {

@@ -126,7 +126,18 @@ export interface SeedGuardOptions {
   readonly unlikePercent?: number;
 }
 
-export const DEFAULT_JPEG_QUALITY = 85;
+/** What pictures are encoded for: little CPU time, or few bytes. Lossless either way. */
+export const PNG_COMPRESSIONS = ["fast", "small"] as const;
+export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
+
+/** How tiles are encoded where a format leaves a choice. Tiles that are kept stay as they were drawn. */
+export interface EncodingOptions {
+  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. */
+  readonly jpegQuality: number;
+  readonly pngCompression: PngCompression;
+}
+
+export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
 /** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
 export function drawsSingleTiles(source: SourceOptions): boolean {
@@ -169,7 +180,7 @@ export interface VectorLayer {
   readonly maxzoom?: number;
 }
 
-export interface Layer {
+export interface Layer extends EncodingOptions {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -186,8 +197,6 @@ export interface Layer {
   readonly parameterFilters: readonly ParameterFilter[];
   /** What capabilities show to explain the styles. */
   readonly legends: readonly Legend[];
-  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
-  readonly jpegQuality: number;
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */

@@ -4,7 +4,7 @@ import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Region, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
-import { blockRect } from "./block-table.ts";
+import { blockRect } from "./block.ts";
 import type { Ledger } from "./ledger.ts";
 import { pyramidKey } from "./tile-set-table.ts";
 

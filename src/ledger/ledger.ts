@@ -1,11 +1,15 @@
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
+import type { MetatileWalk } from "../grid/metatile.ts";
+import type { MetatileChoice } from "../grid/selected-metatiles.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
-import { type Block, CELLS, type CellOrder, cellOf } from "./block.ts";
-import { type BlockAddress, BlockTable, blockKey, blockRect } from "./block-table.ts";
+import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
+import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { heated } from "./heat.ts";
+import { countKept, KeptMetatiles } from "./kept-tiles.ts";
 import { Marks } from "./marks.ts";
 import { pyramidOf, type Sum, type TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
@@ -30,6 +34,8 @@ export const ledgerMigrations: Migrations = {
        unknown TEXT, lru REAL, lfu REAL, PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
      CREATE INDEX block_lru ON block (tile_set, lru, z, bx, by) WHERE lru IS NOT NULL;
      CREATE INDEX block_lfu ON block (tile_set, lfu, z, bx, by) WHERE lfu IS NOT NULL;`,
+    // Jobs over what is kept go row by row.
+    "CREATE INDEX block_row ON block (tile_set, z, by, bx);",
   ],
 };
 
@@ -626,6 +632,17 @@ export class Ledger {
         for (const { x, y } of block.tilesOf(cell)) if (rectHolds(rect, x, y) && chosen(x, y)) count++;
     }
     return count;
+  }
+
+  /** Which metatiles of a walk hold something that is kept of a tile set; what has been written in the last moment may be missed. */
+  keptMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
+    return new KeptMetatiles(this.#blocks, () => this.#tileSets.find(tileSet)?.id, walk);
+  }
+
+  /** How many tiles of a rectangle are kept, of those selected, as far as they are counted. Pauses now and then. */
+  countKept(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
+    this.flush();
+    return countKept(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
   }
 
   // ---- the disk

@@ -11,6 +11,7 @@ export type RefusalCode =
   | "not_found"
   | "method_not_allowed"
   | "conflict" // what is there already stands against it
+  | "confirmation_needed" // it is larger than what is done without being asked for twice
   | "key_reused" // an idempotency key came again with another request
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
@@ -26,6 +27,8 @@ export interface Refusal {
   readonly field?: "bounds";
   /** Set where the request is sound, but nothing of the layer lies in it: of many it may be left out for that. */
   readonly isNothingThere?: true;
+  /** How many tiles it is about, where that is what it is refused for. */
+  readonly tiles?: bigint;
   readonly details?: readonly string[];
 }
 

@@ -155,7 +155,7 @@ export interface BlobStore extends AsyncDisposable {
   /** Whether drops have left something to reclaim. */
   needsSweep(): boolean;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
-  sweep(signal: AbortSignal): Promise<{ readonly removed: number }>;
+  sweep(signal: AbortSignal): Promise<void>;
 }
 
 export class StoreError extends Error {

@@ -21,7 +21,6 @@ import {
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
-import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
 import { codeOf } from "../lib/error-code.ts";
@@ -57,7 +56,8 @@ export interface FileBlobStoreOptions {
 const TRASH = "_gwc_in_progress_deletes_";
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
-const PARALLEL_UNLINKS = 4;
+/** Asked for together: the sweep shares its thread with drawing, and gets one turn per metatile at times. */
+const UNLINKS_AT_ONCE = 128;
 
 let temporaries = 0;
 
@@ -377,32 +377,19 @@ class FileBlobStore implements BlobStore {
     return this.#list(join(this.#root, TRASH)).length > 0;
   }
 
-  async sweep(signal: AbortSignal): Promise<{ readonly removed: number }> {
-    const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
-    let removed = 0;
+  async sweep(signal: AbortSignal): Promise<void> {
     const clear = async (directory: string): Promise<void> => {
+      if (signal.aborted) return;
       const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-      for (const entry of entries) {
-        if (signal.aborted) return;
-        const path = join(directory, entry.name);
-        if (entry.isDirectory()) await clear(path);
-        else {
-          await queue.onSizeLessThan(PARALLEL_UNLINKS * 8);
-          void queue.add(async () => {
-            await unlink(path).catch(() => undefined);
-            removed++;
-          });
-        }
+      const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(directory, entry.name));
+      for (const entry of entries) if (entry.isDirectory()) await clear(join(directory, entry.name));
+      for (let from = 0; from < files.length && !signal.aborted; from += UNLINKS_AT_ONCE) {
+        const some = files.slice(from, from + UNLINKS_AT_ONCE);
+        await Promise.all(some.map((path) => unlink(path).catch(() => undefined)));
       }
-      await queue.onIdle();
       if (!signal.aborted) await rmdir(directory).catch(() => undefined);
     };
-    for (const name of this.#list(join(this.#root, TRASH))) {
-      if (signal.aborted) break;
-      await clear(join(this.#root, TRASH, name));
-    }
-    await queue.onIdle();
-    return { removed };
+    for (const name of this.#list(join(this.#root, TRASH))) await clear(join(this.#root, TRASH, name));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

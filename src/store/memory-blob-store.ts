@@ -121,7 +121,7 @@ export function createMemoryBlobStore(): BlobStore {
       return inside;
     },
     needsSweep: () => false,
-    sweep: async () => ({ removed: 0 }),
+    sweep: async () => undefined,
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -20,7 +20,7 @@ const THIRD = `
 `;
 const GRID_SETS = "[{ gridSet: EPSG:4326 }, { gridSet: EPSG:900913 }, { gridSet: third }]";
 
-async function start(values: readonly string[] = ["s0", "s1"]): Promise<TestServer> {
+async function start(values: readonly string[] = ["s0", "s1"], more = ""): Promise<TestServer> {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(
@@ -30,7 +30,7 @@ async function start(values: readonly string[] = ["s0", "s1"]): Promise<TestServ
         { name: "ws:rivers" },
         { name: "other", extra: "parameterFilters: [{ type: regex, key: CQL_FILTER, default: '', regex: '.*' }]" },
       ],
-      THIRD,
+      THIRD + more,
     ),
   });
   return running.server;
@@ -72,7 +72,7 @@ test("one request removes an area from every grid set, format and parameter set,
   await expectExact(server);
   const again = await allEnded(server, await made(server, { ...all, ...box, type: "truncate" }));
   expect(again.map(({ tiles }) => tiles.deleted)).toEqual([0, 0, 0]);
-});
+}, 180_000);
 
 test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {
   const server = await start();
@@ -151,4 +151,20 @@ test("an estimate of the same body tells the sum and each job", async () => {
   const png = (await post(server, "estimate", { ...body, formats: ["image/png"], type: "reseed" })).json;
   expect(png.bytes).toBe((await usage(server)).total.bytes);
   expect(png.seconds).toBe(png.jobs.reduce((sum: number, one: { seconds: number }) => sum + one.seconds, 0));
+});
+
+test("many jobs are confirmed by what they come to together, and jobs over what exists count each their own", async () => {
+  const server = await start(["s0"], "jobs: { confirmTiles: 100 }\n");
+  const body = { layer: "ws:roads", gridSets: "*", zoomStop: 2 };
+  const large = await post(server, "jobs", body);
+  expect([large.status, large.json.code, large.json.tiles]).toEqual([409, "confirmation_needed", 105]);
+  expect(large.json.detail).toMatch(/^This would be 3 jobs of 105 tiles; /);
+  await allEnded(server, await made(server, { ...body, gridSets: ["EPSG:4326", "EPSG:900913"] }));
+  expect(await made(server, { ...body, confirm: true })).toHaveLength(3);
+  const again = { layer: "ws:roads", type: "reseed", formats: "*", zoomStop: 2, onlyExisting: true };
+  const totals = (await made(server, again)).map(({ format, tiles }) => [format, tiles.total]);
+  expect(totals).toEqual([
+    ["image/png", 42],
+    ["image/jpeg", 0],
+  ]);
 });

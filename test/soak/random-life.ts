@@ -12,6 +12,7 @@ import {
 import { scanStore } from "../support/store-scan.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
+import { chanceOf } from "./chance.ts";
 
 export interface Life {
   /** kill -9 so many times, at random moments. */
@@ -33,16 +34,7 @@ const WORLD = 20037508.342789244;
  * @throws when it does not
  */
 export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): Promise<void> {
-  let state = start;
-  const random = (n: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
-  const pick = <T>(from: readonly T[]): T => {
-    const one = from[random(from.length)];
-    if (one === undefined) throw new RangeError("nothing to pick from");
-    return one;
-  };
+  const { below: random, pick } = chanceOf(start);
   const upstream = await startUpstream();
   upstream.behaviour = drawNoise(12, 64);
   let server = await startServer({

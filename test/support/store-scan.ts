@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** All tiles in a data directory's store, by looking: what usage must equal. */
-export function scanStore(dataDir: string): { tiles: number; bytes: number; files: string[] } {
+/** All tiles in a data directory's store, or of one layer, by looking: what usage must equal. */
+export function scanStore(dataDir: string, layer = ""): { tiles: number; bytes: number; files: string[] } {
   const files: string[] = [];
   let bytes = 0;
   const walk = (directory: string, depth: number): void => {
@@ -18,7 +18,7 @@ export function scanStore(dataDir: string): { tiles: number; bytes: number; file
       }
     }
   };
-  walk(join(dataDir, "tiles"), 0);
+  walk(join(dataDir, "tiles", layer), 0);
   return { tiles: files.length, bytes, files };
 }
 

@@ -2,7 +2,7 @@ import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
 import {
-  DEFAULT_JPEG_QUALITY,
+  DEFAULT_ENCODING,
   drawsData,
   drawsSingleTiles,
   type GridSubset,
@@ -131,7 +131,8 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
       parameterFilters,
       problems: context.problems,
     }),
-    jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
+    jpegQuality: document.jpegQuality ?? DEFAULT_ENCODING.jpegQuality,
+    pngCompression: document.pngCompression ?? DEFAULT_ENCODING.pngCompression,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
     negativeCacheSeconds: document.negativeCacheSeconds ?? 0,

@@ -1,4 +1,5 @@
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { PNG_COMPRESSIONS } from "../../layer/layer.ts";
 import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
@@ -192,6 +193,7 @@ export const LayerSchema = strict({
   ),
   legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
+  pngCompression: optional(Type.Enum([...PNG_COMPRESSIONS])),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
@@ -246,6 +248,7 @@ export const JobsSchema = strict({
   outageLimitSeconds: optional(whole(0, MAX_SECONDS)),
   historyDays: optional(whole(0, 36_500)),
   historyJobs: optional(whole(1, 100_000_000)),
+  confirmTiles: optional(whole(0, Number.MAX_SAFE_INTEGER)),
 });
 
 export const CompatSchema = strict({

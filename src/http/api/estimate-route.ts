@@ -22,11 +22,15 @@ export function estimateResource({ operations, jobOptions }: ApiParts): Resource
           const { type } = "many" in asked ? asked.many.request : asked.request;
           if (type === "truncate") return refusalProblem(badField("type", "seed or reseed", type));
           if ("many" in asked) {
-            const many = await planMany(asked.many, catalogue, jobOptions());
-            return many.ok ? json(await operations.estimateAll(many.value.requests)) : refusalProblem(many.error);
+            const many = await planMany(asked.many, catalogue, { options: jobOptions(), nowMs: Date.now() });
+            if (!many.ok) return refusalProblem(many.error);
+            const all = await operations.estimateAll(many.value.requests);
+            return all.ok ? json(all.value) : refusalProblem(all.error);
           }
           const planned = planAsked(asked, catalogue, jobOptions());
-          return planned.ok ? json(await operations.estimate(planned.value)) : refusalProblem(planned.error);
+          if (!planned.ok) return refusalProblem(planned.error);
+          const estimated = await operations.estimate(planned.value);
+          return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
         },
       },
     },

@@ -10,6 +10,8 @@ export interface AskedJobs {
   readonly many: ManyRequest;
   /** Of all that was asked. */
   readonly digest: string;
+  /** Their size is meant, however large. */
+  readonly confirmed: boolean;
 }
 
 /** Entries of one list at most; what they come to is limited as the jobs are planned. */
@@ -41,7 +43,7 @@ function decodeMany(given: Given): Result<AskedJobs, Refusal> {
   // The document of one of the jobs, all but for what they differ by.
   const one = decodeJobDocument(Object.fromEntries(patterns === undefined ? common : common.set("layer", "*")));
   if (!one.ok) return one;
-  const { layer, request, digest } = one.value;
+  const { layer, request, digest, confirmed } = one.value;
   const sets = typeof parameterSets === "object" ? parameterSets.map((set) => [...set].sort()) : parameterSets;
   const many: ManyRequest = {
     request,
@@ -52,7 +54,7 @@ function decodeMany(given: Given): Result<AskedJobs, Refusal> {
     ...(parameterSets === undefined ? {} : { parameterSets }),
   };
   const asked = JSON.stringify([digest, many.layersAre, many.layers, gridSets, formats, sets]);
-  return ok({ many, digest: createHash("sha256").update(asked).digest("hex") });
+  return ok({ many, confirmed, digest: createHash("sha256").update(asked).digest("hex") });
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";

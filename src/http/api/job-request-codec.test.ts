@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeJobBody } from "./job-body-codec.ts";
+import { encodeJobDocument } from "./job-request-codec.ts";
 
 const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {
@@ -31,6 +32,66 @@ test("every field is read; null is the same as absent", () => {
   });
   expect(decode('{"layer":"a"}')).toMatchObject({ value: { request: { type: "seed", parameters: new Map() } } });
 });
+
+test("which tiles and how much may fail: other names, ages as they were written, and a confirmation that is no part of the request", () => {
+  const [first, second] = [
+    decode(
+      '{"layer":"a","type":"reseed","onlyExisting":true,"olderThan":"p7d","maxFailures":5,"maxFailurePercent":2.5}',
+    ),
+    decode(
+      '{"layer":"a","type":"reseed","onlyExisting":true,"olderThan":"P7D","totalFailuresBeforeAborting":5,"maxFailurePercent":2.5,"confirm":true}',
+    ),
+  ];
+  expect(first).toMatchObject({
+    value: {
+      confirmed: false,
+      request: {
+        onlyExisting: true,
+        olderThan: { kind: "age", text: "P7D" },
+        totalFailuresBeforeAborting: 5,
+        maxFailurePercent: 2.5,
+      },
+    },
+  });
+  expect(second).toMatchObject({ ok: true, value: { confirmed: true } });
+  expect(first.ok && second.ok && first.value.digest === second.value.digest).toBe(true);
+  expect(first.ok && "request" in first.value && encodeJobDocument(first.value)).toMatchObject({
+    onlyExisting: true,
+    olderThan: "P7D",
+  });
+  const plain = decode('{"layer":"a","onlyExisting":false,"confirm":false}');
+  expect(plain.ok && "request" in plain.value && Object.keys(plain.value.request)).toEqual(["type", "parameters"]);
+});
+
+test.each([
+  ['"onlyExisting":1', "onlyExisting: expected true or false, got 1"],
+  [
+    '"onlyExisting":true',
+    "type: expected reseed beside onlyExisting (a seed draws what is missing or has expired), got null",
+  ],
+  [
+    '"type":"truncate","olderThan":"P1D"',
+    'type: expected reseed beside olderThan (a truncate takes what is kept, whatever its age), got "truncate"',
+  ],
+  [
+    '"type":"reseed","olderThan":"7 days"',
+    'olderThan: expected a time such as 2026-11-01T00:00:00Z or an age such as P7D or PT12H, got "7 days"',
+  ],
+  [
+    '"maxFailures":1,"totalFailuresBeforeAborting":2',
+    "totalFailuresBeforeAborting: expected nothing beside maxFailures, got 2",
+  ],
+  ['"maxFailurePercent":0', "maxFailurePercent: expected a number greater than 0, 100 at most, got 0"],
+  ['"maxFailurePercent":"5"', 'maxFailurePercent: expected a number greater than 0, 100 at most, got "5"'],
+  ['"order":"hot"', 'order: expected one of by-zoom, depth-first, centre-out, got "hot"'],
+  ['"order":"centre-out","tiles":["0/0/0"]', 'order: expected by-zoom beside tiles, got "centre-out"'],
+  [
+    '"order":"depth-first","type":"reseed","onlyExisting":true',
+    'order: expected by-zoom beside onlyExisting, got "depth-first"',
+  ],
+  ['"order":"depth-first","type":"truncate"', 'order: expected nothing beside type truncate, got "depth-first"'],
+  ['"confirm":"yes"', 'confirm: expected true or false, got "yes"'],
+])("%s is refused", (fields, expected) => expect(refusal(`{"layer":"a",${fields}}`)).toBe(`bad_field ${expected}`));
 
 const SQUARE = "[[[0,0],[10,0],[10,10],[0,10],[0,0]]]";
 const SQUARE_WKT = "((0 0, 10 0, 10 10, 0 10, 0 0))";

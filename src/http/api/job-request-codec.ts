@@ -4,6 +4,14 @@ import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedReque
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
+import {
+  CHOICE_FIELDS,
+  confirmOf,
+  maxFailurePercentOf,
+  olderThanOf,
+  onlyExistingOf,
+  orderOf,
+} from "./choice-fields.ts";
 import { fieldsOf, type Given, isObject, note, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
@@ -12,6 +20,8 @@ export interface AskedJob {
   readonly request: SeedRequest;
   /** Of what was asked, whatever the order and the spacing of the fields. */
   readonly digest: string;
+  /** Its size is meant, however large. */
+  readonly confirmed: boolean;
 }
 
 /** Fields by which one request makes several jobs, and those for one that each of them takes the place of. */
@@ -41,6 +51,8 @@ const FIELDS = [
   "tileFailureRetryCount",
   "tileFailureRetryWaitTime",
   "totalFailuresBeforeAborting",
+  ...CHOICE_FIELDS,
+  "confirm",
 ];
 
 /** The document that asks for one job. */
@@ -52,13 +64,14 @@ export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
     if (given.fields.has(plural)) note(given, plural, `${singular}, as one job is asked for`);
   const layer = given.fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
   const request = requestOf(given);
+  const confirmed = confirmOf(given);
   const [problem] = given.problems;
   if (problem !== undefined || layer === undefined)
     return refuse(problem ?? badField("layer", "the name of a layer", null));
   const digest = createHash("sha256")
     .update(JSON.stringify([layer, { ...request, parameters: [...request.parameters].sort() }]))
     .digest("hex");
-  return ok({ layer, request, digest });
+  return ok({ layer, request, digest, confirmed });
 }
 
 /** The document that asks for a job; undefined fields are left out as it is written. */
@@ -76,6 +89,10 @@ export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "
   tileFailureRetryCount: request.tileFailureRetryCount,
   tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
   totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
+  maxFailurePercent: request.maxFailurePercent,
+  onlyExisting: request.onlyExisting,
+  olderThan: request.olderThan?.text,
+  order: request.order,
 });
 
 const boundsDocument = (bounds: Extent | undefined) =>
@@ -93,9 +110,14 @@ function requestOf(given: Given): SeedRequest {
   const threadCount = wholeOf(given, "threadCount", "a whole number");
   const tileFailureRetryCount = countOf(given, "tileFailureRetryCount");
   const tileFailureRetryWaitMs = countOf(given, "tileFailureRetryWaitTime");
-  const totalFailuresBeforeAborting = countOf(given, "totalFailuresBeforeAborting");
+  const totalFailuresBeforeAborting = failuresOf(given);
+  const maxFailurePercent = maxFailurePercentOf(given);
+  const type = typeOf(given);
+  const onlyExisting = onlyExistingOf(given, type);
+  const olderThan = olderThanOf(given, type);
+  const order = orderOf(given, type);
   return {
-    type: typeOf(given) ?? "seed",
+    type: type ?? "seed",
     ...(gridSetId === undefined ? {} : { gridSetId }),
     ...(srs === undefined || srs === 0 ? {} : { srs }),
     ...place,
@@ -108,6 +130,10 @@ function requestOf(given: Given): SeedRequest {
     ...(tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount }),
     ...(tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs }),
     ...(totalFailuresBeforeAborting === undefined ? {} : { totalFailuresBeforeAborting }),
+    ...(maxFailurePercent === undefined ? {} : { maxFailurePercent }),
+    ...(onlyExisting === undefined ? {} : { onlyExisting }),
+    ...(olderThan === undefined ? {} : { olderThan }),
+    ...(order === undefined ? {} : { order }),
   };
 }
 
@@ -128,6 +154,13 @@ function wholeOf(given: Given, name: string, expected: string, least = Number.MI
 function countOf(given: Given, name: string): number | undefined {
   const count = wholeOf(given, name, "a whole number, 0 or more (-1: the default)", -1);
   return count === -1 ? undefined : count;
+}
+
+/** `maxFailures` is another name for what the seed request of GeoWebCache calls `totalFailuresBeforeAborting`. */
+function failuresOf(given: Given): number | undefined {
+  if (!given.fields.has("maxFailures")) return countOf(given, "totalFailuresBeforeAborting");
+  exclude(given, "maxFailures", ["totalFailuresBeforeAborting"]);
+  return countOf(given, "maxFailures");
 }
 
 function boundsOf(given: Given): Extent | undefined {

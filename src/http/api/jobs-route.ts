@@ -67,12 +67,15 @@ async function submit(
 ): Promise<Result<SubmittedJob, Refusal>> {
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
+  const options = jobOptions();
+  const isAsked = !asked.confirmed && options.confirmTiles !== undefined;
+  const asking = isAsked ? { ...origin, mostTiles: options.confirmTiles } : origin;
   if ("many" in asked) {
-    const many = await planMany(asked.many, catalogue, jobOptions());
-    return many.ok ? operations.submitAll(many.value, origin) : many;
+    const many = await planMany(asked.many, catalogue, { options, nowMs: Date.now() });
+    return many.ok ? operations.submitAll(many.value, asking) : many;
   }
-  const planned = planAsked(asked, catalogue, jobOptions());
-  return planned.ok ? operations.submit(planned.value, origin) : planned;
+  const planned = planAsked(asked, catalogue, options);
+  return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
 /** A request held against its layer. */
@@ -83,7 +86,7 @@ export function planAsked(
 ): Result<JobRequest, Refusal> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return planSeed(request, layer, options, "gridSet");
+  return planSeed(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() });
 }
 
 /** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */

@@ -1,5 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
 import { pluralFields } from "./openapi-many.ts";
 
 /** 64 bits: exact integers on the wire. */
@@ -61,6 +62,7 @@ const job = object(
       type: ["object", "null"],
       properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
     },
+    ...choiceOfJob,
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
@@ -118,6 +120,7 @@ const jobRequest = {
     tileFailureRetryCount: nullable("integer"),
     tileFailureRetryWaitTime: nullable("integer"),
     totalFailuresBeforeAborting: nullable("integer"),
+    ...choiceProperties,
   },
 };
 
@@ -303,6 +306,7 @@ const problem = {
     status: { type: "integer" },
     detail: { type: "string" },
     code: { type: "string" },
+    tiles: { description: "Of a job that has to be confirmed", ...int64 },
   },
 };
 

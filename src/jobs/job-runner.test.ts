@@ -1,0 +1,191 @@
+import { afterEach, expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
+import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import { openDatabase } from "../state/database.ts";
+import { countRanges } from "./count-tiles.ts";
+import type { JobRequest } from "./job.ts";
+import { JobDesk } from "./job-desk.ts";
+import { emptyProgress } from "./job-progress.ts";
+import { JobRunner, type Work } from "./job-runner.ts";
+import { JobStore, jobMigrations } from "./job-store.ts";
+
+const catalogue = catalogueOf([layerNamed("a")]);
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+/** 16 tiles of zoom 2. */
+const ranges: JobRequest["ranges"] = [{ gridSet: "g", rects: [{ z: 2, minX: 0, minY: 0, maxX: 3, maxY: 3 }] }];
+const seed = jobRequest({ ranges, zoomStart: 2, zoomStop: 2 });
+
+let db = openDatabase(":memory:");
+afterEach(() => {
+  db.close();
+  db = openDatabase(":memory:");
+});
+
+/** A server's jobs; the next one reads what the one before has written, as after a kill. */
+function live(work: Work, maxRunningTasks = 4) {
+  db.migrate([jobMigrations]);
+  const jobs = new JobStore(db);
+  const persist = (also?: () => void): void => db.transaction(() => also?.());
+  const runner = new JobRunner({
+    jobs,
+    seeding: work,
+    truncation: work,
+    catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
+    options: () => ({
+      maxRunningTasks,
+      maxThreadCount: 4,
+      outageLimitSeconds: 1,
+      historyDays: 1,
+      historyJobs: 100,
+    }),
+    persist,
+    onRollback: (undo) => db.onRollback(undo),
+    beforeAbort: async () => undefined,
+    told: () => undefined,
+    announce: () => undefined,
+    now: Date.now,
+    log,
+  });
+  const desk = new JobDesk({
+    jobs,
+    runner,
+    catalogue: () => catalogue,
+    counter: nothingKept.counter,
+    persist,
+    forgotten: () => undefined,
+    now: Date.now,
+  });
+  const submit = (request: JobRequest): number =>
+    runner.submit({
+      request,
+      progress: emptyProgress(countRanges(request)),
+      origin: { by: null },
+      retryOf: null,
+      schedule: null,
+      hold: null,
+    }).jobId;
+  return { jobs, runner, desk, submit, persist };
+}
+
+/** Stops when it is let, however often it is told to. */
+function stubborn() {
+  let letGo = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const work: Work = {
+    async step(_job, _task, signal) {
+      begin();
+      await gone;
+      signal.throwIfAborted();
+      return true;
+    },
+  };
+  return { work, begun, letGo };
+}
+
+const turns = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+for (const type of ["seed", "truncate"] as const)
+  test(`a ${type} that was being cancelled when the server died is aborted after the start, by whom and why`, async () => {
+    const { work, begun, letGo } = stubborn();
+    const before = live(work);
+    const id = before.submit({ ...seed, type });
+    await begun;
+    const cancelled = before.desk.cancel(id, "ann");
+    const { runner } = live(work);
+    runner.start();
+    expect(runner.job(id)).toMatchObject({
+      state: "aborted",
+      outcome: "aborted",
+      reason: "cancelled",
+      abortedBy: "ann",
+      tiles: { stored: 0n },
+    });
+    letGo();
+    await cancelled;
+  });
+
+test("a job that had done everything when the server died is done after the start", async () => {
+  const { jobs, persist, submit } = live(stubborn().work);
+  const [whole, truncate] = [submit(seed), submit({ ...seed, type: "truncate" })];
+  persist(() => {
+    const stored = jobs.find(whole);
+    if (stored === undefined) throw new Error("the job was not kept");
+    const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: "10", failed: "6" }));
+    jobs.save({ ...stored, progress: { ...stored.progress, stored: "10", failed: "6", zooms } });
+    for (const task of [1, 2]) jobs.saveTask(task, "done", 16n);
+  });
+  const { runner } = live(stubborn().work);
+  runner.start();
+  expect(runner.job(whole)).toMatchObject({ state: "done", outcome: "done_with_failures", reason: null });
+  expect(runner.job(truncate)).toMatchObject({ state: "done", outcome: "done" });
+});
+
+test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
+  const { work, begun, letGo } = stubborn();
+  const { desk, runner, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const answers: string[] = [];
+  const told = (name: string) => () => void answers.push(name);
+  const first = desk.cancel(id, "ann");
+  const second = desk.cancel(id, "bob");
+  const paused = desk.pause(id, "bob");
+  const resumed = desk.unpause(id);
+  const all = runner.killScope("all", undefined, "cid");
+  const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
+  await turns();
+  expect(answers).toEqual([]);
+  letGo();
+  await Promise.all(waiting);
+  for (const answer of [await first, await second])
+    expect(answer).toMatchObject({ ok: true, value: { state: "aborted", reason: "cancelled", abortedBy: "ann" } });
+  for (const answer of [await paused, await resumed])
+    expect(answer).toMatchObject({ ok: false, error: { message: `Job ${id} has ended: aborted.` } });
+  expect(await all).toEqual([]);
+});
+
+test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {
+  const { work, begun, letGo } = stubborn();
+  const { desk, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const states: string[] = [];
+  const asked = ["ann", "bob"].map(async (by) => {
+    const answer = await desk.pause(id, by);
+    states.push(answer.ok ? `${answer.value.state} ${answer.value.paused}` : "refused");
+  });
+  await turns();
+  expect(states).toEqual([]);
+  letGo();
+  await Promise.all(asked);
+  expect(states).toEqual(["pending true", "pending true"]);
+});
+
+test("a list of the jobs of a state has none of another state, also while jobs yield their places", async () => {
+  let steps = 0;
+  const work: Work = {
+    async step() {
+      await turns();
+      return ++steps < 40;
+    },
+  };
+  const { runner, submit, persist } = live(work, 1);
+  for (let n = 0; n < 3; n++) submit(seed);
+  while (runner.list({ limit: 3, state: "done" }).length < 3) {
+    for (const state of ["pending", "running", "done"] as const) {
+      if (runner.needsSave) persist(() => runner.saveDirty());
+      expect(runner.list({ limit: 3, state }).filter((job) => job.state !== state)).toEqual([]);
+    }
+    await new Promise(setImmediate);
+  }
+  expect(steps).toBeGreaterThan(40);
+});

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
+import { layerNamed } from "../../test/support/layer.ts";
+import type { DrawGate } from "../cache/draw.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
+import { type Database, int, openDatabase, text } from "../state/database.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import type { JobRequest } from "./job.ts";
+import { Keeper } from "./keeper.ts";
+
+/* What a kill -9 at the worst moment leaves: a keeper whose database is gone from one statement to the next, and a second one. */
+
+const GRID_SET = "EPSG:900913";
+const tileSet = { layer: "a", gridSet: GRID_SET, format: "image/png", parametersId: "" };
+const WEST = { minX: -20_037_508, minY: -20_037_508, maxX: -1, maxY: 20_037_508 };
+/** 256 tiles. */
+const LEVEL = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+const common = { gridSet: GRID_SET, zoomStart: 4, zoomStop: 4, parameters: {}, parametersId: "" };
+const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], failureLimit: 1_000 });
+const truncate: JobRequest = { ...seed, type: "truncate", format: null };
+const truncateWest: JobRequest = {
+  ...truncate,
+  bounds: WEST,
+  ranges: [{ gridSet: GRID_SET, rects: [{ ...LEVEL, maxX: 7 }] }],
+};
+
+let directory = "";
+const keepers: Keeper[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-keeper-"));
+});
+afterEach(async () => {
+  // Those whose database is closed cannot write any more, and stop all the same.
+  await Promise.allSettled(keepers.splice(0).map((keeper) => keeper.close(0)));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Life {
+  readonly keeper: Keeper;
+  readonly db: Database;
+}
+
+/** `committed`: called after each transaction. `draw`: what becomes of each metatile. */
+function live(
+  store: BlobStore,
+  {
+    draw = "stored",
+    committed = () => undefined,
+  }: { draw?: "stored" | "failed"; committed?: (db: Database) => void } = {},
+): Life {
+  const real = openDatabase(join(directory, "state.db"));
+  let isBuilt = false;
+  const db: Database = {
+    ...real,
+    transaction(body) {
+      const value = real.transaction(body);
+      if (isBuilt) committed(real);
+      return value;
+    },
+  };
+  const gate: DrawGate = {
+    async draw({ rect }) {
+      if (draw === "failed") return { kind: "failed", failure: "http_status", message: "404", retryAfterMs: undefined };
+      for (let y = rect.minY; y <= rect.maxY; y++)
+        for (let x = rect.minX; x <= rect.maxX; x++) {
+          await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), () => true);
+          keeper.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }]);
+        }
+      return { kind: "stored", bytes: 9, unchanged: [] };
+    },
+    pause: async () => undefined,
+    resume: () => undefined,
+    forget: async () => undefined,
+    sweep: async () => undefined,
+    evicted: () => undefined,
+  };
+  const keeper = new Keeper({
+    db,
+    store,
+    gate,
+    catalogue: () => catalogueOf([layerNamed("a", { metatile: [2, 2] })]),
+    jobOptions: () => ({
+      maxRunningTasks: 4,
+      maxThreadCount: 4,
+      outageLimitSeconds: 1,
+      historyDays: 1,
+      historyJobs: 100,
+    }),
+    initialQuota: () => DEFAULT_QUOTA,
+    eviction: () => ({
+      highWaterPercent: 100,
+      lowWaterPercent: 90,
+      minFreeBytes: null,
+      minFreeInodes: null,
+      pins: [],
+      floors: [],
+    }),
+    sharedStore: () => false,
+    boot: "boot",
+    now: Date.now,
+    random: () => 0.5,
+    webhooks: () => [],
+    tell: () => undefined,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  isBuilt = true;
+  keepers.push(keeper);
+  keeper.start();
+  return { keeper, db: real };
+}
+
+async function submit({ keeper }: Life, request: JobRequest): Promise<number> {
+  const submitted = await keeper.submit(request, { by: null });
+  if (!submitted.ok) throw new Error(JSON.stringify(submitted.error));
+  return submitted.value.jobId;
+}
+
+const ended = ({ keeper }: Life, id: number) =>
+  vi.waitFor(async () => {
+    const job = await keeper.job(id);
+    if (job?.outcome === null || job === undefined) throw new Error("it has not ended");
+    return job;
+  }, 5_000);
+
+test("whenever the server is killed, the list of failed tiles is as long as the job's count of them", async () => {
+  const differences: string[] = [];
+  const life = live(createMemoryBlobStore(), {
+    draw: "failed",
+    committed(db) {
+      const jobs = db.prepare("SELECT id, progress FROM job").all();
+      for (const job of jobs) {
+        const { failed }: { failed: string } = JSON.parse(text(job, "progress"));
+        const row = db.prepare("SELECT count(*) AS listed FROM failed_tile WHERE job = ?").get(int(job, "id"));
+        if (row !== undefined && int(row, "listed") !== Number(failed))
+          differences.push(`${failed} counted, ${int(row, "listed")} listed`);
+      }
+    },
+  });
+  const job = await ended(life, await submit(life, seed));
+  expect(job).toMatchObject({ outcome: "done_with_failures", tiles: { total: 256n, failed: 256n } });
+  expect(differences).toEqual([]);
+});
+
+test("a truncate that is killed in the middle of its deletes tells in the end of all that it has deleted", async () => {
+  const store = createMemoryBlobStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  let deleted = 0;
+  const killed = new Promise<void>((resolve) => {
+    const { deleteRange } = store;
+    store.deleteRange = (scope, rect, listener, signal) =>
+      deleteRange(
+        scope,
+        rect,
+        {
+          willDelete: (tiles) => {
+            if (deleted < 50) return listener.willDelete(tiles);
+            first.db.close();
+            store.deleteRange = deleteRange;
+            resolve();
+            return Promise.reject(new Error("killed"));
+          },
+          onDeleted(tile) {
+            deleted++;
+            listener.onDeleted(tile);
+          },
+        },
+        signal,
+      );
+  });
+  const id = await submit(first, truncateWest);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 128n, deleted: 128n } });
+  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
+});
+
+test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
+  const store = createMemoryBlobStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  const { drop } = store;
+  const killed = new Promise<void>((resolve) => {
+    store.drop = () => {
+      first.db.close();
+      store.drop = drop;
+      resolve();
+      throw new Error("killed");
+    };
+  });
+  const id = await submit(first, truncate);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
+  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
+});

@@ -1,0 +1,215 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file-layout.ts";
+import type { JobJson } from "../support/server.ts";
+import { isWholePng } from "../support/store-scan.ts";
+import { versionOf } from "./dated-map.ts";
+import type { TileKey } from "./tile-keys.ts";
+
+/** What was asked for. */
+export interface Asked {
+  readonly layer: string;
+  readonly type: "seed" | "reseed" | "truncate";
+  readonly tiles: readonly TileKey[];
+  /** The job is over all of them, not over what another has left. */
+  readonly isWhole: boolean;
+  /** Of the map, when it was asked for. */
+  readonly version: number;
+}
+
+/** As the server shows it. */
+export interface ToldJob extends JobJson {
+  readonly layer: string;
+  readonly type: string;
+}
+
+/** A job that has been acknowledged. */
+export interface KnownJob {
+  readonly id: number;
+  readonly asked: Asked;
+  tasks: readonly number[];
+  /** What was told of it last; undefined: nothing. */
+  told: ToldJob | undefined;
+  /** Whether it is paused; undefined: there was no answer. */
+  held: boolean | undefined;
+  /** An end by an operator has been acknowledged; undefined: there was no answer. */
+  isKilled: boolean | undefined;
+}
+
+/** Answers of the server that runs now. */
+export interface Asker {
+  readonly dataDir: string;
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
+}
+
+const doneOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + tiles.failed + (tiles.deleted ?? 0);
+
+/**
+ * The book of a client who writes down whatever the server has acknowledged, and holds it against what it says later,
+ * through kills: no job and no tile lost, no id changed, no count taken back.
+ */
+export class JobAccount {
+  readonly #problem: (text: string) => void;
+  /** Layers of which nothing is ever deleted. */
+  readonly #kept: ReadonlySet<string>;
+  readonly open = new Map<number, KnownJob>();
+  readonly #ended = new Map<number, { readonly job: KnownJob; readonly text: string }>();
+  /** The highest ids before the last restart. */
+  #floor = { job: 0, task: 0 };
+  #highest = { job: 0, task: 0 };
+
+  constructor(kept: readonly string[], problem: (text: string) => void) {
+    this.#kept = new Set(kept);
+    this.#problem = problem;
+  }
+
+  restarted(): void {
+    this.#floor = { ...this.#highest };
+  }
+
+  knows(id: number): boolean {
+    return this.open.has(id) || this.#ended.has(id);
+  }
+
+  get size(): number {
+    return this.open.size + this.#ended.size;
+  }
+
+  /** All that was asked for on a layer. */
+  askedOn(layer: string): TileKey[] {
+    return [...this.open.values(), ...[...this.#ended.values()].map(({ job }) => job)]
+      .filter(({ asked }) => asked.layer === layer)
+      .flatMap(({ asked }) => asked.tiles);
+  }
+
+  /** An ended job of a layer, and what it was. */
+  endedJob(id: number): { readonly job: KnownJob; readonly text: string } | undefined {
+    return this.#ended.get(id);
+  }
+
+  acknowledge(id: number, asked: Asked): KnownJob {
+    const known = this.open.get(id) ?? this.#ended.get(id)?.job;
+    if (known !== undefined) return known;
+    if (id <= this.#floor.job)
+      this.#problem(`job ${id} is new and has an id of before the restart (${this.#floor.job})`);
+    this.#highest.job = Math.max(this.#highest.job, id);
+    const job: KnownJob = { id, asked, tasks: [], told: undefined, held: false, isKilled: false };
+    this.open.set(id, job);
+    return job;
+  }
+
+  /** Everything that has not ended is asked for, and held against what was told before. */
+  async look(asker: Asker): Promise<void> {
+    for (const job of [...this.open.values()]) {
+      const { status, text } = await asker.get(`/api/v1/jobs/${job.id}`);
+      if (status !== 200) {
+        this.#problem(`job ${job.id} has been acknowledged and is answered with ${status} ${text}`);
+        this.open.delete(job.id);
+        continue;
+      }
+      const now: ToldJob = JSON.parse(text);
+      this.#compare(job, now);
+      job.told = now;
+      await this.#lookAtFailures(job, now, asker);
+      if (now.outcome === null) continue;
+      this.open.delete(job.id);
+      this.#ended.set(job.id, { job, text });
+      await this.#lookAtEnd(job, now, asker);
+    }
+  }
+
+  /** An ended job stays as it is. */
+  async lookAgain(id: number, asker: Asker): Promise<void> {
+    const known = this.#ended.get(id);
+    if (known === undefined) return;
+    const { status, text } = await asker.get(`/api/v1/jobs/${id}`);
+    if (status !== 200 || text !== known.text)
+      this.#problem(`job ${id} had ended as ${known.text} and is now answered with ${status} ${text}`);
+    await this.#lookAtFailures(known.job, JSON.parse(known.text), asker);
+  }
+
+  async lookAtAll(asker: Asker): Promise<void> {
+    for (const id of this.#ended.keys()) await this.lookAgain(id, asker);
+  }
+
+  #compare(job: KnownJob, now: ToldJob): void {
+    const { asked, told, id } = job;
+    const problem = (text: string) =>
+      this.#problem(`job ${id}: ${text}; told before: ${JSON.stringify(told)}; now: ${JSON.stringify(now)}`);
+    if (now.layer !== asked.layer || now.type !== asked.type) problem(`it is no ${asked.type} of ${asked.layer}`);
+    if (told === undefined) {
+      job.tasks = now.tasks;
+      const first = Math.min(...now.tasks);
+      if (now.tasks.length === 0 || first <= this.#floor.task) problem(`tasks not above ${this.#floor.task}`);
+      this.#highest.task = Math.max(this.#highest.task, ...now.tasks);
+    } else {
+      if (JSON.stringify(told.tasks) !== JSON.stringify(now.tasks)) problem("its tasks have other ids");
+      if (asked.type !== "truncate" && told.tiles.total !== now.tiles.total) problem("its total has changed");
+      if (doneOf(now) < doneOf(told) || now.tiles.failed < told.tiles.failed) problem("counts were taken back");
+    }
+    if (asked.type !== "truncate" && asked.isWhole && now.tiles.total !== asked.tiles.length)
+      problem(`it is over ${asked.tiles.length} tiles`);
+    if (now.outcome === null) {
+      if (job.isKilled === true) problem("it had been ended by an operator");
+      if (job.held !== undefined && now.paused !== job.held)
+        problem(job.held ? "it was paused" : "nobody has paused it");
+    } else {
+      if (job.isKilled === true && now.outcome !== "aborted") problem("it had been ended by an operator");
+      if (job.held === true && job.isKilled === false) problem("it was paused and has ended");
+    }
+  }
+
+  async #lookAtFailures(job: KnownJob, now: ToldJob, asker: Asker): Promise<void> {
+    const { status, text } = await asker.get(`/api/v1/jobs/${job.id}/failures?limit=10000`);
+    const listed = status === 200 ? failuresOf(text) : [];
+    // Of a job at work there may be more by now.
+    const wrong = now.outcome === null ? listed.length < now.tiles.failed : listed.length !== now.tiles.failed;
+    const asked = new Set(job.asked.tiles);
+    if (wrong || new Set(listed).size !== listed.length || listed.some((key) => !asked.has(key)))
+      this.#problem(
+        `job ${job.id}: ${now.tiles.failed} failed, its list has ${listed.join(" ")}; ${JSON.stringify(now)}`,
+      );
+  }
+
+  async #lookAtEnd({ id, asked }: KnownJob, now: ToldJob, asker: Asker): Promise<void> {
+    const problem = (text: string) => this.#problem(`job ${id} has ended, ${text}: ${JSON.stringify(now)}`);
+    const { total, failed, stored, skipped } = now.tiles;
+    const zooms = now.zooms ?? [];
+    for (const name of ["total", "stored", "skipped", "failed", "deleted"] as const) {
+      const sum = zooms.reduce((n, { tiles }) => n + (tiles[name] ?? 0), 0);
+      if (sum !== (now.tiles[name] ?? 0)) problem(`its zooms add up to ${sum} ${name}`);
+    }
+    const isAborted = now.outcome === "aborted";
+    if (isAborted ? doneOf(now) > total : doneOf(now) !== total) problem("its counts do not add up");
+    if (!isAborted && (now.outcome === "done_with_failures") !== failed > 0)
+      problem("its outcome is not that of its counts");
+    if (isAborted === (now.reason === null)) problem("its reason is not that of its outcome");
+    if (asked.type === "truncate" || !this.#kept.has(asked.layer)) return;
+    const { text } = await asker.get(`/api/v1/jobs/${id}/failures?limit=10000`);
+    const bad = new Set(failuresOf(text));
+    const files = asked.tiles.filter((key) => !bad.has(key)).map((key) => fileOf(asker.dataDir, asked.layer, key));
+    const there = files.filter((file) => existsSync(file));
+    if (there.length < stored + skipped) problem(`only ${there.length} of its tiles are there`);
+    if (!isAborted && there.length < files.length) problem(`${files.length - there.length} of its tiles are missing`);
+    for (const file of there) {
+      if (!isWholePng(file)) problem(`${file} is no whole picture`);
+      else if (asked.type === "reseed" && !isAborted && asked.isWhole && (await versionOf(file)) < asked.version)
+        problem(`${file} is of version ${await versionOf(file)}, older than ${asked.version}`);
+    }
+  }
+}
+
+function failuresOf(text: string): TileKey[] {
+  const page: { failures: { z: number; x: number; y: number }[] } = JSON.parse(text);
+  return page.failures.map(({ z, x, y }) => `${z}/${x}/${y}`);
+}
+
+const fileOf = (dataDir: string, layer: string, key: TileKey): string => {
+  const [z = 0, x = 0, y = 0] = key.split("/").map(Number);
+  return join(
+    dataDir,
+    "tiles",
+    layer,
+    ...[zoomDirectory("EPSG:900913", z, ""), bucketDirectory(x, y, z), tileFile(x, y, z, "png")],
+  );
+};

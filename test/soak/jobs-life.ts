@@ -1,0 +1,495 @@
+import { rows, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+import { type Chance, chanceOf } from "./chance.ts";
+import { type DatedMap, startDatedMap } from "./dated-map.ts";
+import { type Asked, type Asker, JobAccount, type KnownJob, type ToldJob } from "./job-account.ts";
+import { boundsOf, fromTop, keyOfFile, type Rect, randomRect, type TileKey, tilesOf } from "./tile-keys.ts";
+
+export interface JobsLife {
+  /** kill -9 so many times, at random moments. */
+  readonly kills: number;
+  readonly seed: number;
+  readonly tell: (line: string) => void;
+}
+
+/** What the long form is judged by. */
+export interface LifeFigures {
+  readonly kills: number;
+  readonly jobs: number;
+  /** Pictures that were fetched again, of what is fetched once in a life without kills. */
+  readonly fetchedTwice: number;
+  readonly problems: readonly string[];
+}
+
+/** Seeds only, some of them over bad spots: what is counted is there for ever. */
+const KEPT = { layer: "kept", zooms: [8, 9] };
+/** Reseeds of one small place. */
+const REDRAWN = { layer: "redrawn", place: { z: 6, x: 20, y: 30, width: 8, height: 8 } };
+/** Filled and truncated in turns, with nothing else beside. */
+const CLEARED = { layer: "cleared", place: { z: 7, x: 40, y: 50, width: 14, height: 14 } };
+/** Everything at once. */
+const SWEPT = { layer: "swept", zoom: 5 };
+const CONNECTIONS = 4;
+/** All jobs come to rest after so many kills. */
+const LIFE = 10;
+const MOST_PROBLEMS = 20;
+
+/** A request that may have got through before a kill: nobody has seen its answer. */
+interface Unanswered {
+  readonly asked: Asked;
+  /** Sends it again, with the same Idempotency-Key; undefined: it has none. */
+  readonly again: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Operators who seed, reseed, truncate, pause, resume, retry and end jobs of all kinds, on a server that is killed at
+ * random moments. Whatever it has acknowledged must be true after each restart (`JobAccount`), and usage what the store
+ * holds; what the store holds must come from somewhere.
+ */
+export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
+  const map = await startDatedMap(KEPT.zooms);
+  const layers = [KEPT, REDRAWN, CLEARED, SWEPT].map(({ layer: name }) => ({
+    name,
+    connections: CONNECTIONS,
+    extra: "metatile: [2, 2]",
+  }));
+  const server = await startServer({
+    configuration: smallTiles(map.upstream.url, layers, "jobs: { maxRunningTasks: 6 }"),
+  });
+  const operators = new Operators(server, map, chanceOf(life.seed), life.tell);
+  try {
+    await operators.begin();
+    for (let kill = 1; kill <= life.kills && operators.problems.length < MOST_PROBLEMS; kill++) {
+      await operators.work();
+      await operators.kill();
+      if (kill % LIFE === 0 || kill === life.kills) await operators.rest(kill);
+    }
+    return {
+      kills: operators.kills,
+      jobs: operators.account.size,
+      fetchedTwice: operators.fetchedTwice(),
+      problems: operators.problems,
+    };
+  } finally {
+    await operators.server.close();
+    await map.upstream.close();
+  }
+}
+
+class Operators implements Asker {
+  server: TestServer;
+  readonly #map: DatedMap;
+  readonly #chance: Chance;
+  readonly #tell: (line: string) => void;
+  readonly problems: string[] = [];
+  readonly account = new JobAccount([KEPT.layer, REDRAWN.layer], (text) => this.#problem(text));
+  kills = 0;
+  /** Moments in which what was in flight may have been lost. */
+  #cuts = 0;
+  #keys = 0;
+  #unanswered: Unanswered[] = [];
+  /** The truncation that the layer `cleared` is under, and what the layer held before. */
+  #truncation:
+    | { job: KnownJob; readonly before: ReadonlySet<TileKey>; readonly scope: ReadonlySet<TileKey> }
+    | undefined;
+  #fill: KnownJob | undefined;
+  readonly #log: string[] = [];
+
+  constructor(server: TestServer, map: DatedMap, chance: Chance, tell: (line: string) => void) {
+    this.server = server;
+    this.#map = map;
+    this.#chance = chance;
+    this.#tell = tell;
+  }
+
+  get dataDir(): string {
+    return this.server.dataDir;
+  }
+
+  #note(line: string): void {
+    this.#log.push(line);
+    if (this.#log.length > 60) this.#log.shift();
+  }
+
+  #problem(text: string): void {
+    const told = `${text}\n    ${this.#log.slice(-12).join("\n    ")}`;
+    this.problems.push(told);
+    this.#tell(told);
+  }
+
+  // ---- asking
+
+  async get(path: string): Promise<{ status: number; text: string }> {
+    const response = await fetch(this.server.url + path);
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** Undefined: the connection broke. */
+  async #send(
+    method: string,
+    path: string,
+    body: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; text: string; jobId: number } | undefined> {
+    try {
+      const response = await fetch(this.server.url + path, { method, body, headers });
+      const jobId = Number(response.headers.get("x-job-id") ?? 0);
+      const answer = { status: response.status, text: await response.text(), jobId };
+      this.#note(`${method} ${path} ${body.slice(0, 160)} → ${answer.status} ${answer.text.slice(0, 60)}`);
+      return answer;
+    } catch {
+      this.#note(`${method} ${path} ${body.slice(0, 160)} → no answer`);
+      return undefined;
+    }
+  }
+
+  /** A request for a job, that is sent again with its key when there was no answer. */
+  async #keyed(path: string, body: string, asked: Asked): Promise<KnownJob | undefined> {
+    const headers = { "Idempotency-Key": `k${++this.#keys}` };
+    const once = async (): Promise<KnownJob | undefined> => {
+      const answer = await this.#send("POST", path, body, headers);
+      if (answer === undefined) return undefined;
+      if (answer.status === 409) return undefined;
+      if (answer.status !== 201) throw new Error(`${path} ${body}: ${answer.status} ${answer.text}`);
+      const made: ToldJob = JSON.parse(answer.text);
+      return this.account.acknowledge(made.id, asked);
+    };
+    const known = await once();
+    const lost = this.#log.at(-1)?.endsWith("no answer") ?? false;
+    if (lost) this.#unanswered.push({ asked, again: async () => void (await once()) });
+    return known;
+  }
+
+  /** The classic request of one rectangle. */
+  async #classic(asked: Asked, rect: Rect | undefined, zoom: number, more: object = {}): Promise<KnownJob | undefined> {
+    const bounds = rect === undefined ? {} : { bounds: { coords: { double: boundsOf(rect) } } };
+    const body = { gridSetId: "EPSG:900913", type: asked.type, zoomStart: zoom, zoomStop: zoom, ...bounds, ...more };
+    const answer = await this.#send(
+      "POST",
+      `/rest/seed/${asked.layer}.json`,
+      JSON.stringify({ seedRequest: { name: asked.layer, format: "image/png", ...body } }),
+    );
+    if (answer === undefined) {
+      this.#unanswered.push({ asked, again: undefined });
+      return undefined;
+    }
+    if (answer.status !== 200) throw new Error(`${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
+    return this.account.acknowledge(answer.jobId, asked);
+  }
+
+  /** The same by an area, two rectangles wide, or by a list. */
+  #chosen(asked: Asked, area: readonly Rect[] | "list", more: object = {}): Promise<KnownJob | undefined> {
+    const polygons =
+      area === "list"
+        ? { tiles: asked.tiles.map(fromTop) }
+        : {
+            area: `MULTIPOLYGON(${area
+              .map(boundsOf)
+              .map(([a, b, c, d]) => `((${a} ${b},${c} ${b},${c} ${d},${a} ${d},${a} ${b}))`)
+              .join(",")})`,
+            zoomStart: area[0]?.z,
+            zoomStop: area[0]?.z,
+          };
+    const body = { layer: asked.layer, type: asked.type, gridSet: "EPSG:900913", format: "image/png", ...polygons };
+    return this.#keyed("/api/v1/jobs", JSON.stringify({ ...body, ...more }), asked);
+  }
+
+  // ---- working
+
+  async begin(): Promise<void> {
+    const job = { layer: KEPT.layer, gridSet: "EPSG:900913", bounds: boundsOf(SCHEDULED), zoomStart: 8, zoomStop: 8 };
+    const body = JSON.stringify({ name: "yearly", cron: "@yearly", job: { ...job, ...FAILING } });
+    const answer = await this.#send("POST", "/api/v1/schedules", body);
+    if (answer?.status !== 201) throw new Error(`the schedule was answered with ${answer?.status} ${answer?.text}`);
+  }
+
+  async work(): Promise<void> {
+    const { below } = this.#chance;
+    this.#map.isSick = below(4) > 0;
+    for (let n = 1 + below(3); n > 0; n--) await this.#seedSome();
+    if (below(3) === 0) await this.#reseed();
+    if (below(2) === 0) await this.#sweepSome();
+    for (let n = below(4); n > 0; n--) await this.#act();
+    await this.#clearOrFill();
+  }
+
+  async #seedSome(): Promise<void> {
+    const { below, pick } = this.#chance;
+    const rect = randomRect(this.#chance, pick(KEPT.zooms), 6);
+    const { version } = this.#map;
+    const seedOf = (tiles: readonly TileKey[]): Asked => {
+      return { layer: KEPT.layer, type: "seed", tiles: [...new Set(tiles)], isWhole: true, version };
+    };
+    const threads = { threadCount: 1 + below(3), ...FAILING, totalFailuresBeforeAborting: pick([1000, 1000, 6]) };
+    switch (below(5)) {
+      case 0:
+        return void (await this.#chosen(seedOf(tilesOf(rect)), "list", threads));
+      case 1: {
+        const beside = { ...rect, x: rect.x ^ 32, width: 2 };
+        return void (await this.#chosen(seedOf([...tilesOf(rect), ...tilesOf(beside)]), [rect, beside], threads));
+      }
+      case 2: {
+        const answer = await this.#send("POST", "/api/v1/schedules/yearly/run", "");
+        const asked = seedOf(tilesOf(SCHEDULED));
+        if (answer === undefined) this.#unanswered.push({ asked, again: undefined });
+        else if (answer.status === 201) this.account.acknowledge(jobIdOf(answer.text), asked);
+        return;
+      }
+      default:
+        return void (await this.#classic(seedOf(tilesOf(rect)), rect, rect.z, threads));
+    }
+  }
+
+  async #reseed(): Promise<void> {
+    const { place } = REDRAWN;
+    const inside = randomRect(this.#chance, place.z, 6, 8);
+    const rect = { ...inside, x: inside.x + place.x, y: inside.y + place.y };
+    const version = ++this.#map.version;
+    const asked: Asked = { layer: REDRAWN.layer, type: "reseed", tiles: tilesOf(rect), isWhole: true, version };
+    const threads = { threadCount: 1 + this.#chance.below(3), tileFailureRetryCount: 1 };
+    await (this.#chance.below(2) === 0
+      ? this.#classic(asked, rect, rect.z, threads)
+      : this.#chosen(asked, "list", threads));
+  }
+
+  async #sweepSome(): Promise<void> {
+    const { below, pick } = this.#chance;
+    const rect = randomRect(this.#chance, SWEPT.zoom, 12);
+    const asked = (type: Asked["type"]): Asked => {
+      return { layer: SWEPT.layer, type, tiles: tilesOf(rect), isWhole: true, version: this.#map.version };
+    };
+    switch (below(6)) {
+      case 0:
+        return void (await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(SWEPT.layer)));
+      case 1:
+        return void (await this.#classic(asked("truncate"), below(2) === 0 ? rect : undefined, SWEPT.zoom));
+      case 2:
+        return void (await this.#chosen(asked("truncate"), pick<Rect[] | "list">([[rect], "list"])));
+      default:
+        return void (await this.#classic(asked(pick(["seed", "reseed"])), rect, SWEPT.zoom, { threadCount: 2 }));
+    }
+  }
+
+  /** What an operator does to jobs that are there. */
+  async #act(): Promise<void> {
+    const { below, pick } = this.#chance;
+    const open = [...this.account.open.values()].filter(({ asked }) => asked.layer !== CLEARED.layer);
+    if (open.length === 0) return;
+    const job = pick(open);
+    switch (below(9)) {
+      case 0:
+      case 1:
+        return this.#hold(job, "pause");
+      case 2:
+      case 3:
+      case 4:
+        return this.#hold(pick(open.filter(({ held }) => held !== false).concat(job)), "resume");
+      case 5:
+        return this.#cancel(job);
+      case 6: {
+        this.#cuts++;
+        const layer = pick([KEPT.layer, SWEPT.layer]);
+        const hit = open.filter(({ asked }) => asked.layer === layer);
+        for (const one of hit) one.isKilled = undefined;
+        const answer = await this.#send("POST", `/rest/seed/${layer}`, "kill_all=all");
+        // One that had ended before is no longer open to be told apart.
+        if (answer?.status === 200) for (const one of hit) await this.#isOver(one);
+        return;
+      }
+      default:
+        return this.#retry();
+    }
+  }
+
+  async #hold(job: KnownJob, action: "pause" | "resume"): Promise<void> {
+    this.#cuts++;
+    job.held = undefined;
+    const answer = await this.#send("POST", `/api/v1/jobs/${job.id}/${action}`, "");
+    if (answer?.status === 200) job.held = action === "pause";
+    else if (answer !== undefined) await this.#isOver(job);
+    if (answer?.status !== 200 || action === "resume") return;
+    const now: ToldJob = JSON.parse(answer.text);
+    if (!now.paused || now.state !== "pending") this.#problem(`a pause was answered with ${answer.text}`);
+  }
+
+  async #cancel(job: KnownJob): Promise<void> {
+    this.#cuts++;
+    job.isKilled = undefined;
+    const answer = await this.#send("POST", `/api/v1/jobs/${job.id}/cancel`, "");
+    if (answer?.status === 200) job.isKilled = true;
+    if (answer !== undefined) await this.#isOver(job);
+  }
+
+  /** Unless the kill comes first. */
+  async #isOver({ id }: KnownJob): Promise<void> {
+    const answer = await this.get(`/api/v1/jobs/${id}`).catch(() => undefined);
+    if (answer === undefined) return;
+    const now: ToldJob = JSON.parse(answer.text);
+    if (now.outcome === null) this.#problem(`job ${id} is said to be over: ${answer.text}`);
+  }
+
+  async #retry(): Promise<void> {
+    const known = this.account.endedJob(1 + this.#chance.below(Math.max(1, this.account.size)));
+    if (known === undefined || known.job.asked.layer !== KEPT.layer) return;
+    await this.#keyed(`/api/v1/jobs/${known.job.id}/retry`, "", { ...known.job.asked, isWhole: false });
+  }
+
+  /** The last of a round: the kill comes while it is at work. */
+  async #clearOrFill(): Promise<void> {
+    const { layer, place } = CLEARED;
+    const { below, pick } = this.#chance;
+    const isAtRest = [...this.account.open.values()].every(({ asked }) => asked.layer !== layer);
+    if (!isAtRest || this.#unanswered.some(({ asked }) => asked.layer === layer)) return;
+    const { version } = this.#map;
+    if (this.#fill === undefined) {
+      const asked: Asked = { layer, type: "seed", tiles: tilesOf(place), isWhole: true, version };
+      this.#fill = await this.#classic(asked, place, place.z, { threadCount: 3 });
+      return;
+    }
+    const before = new Set(this.#keysOf(layer));
+    const inside = randomRect(this.#chance, place.z, 14, 14);
+    const rect = { ...inside, x: inside.x + place.x, y: inside.y + place.y };
+    const beside = { ...rect, x: place.x, width: 1 };
+    const kind = pick(["level", "bounds", "area", "list", "mass"] as const);
+    const tiles = {
+      level: [...before],
+      mass: [...before],
+      bounds: tilesOf(rect),
+      list: tilesOf(rect).filter((_, n) => n % 3 > 0 || n === 0),
+      area: [...new Set([...tilesOf(rect), ...tilesOf(beside)])],
+    }[kind];
+    this.#fill = undefined;
+    if (kind === "mass") {
+      const answer = await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(layer));
+      if (answer?.status === 200 && this.#keysOf(layer).length > 0)
+        this.#problem("tiles are left by a mass truncation");
+      return;
+    }
+    const asked: Asked = { layer, type: "truncate", tiles, isWhole: true, version };
+    const noFormat = below(2) === 0 ? { format: null } : {};
+    const job = await (kind === "area"
+      ? this.#chosen(asked, [rect, beside], noFormat)
+      : kind === "list"
+        ? this.#chosen(asked, "list", noFormat)
+        : this.#classic(asked, kind === "bounds" ? rect : undefined, place.z, noFormat));
+    if (job !== undefined) this.#truncation = { job, before, scope: new Set(tiles) };
+  }
+
+  #keysOf(layer: string): TileKey[] {
+    return scanStore(this.dataDir, layer).files.flatMap((file) => keyOfFile(file)?.key ?? []);
+  }
+
+  // ---- killing
+
+  /** With something in flight, as often as not. */
+  async kill(): Promise<void> {
+    const { below, pick } = this.#chance;
+    const last = below(2) === 0 ? this.#act() : below(2) === 0 ? this.#seedSome() : undefined;
+    await new Promise((resolve) => setTimeout(resolve, pick([below(20), below(100), below(700)])));
+    this.#note(`kill ${++this.kills}`);
+    this.#cuts++;
+    const killed = this.server.kill("SIGKILL");
+    await last;
+    await killed;
+    this.server = await this.server.restart("SIGKILL");
+    this.account.restarted();
+    const unanswered = this.#unanswered;
+    this.#unanswered = [];
+    for (const { again } of unanswered) await again?.();
+    await this.#discover(unanswered.filter(({ again }) => again === undefined));
+    await this.account.look(this);
+    await this.account.lookAgain(1 + below(Math.max(1, this.account.size)), this);
+    this.#lookAtTruncation();
+  }
+
+  /** Jobs that nobody knows must be those of requests without an answer. */
+  async #discover(unanswered: readonly Unanswered[]): Promise<void> {
+    const left = [...unanswered];
+    const { text } = await this.get("/api/v1/jobs?limit=30");
+    const { jobs }: { jobs: ToldJob[] } = JSON.parse(text);
+    for (const { id, layer, type, tiles } of jobs.filter((job) => !this.account.knows(job.id))) {
+      const at = left.findIndex(
+        ({ asked }) =>
+          asked.layer === layer && asked.type === type && (type === "truncate" || asked.tiles.length === tiles.total),
+      );
+      const [found] = at < 0 ? [] : left.splice(at, 1);
+      if (found === undefined) this.#problem(`nobody has asked for job ${id}, ${type} of ${layer}`);
+      else this.account.acknowledge(id, found.asked);
+    }
+  }
+
+  #lookAtTruncation(): void {
+    const under = this.#truncation;
+    if (under === undefined || this.account.open.has(under.job.id)) return;
+    this.#truncation = undefined;
+    const { before, scope, job } = under;
+    const left = new Set(this.#keysOf(CLEARED.layer));
+    const gone = [...before].filter((key) => scope.has(key)).length;
+    const wrong = [...before].filter((key) => left.has(key) === scope.has(key));
+    if (wrong.length > 0)
+      this.#problem(`truncation ${job.id}: ${wrong.length} tiles are wrong: ${wrong.slice(0, 9).join(" ")}`);
+    const { total, deleted } = job.told?.tiles ?? { total: -1 };
+    if (total !== gone || deleted !== gone)
+      this.#problem(`truncation ${job.id} of ${gone} tiles: total ${total}, deleted ${deleted}`);
+  }
+
+  // ---- resting
+
+  /** Everything goes on until it has ended; then the books are closed. */
+  async rest(kill: number): Promise<void> {
+    for (const job of this.account.open.values()) if (job.held !== false) await this.#hold(job, "resume");
+    await until(
+      "everything has ended",
+      async () => ((await rows(this.server)).length === 0 ? true : undefined),
+      90_000,
+      this.server,
+    );
+    await this.account.look(this);
+    if (this.account.open.size > 0)
+      this.#problem(`no task is listed, and ${[...this.account.open.keys()]} have not ended`);
+    this.#lookAtTruncation();
+    if (kill % (LIFE * 5) === 0) await this.account.lookAtAll(this);
+    const counted = await usage(this.server);
+    const scan = scanStore(this.dataDir);
+    if (counted.total.tiles !== scan.tiles || counted.total.bytes !== scan.bytes)
+      this.#problem(`usage is ${JSON.stringify(counted.total)}, the store has ${scan.tiles} and ${scan.bytes} bytes`);
+    this.#lookForPhantoms(scan.files);
+    const most = this.#cuts * CONNECTIONS;
+    if (this.fetchedTwice() > most)
+      this.#problem(`${this.fetchedTwice()} pictures were fetched twice, at most ${most} may be`);
+    this.#tell(
+      `${kill} kills: ${this.account.size} jobs, ${scan.tiles} tiles, ${this.fetchedTwice()} pictures fetched twice`,
+    );
+  }
+
+  /** Of the layer that only seeds: metatiles of 2 x 2, of what was asked for. */
+  #lookForPhantoms(files: readonly string[]): void {
+    const metatile = (key: TileKey): string =>
+      key
+        .split("/")
+        .map((n, at) => (at === 0 ? n : Number(n) >> 1))
+        .join("/");
+    const known = new Set(this.account.askedOn(KEPT.layer).map(metatile));
+    const phantoms = files.filter((file) => {
+      const at = keyOfFile(file);
+      return at === undefined || (at.layer === KEPT.layer && !known.has(metatile(at.key)));
+    });
+    if (phantoms.length > 0) this.#problem(`nobody has asked for ${phantoms.slice(0, 9).join(" ")}`);
+  }
+
+  fetchedTwice(): number {
+    return KEPT.zooms.flatMap((z) => [...this.#map.answered(z).values()]).reduce((sum, times) => sum + times - 1, 0);
+  }
+}
+
+const SCHEDULED: Rect = { z: 8, x: 101, y: 77, width: 5, height: 4 };
+/** No retries: a bad spot is bad at once. */
+const FAILING = { tileFailureRetryCount: 0, totalFailuresBeforeAborting: 1000 };
+
+const MASS_TRUNCATE = (layer: string): string => `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`;
+
+function jobIdOf(text: string): number {
+  const { id }: { id: number } = JSON.parse(text);
+  return id;
+}
