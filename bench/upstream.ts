@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { picture } from "../test/support/upstream.ts";
 import { MapPictures } from "./map-pictures.ts";
 
@@ -10,7 +10,7 @@ import { MapPictures } from "./map-pictures.ts";
 const kind = process.argv[2] ?? "0";
 const maps = new MapPictures();
 let delayMs = 0;
-const server = createServer(async (incoming, response) => {
+async function answerTo(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://any");
   if (pathname === "/delay") {
     delayMs = Number(searchParams.get("ms"));
@@ -27,7 +27,9 @@ const server = createServer(async (incoming, response) => {
   };
   if (delayMs === 0) answer();
   else setTimeout(answer, delayMs);
-});
+}
+
+const server = createServer((incoming, response) => void answerTo(incoming, response));
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   if (typeof address === "object" && address !== null) console.log(`http://127.0.0.1:${address.port}/wms`);

@@ -96,15 +96,15 @@ test("a source is told which tile it draws, y from the bottom, but for a metatil
   expect(await asked(8, { ...one, minX: 2, maxX: 2 })).not.toHaveProperty("tile");
 });
 
-test("tiles that come out as they are kept are told so and left, or renewed where tiles expire; others are written", async () => {
+test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {
   await using store = createMemoryBlobStore();
-  const draw = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array) => {
+  const draw = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array, more: { renewed?: true } = {}) => {
     const [subset] = layer.gridSubsets;
     if (subset === undefined) throw new Error("no grid subset");
     const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: "image/png", parametersId: "" };
     const source: Source = { draw: async () => ({ kind: "encoded", bytes }), async [Symbol.asyncDispose]() {} };
     const { written } = await paint(
-      { tileSet, parameters: {}, rect: ROW, wanted },
+      { tileSet, parameters: {}, rect: ROW, wanted, ...more },
       { layer, subset, format: formatNamed("image/png"), source, store, ...undisturbed },
       new AbortController().signal,
     );
@@ -117,6 +117,11 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
     [1, undefined, false],
   ]);
   expect(await draw(expiring, null, half.bytes)).toEqual([
+    [0, "renewed", true],
+    [1, "renewed", true],
+  ]);
+  // An order may ask for it where they do not expire: a job by age has to know what it has looked at.
+  expect(await draw(plain, null, half.bytes, { renewed: true })).toEqual([
     [0, "renewed", true],
     [1, "renewed", true],
   ]);

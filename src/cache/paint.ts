@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
+import { type Extent, rectExtent, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
@@ -12,7 +12,6 @@ import { defaultValues } from "../layer/parameter-filter.ts";
 import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
-import type { WaitingUser } from "./painters.ts";
 
 export interface PaintedTile {
   readonly x: number;
@@ -25,6 +24,12 @@ export interface FirstTile {
   readonly tile: PaintedTile;
   /** Undefined: it was not to be kept. */
   readonly written: WrittenTile | undefined;
+}
+
+/** Somebody who misses a tile, and is told of it before the rest of the metatile is done, where there is a rest. */
+export interface WaitingUser {
+  readonly missed: TileIndex;
+  readonly tell: (first: FirstTile) => void;
 }
 
 export interface Painting {

@@ -1,8 +1,7 @@
-import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { DrawOrder } from "./draw.ts";
-import type { FirstTile, Painting } from "./paint.ts";
+import type { Painting, WaitingUser } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
@@ -32,12 +31,6 @@ export interface Painters {
   sweep(signal: AbortSignal): Promise<void>;
   /** @throws Error when a tile is no picture, or the painter died */
   compose(composition: Composition): Promise<Uint8Array>;
-}
-
-/** Somebody who misses a tile, and is told of it before the rest of the metatile is done, where there is a rest. */
-export interface WaitingUser {
-  readonly missed: TileIndex;
-  readonly tell: (first: FirstTile) => void;
 }
 
 /** What a painter answers to a question. */
