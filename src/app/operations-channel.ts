@@ -24,6 +24,10 @@ export function operationsOf(
       before();
       return answered(channel.call("submit", request, origin));
     },
+    submitAll(planned, origin) {
+      before();
+      return answered(channel.call("submitAll", planned, origin));
+    },
     keyed: (by, key) => answered(channel.call("keyed", by, key)),
     kill: (scope, layer, by) => answered(channel.call("kill", scope, layer, by)),
     killTask: (layer, taskId, by) => answered(channel.call("killTask", layer, taskId, by)),
@@ -55,6 +59,7 @@ export function operationsOf(
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
     estimate: (request) => answered(channel.call("estimate", request)),
+    estimateAll: (requests) => answered(channel.call("estimateAll", requests)),
     failedTiles: (id, after, limit) => answered(channel.call("failedTiles", id, after, limit)),
     jobMetrics: () => answered(channel.call("jobMetrics")),
     usage: (options) => answered(channel.call("usage", options)),

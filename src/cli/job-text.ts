@@ -55,6 +55,10 @@ export interface JobAnswer {
   readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
 }
 
+export interface JobsAnswer {
+  readonly jobs: readonly JobAnswer[];
+}
+
 export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
   outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
 const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
@@ -102,7 +106,7 @@ export const showProgress = (job: JobAnswer): string => `${progressText(job)}\n`
 export const acceptedText = (job: JobAnswer): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
-export const showJobs = ({ jobs }: { readonly jobs: readonly JobAnswer[] }): string =>
+export const showJobs = ({ jobs }: JobsAnswer): string =>
   jobs.length === 0
     ? "There are no such jobs.\n"
     : textTable(

@@ -11,6 +11,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["layers", async () => (await import("./layers-command.ts")).layersCommand()],
   ["seed", async () => (await import("./seed-command.ts")).seedCommand("seed")],
   ["reseed", async () => (await import("./seed-command.ts")).seedCommand("reseed")],
+  ["warm", async () => (await import("./warm-command.ts")).warmCommand()],
   ["truncate", async () => (await import("./truncate-command.ts")).truncateCommand()],
   ["truncations", async () => (await import("./truncation-commands.ts")).truncationsCommand()],
   ["undo", async () => (await import("./truncation-commands.ts")).undoCommand()],

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { askingCommand } from "./answer.ts";
-import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
+import { type FollowFlags, tellMade } from "./follow-job.ts";
 import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
 import {
   addAgeFlags,
@@ -8,6 +8,8 @@ import {
   addRangeFlags,
   type ChoiceFlags,
   choiceFields,
+  LAYERS,
+  layerFields,
   MOST_THREADS,
   parseWhole,
   type RangeFlags,
@@ -24,16 +26,18 @@ interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, 
 /** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: draw what is missing, or everything. */
 export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "draws the tiles that are missing or expired" : "draws every tile anew";
-  const command = addRangeFlags(askingCommand(type, `${what}; a job of a running server`).argument("<layer>"));
+  const command = addRangeFlags(
+    askingCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
+  );
   if (type === "reseed")
     addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
   return addConfirmFlag(addTermsFlags(addDrawingFlags(command)))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
-    .action(async (layer: string, flags: SeedFlags) => {
+    .action(async (layers: readonly string[], flags: SeedFlags) => {
       const client = new ServerClient(flags);
       const how = { threadCount: flags.threads, ...termsFields(flags), supersede: flags.supersede };
-      const request = { layer, type, ...rangeFields(flags), ...choiceFields(flags), ...how };
-      await tellMadeJob(await makeJob(request, flags, client), flags, client);
+      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      await tellMade(await makeJob(request, flags, client), flags, client);
     });
 }

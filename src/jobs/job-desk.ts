@@ -6,11 +6,13 @@ import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
 import type { JobCounter } from "./job-counter.ts";
+import type { JobCounts } from "./job-counts.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
 import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { planRetry } from "./plan-retry.ts";
 import type { RunWindows } from "./run-windows.ts";
 
@@ -31,13 +33,15 @@ const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
   message: `Job ${id} has ended: ${outcome ?? state}.`,
 });
 
-const unconfirmed = (tiles: bigint, most: number): Refusal => ({
+const unconfirmed = (tiles: bigint, most: number, jobs: number): Refusal => ({
   code: "confirmation_needed",
-  message: `This would be a job of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
+  message: `This would be ${jobs === 1 ? "a job" : `${jobs} jobs`} of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
   tiles,
 });
 
-/** What operators ask of one job. */
+const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
+
+/** What operators ask of jobs. */
 export class JobDesk {
   readonly #parts: JobDeskParts;
 
@@ -46,26 +50,44 @@ export class JobDesk {
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const counted = await this.#parts.counter.count(request);
-    if (!counted.ok) return counted;
-    const totals = counted.value;
-    const { total } = totals.sum;
-    if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && total === 0n)
-      return refuse(badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it"));
-    // A job that the key has made is the answer, whatever it would need now.
+    return this.submitAll({ requests: [request], empty: "refused" }, origin);
+  }
+
+  async submitAll({ requests, empty }: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    const made: Omit<NewJob, "hold">[] = [];
+    // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
+    const counted = new Map<JobRequest["ranges"], JobCounts>();
+    let total = 0n;
+    for (const request of requests) {
+      const shared = request.onlyExisting === true ? undefined : counted.get(request.ranges);
+      const totals = shared === undefined ? await this.#parts.counter.count(request) : ok(shared);
+      if (!totals.ok) return totals;
+      counted.set(request.ranges, totals.value);
+      const tiles = totals.value.sum.total;
+      if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && tiles === 0n) {
+        if (empty === "left out") continue;
+        return refuse(noTile);
+      }
+      total += tiles;
+      // The key of the request is that of its first job.
+      made.push({
+        request,
+        progress: emptyProgress(totals.value),
+        origin: made.length === 0 ? origin : { by: origin.by },
+        retryOf: null,
+        schedule: null,
+      });
+    }
+    if (made.length === 0) return refuse(noTile);
+    // Jobs that the key has made are the answer, whatever they would need now.
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
     if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
-      return refuse(unconfirmed(total, origin.mostTiles));
-    const submitted = this.#submit({
-      request,
-      progress: emptyProgress(totals),
-      origin,
-      retryOf: null,
-      schedule: null,
-    });
+      return refuse(unconfirmed(total, origin.mostTiles, made.length));
+    const submitted = this.#submit(made, origin);
     // Once the answer is sent they do no more.
-    if (submitted.ok && !submitted.value.known) await this.#parts.runner.supersede(submitted.value.jobId);
+    if (submitted.ok && !submitted.value.known)
+      await Promise.all(submitted.value.jobIds.map((id) => this.#parts.runner.supersede(id)));
     return submitted;
   }
 
@@ -79,10 +101,10 @@ export class JobDesk {
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
-  #submit(job: Omit<NewJob, "hold">): Result<SubmittedJob, Refusal> {
+  #submit(made: readonly Omit<NewJob, "hold">[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
     const { runner, windows } = this.#parts;
-    const { by, key } = job.origin;
-    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(runner.submit(windows.begun(job)));
+    const known = key === undefined ? undefined : this.keyed(by, key);
+    return known ?? ok(runner.submitAll(made.map((job) => windows.begun(job))));
   }
 
   keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
@@ -93,7 +115,8 @@ export class JobDesk {
         code: "key_reused",
         message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
       });
-    return ok({ jobId: found.jobId, taskIds: this.#parts.runner.job(found.jobId)?.tasks ?? [], known: true });
+    const { jobId, others } = found;
+    return ok({ jobId, jobIds: [jobId, ...others], taskIds: this.#parts.runner.job(jobId)?.tasks ?? [], known: true });
   }
 
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
@@ -173,7 +196,7 @@ export class JobDesk {
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
-    return this.#submit({ request, progress, origin, retryOf: id, schedule: null });
+    return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 
   failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {

@@ -130,37 +130,59 @@ export class JobRunner {
 
   /** `also`: written in the same transaction. */
   submit(made: NewJob, also?: (jobId: number) => void): SubmittedJob {
-    const { jobs, now, persist, announce } = this.#parts;
-    const { request, progress, origin, retryOf, schedule, hold } = made;
-    let ids = { jobId: 0, taskIds: [] as readonly number[] };
+    return this.submitAll([made], also);
+  }
+
+  /** All of them or none, the key with the first. `also`: called with the first, in the same transaction. */
+  submitAll(made: readonly NewJob[], also?: (jobId: number) => void): SubmittedJob {
+    const { jobs, now, persist } = this.#parts;
+    const accepted: StoredJob[] = [];
     const nowMs = now();
-    const stored = (): StoredJob => ({
-      id: ids.jobId,
+    persist(() => {
+      for (const job of made) accepted.push(this.#insert(job, nowMs));
+      const [first, ...others] = accepted.map(({ id }) => id);
+      if (first === undefined) return;
+      jobs.addTogether(first, others);
+      also?.(first);
+    });
+    const [first] = accepted;
+    if (first === undefined) throw new RangeError("there is no job to submit");
+    for (const stored of accepted)
+      this.#untold.add(this.#add(stored, this.#parts.catalogue().layers.get(stored.request.layer), false));
+    this.tell();
+    // After the answer: the first look at the list shows every task as it was accepted.
+    setImmediate(() => this.#deal());
+    return {
+      jobId: first.id,
+      jobIds: accepted.map(({ id }) => id),
+      taskIds: accepted.flatMap(({ tasks }) => tasks.map(({ id }) => id)),
+      known: false,
+    };
+  }
+
+  /** Inside a transaction. */
+  #insert(made: NewJob, nowMs: number): StoredJob {
+    const { jobs, announce } = this.#parts;
+    const { request, progress, origin, retryOf, schedule, hold } = made;
+    const { jobId, taskIds } = jobs.insert(made, nowMs);
+    const stored: StoredJob = {
+      id: jobId,
       state: "pending",
       request,
       progress,
       createdMs: nowMs,
       startedMs: null,
       endedMs: null,
-      tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+      tasks: taskIds.map((id) => ({ id, state: "live", processed: 0n })),
       paused: hold === "held",
       createdBy: origin.by,
       retryOf,
       schedule,
       hold,
       terms: request.terms ?? STANDARD_TERMS,
-    });
-    persist(() => {
-      ids = jobs.insert(made, nowMs);
-      announce("pending", request.layer, () => viewOf({ ...stored(), taskIds: ids.taskIds }, undefined));
-      also?.(ids.jobId);
-    });
-    const job = this.#add(stored(), this.#parts.catalogue().layers.get(request.layer), false);
-    this.#untold.add(job);
-    this.tell();
-    // After the answer: the first look at the list shows every task as it was accepted.
-    setImmediate(() => this.#deal());
-    return { ...ids, known: false };
+    };
+    announce("pending", request.layer, () => viewOf({ ...stored, taskIds }, undefined));
+    return stored;
   }
 
   rows(layer: string | undefined): TaskRow[] {

@@ -44,6 +44,9 @@ export const jobMigrations: Migrations = {
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
     // Null: the standard ones.
     "ALTER TABLE job ADD COLUMN terms TEXT;",
+    // A key lives as long as the first job of its request, which has it in job_key; these are the others.
+    `CREATE TABLE job_together (job INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+     CREATE INDEX job_together_first ON job_together (first);`,
   ],
 };
 
@@ -163,10 +166,22 @@ export class JobStore {
       );
   }
 
-  /** The job that an account's key has made, and of what it was the digest. */
-  keyed(by: string | null, { key }: IdempotencyKey): { jobId: number; digest: string } | undefined {
+  /** The jobs that an account's key has made, and of what it was the digest. */
+  keyed(
+    by: string | null,
+    { key }: IdempotencyKey,
+  ): { jobId: number; others: readonly number[]; digest: string } | undefined {
     const row = this.#db.prepare("SELECT job, digest FROM job_key WHERE account = ? AND key = ?").get(by ?? "", key);
-    return row === undefined ? undefined : { jobId: int(row, "job"), digest: text(row, "digest") };
+    if (row === undefined) return undefined;
+    const jobId = int(row, "job");
+    const others = this.#db.prepare("SELECT job FROM job_together WHERE first = ? ORDER BY job").all(jobId);
+    return { jobId, others: others.map((other) => int(other, "job")), digest: text(row, "digest") };
+  }
+
+  /** Jobs that one request has made with another one. */
+  addTogether(first: number, others: readonly number[]): void {
+    const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
+    for (const job of others) add.run(job, first);
   }
 
   saveTask(id: number, state: StoredTask["state"], processed: bigint): void {
@@ -239,6 +254,10 @@ export class JobStore {
       wheres.push(`${column} = ?`);
       values.push(value);
     }
+    if (filter.ids !== undefined) {
+      wheres.push("id IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.ids));
+    }
     if (filter.after !== undefined) {
       wheres.push("id < ?");
       values.push(filter.after);
@@ -268,6 +287,8 @@ export class JobStore {
       ["failed_tile", "job"],
       ["job_key", "job"],
       ["job_selection", "job"],
+      ["job_together", "job"],
+      ["job_together", "first"],
       ["job", "id"],
     ] as const) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);

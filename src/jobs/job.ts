@@ -68,6 +68,8 @@ export interface IdempotencyKey {
 /** What a request became. `known`: its key had made the job before. */
 export interface SubmittedJob {
   readonly jobId: number;
+  /** All that the request has made, the first among them; of a known one those that are still kept. */
+  readonly jobIds: readonly number[];
   readonly taskIds: readonly number[];
   readonly known: boolean;
 }
@@ -199,6 +201,7 @@ export interface JobFilter {
   readonly type?: JobType;
   /** Made by the schedule of this name. */
   readonly schedule?: string;
+  readonly ids?: readonly number[];
   readonly limit: number;
   /** Only jobs with a smaller id: the last one of the page before. */
   readonly after?: number;

@@ -19,7 +19,8 @@ import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { type DropTargetSources, pyramidsOf } from "./drop-targets.ts";
 import { Drops, dropMigrations } from "./drops.ts";
-import { type EstimateView, estimate } from "./estimate.ts";
+import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
+import { type EstimatesView, estimateMany } from "./estimate-many.ts";
 import type {
   IdempotencyKey,
   JobEvent,
@@ -43,6 +44,7 @@ import type { MassTruncationOperations } from "./mass-truncation.ts";
 import { MassTruncationDesk } from "./mass-truncation-desk.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { Reclaim } from "./reclaim.ts";
 import { RunWindows } from "./run-windows.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
@@ -414,6 +416,10 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
     return this.#desk.submit(request, origin);
   }
 
+  async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    return this.#desk.submitAll(planned, origin);
+  }
+
   async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
     return this.#desk.keyed(by, key);
   }
@@ -462,19 +468,37 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
 
   async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
     await this.#recounted();
+    const estimated = await this.#estimated(request);
+    return estimated.ok ? ok(estimated.value.view) : estimated;
+  }
+
+  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
+    await this.#recounted();
+    const parts = [];
+    for (const request of requests) {
+      const estimated = await this.#estimated(request);
+      if (!estimated.ok) return estimated;
+      parts.push({ request, estimated: estimated.value });
+    }
+    return ok(estimateMany(parts, this.#estimateSources()));
+  }
+
+  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
     const { layer } = request;
     const totals = await this.#counter.count(request);
     if (!totals.ok) return totals;
-    const view = estimate(request, {
+    const estimated = estimate(request, {
+      ...this.#estimateSources(),
       totals: totals.value,
-      ledger: this.#ledger,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),
-      quota: this.#quota.current,
-      freeBytes: this.#parts.store.room().freeBytes,
       jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
-    return ok(view);
+    return ok(estimated);
+  }
+
+  #estimateSources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
+    return { ledger: this.#ledger, quota: this.#quota.current, freeBytes: this.#parts.store.room().freeBytes };
   }
 
   #isCounted(layer: string): boolean {

@@ -5,6 +5,7 @@ import type { Result } from "../lib/result.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { SimulationView, WhatIf } from "../quota/what-if.ts";
 import type { EstimateView } from "./estimate.ts";
+import type { EstimatesView } from "./estimate-many.ts";
 import type {
   IdempotencyKey,
   JobFilter,
@@ -20,6 +21,7 @@ import type { FailedTilePage } from "./job-store.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import type { SchedulePlan, ScheduleView } from "./schedule.ts";
 import type { WebhookMetrics } from "./webhooks.ts";
 
@@ -114,6 +116,8 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
+  /** All of them or none. */
+  submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
   /** The job that an account's key has made; undefined: none. Refused when the key stands for another request. */
   keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined>;
   /** `by`: the account that asks; null: the interface is open. */
@@ -137,6 +141,8 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   job(id: number): Promise<JobView | undefined>;
   /** What a seed or reseed would come to. */
   estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
+  /** What several would come to together. */
+  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */

@@ -15,6 +15,8 @@ export interface AskedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
   /** EPSG code; "grid_set": that of the grid set. */
   readonly srs: number | "grid_set";
+  /** It was given as these bounds, in that CRS. */
+  readonly bounds?: Extent;
 }
 
 /** A tile as XYZ has it: y from the **top**. */

@@ -26,6 +26,8 @@ export interface Refusal {
   readonly message: string;
   /** Set where more is told of a field than its reader knows. */
   readonly field?: "bounds";
+  /** Set where the request is sound, but nothing of the layer lies in it: of many it may be left out for that. */
+  readonly isNothingThere?: true;
   /** How many tiles it is about, where that is what it is refused for. */
   readonly tiles?: bigint;
   readonly details?: readonly string[];

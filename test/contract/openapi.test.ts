@@ -80,6 +80,7 @@ import { DefaultService } from "./services/DefaultService";
 async function main(): Promise<void> {
   const request: JobRequest = { layer: "ws:roads", type: JobRequest.type.SEED, zoomStart: 0, zoomStop: 12, threadCount: 2 };
   const made = await DefaultService.createJob({ requestBody: request, idempotencyKey: "generated" });
+  if (!("id" in made)) throw new Error("several jobs");
   let now = await DefaultService.getJob({ id: made.id });
   while ((now.tiles.stored ?? 0) === 0) now = await DefaultService.getJob({ id: made.id, wait: 1 });
   const listed = await DefaultService.listJobs({ layer: "ws:roads" });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { decodeJobRequest, encodeJobDocument } from "./job-request-codec.ts";
+import { decodeJobBody } from "./job-body-codec.ts";
+import { encodeJobDocument } from "./job-request-codec.ts";
 
-const decode = (text: string) => decodeJobRequest(new TextEncoder().encode(text));
+const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {
   const decoded = decode(text);
   return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
@@ -54,9 +55,12 @@ test("which tiles and how much may fail: other names, ages as they were written,
   });
   expect(second).toMatchObject({ ok: true, value: { confirmed: true } });
   expect(first.ok && second.ok && first.value.digest === second.value.digest).toBe(true);
-  expect(first.ok && encodeJobDocument(first.value)).toMatchObject({ onlyExisting: true, olderThan: "P7D" });
+  expect(first.ok && "request" in first.value && encodeJobDocument(first.value)).toMatchObject({
+    onlyExisting: true,
+    olderThan: "P7D",
+  });
   const plain = decode('{"layer":"a","onlyExisting":false,"confirm":false}');
-  expect(plain.ok && Object.keys(plain.value.request)).toEqual(["type", "parameters"]);
+  expect(plain.ok && "request" in plain.value && Object.keys(plain.value.request)).toEqual(["type", "parameters"]);
 });
 
 test.each([
@@ -99,7 +103,8 @@ const ring = [
 ];
 const areaOf = (fields: string): unknown => {
   const decoded = decode(`{"layer":"a",${fields}}`);
-  return decoded.ok ? decoded.value.request.area : decoded.error.message;
+  if (!decoded.ok) return decoded.error.message;
+  return "request" in decoded.value ? decoded.value.request.area : undefined;
 };
 const polygon = `{"type":"Polygon","coordinates":${SQUARE}}`;
 
@@ -197,6 +202,30 @@ test.each([
   ["[]", "malformed body: expected a JSON object with the fields of a job, got []"],
 ])("%s is refused with the field and the value", (text, expected) => {
   expect(refusal(text)).toBe(expected);
+});
+
+test("bounds in a CRS of their own are an area, with corners in between", () => {
+  expect(areaOf('"bounds":[-180,-10,180,20],"boundsCrs":"EPSG:4326"')).toEqual({
+    polygons: [
+      [
+        [
+          [-180, -10],
+          [0, -10],
+          [180, -10],
+          [180, 20],
+          [0, 20],
+          [-180, 20],
+        ],
+      ],
+    ],
+    srs: 4326,
+    bounds: { minX: -180, minY: -10, maxX: 180, maxY: 20 },
+  });
+  expect(areaOf('"boundsCrs":4326')).toBe("boundsCrs: expected bounds beside it, got 4326");
+  expect(areaOf('"bounds":[0,0,1,1],"boundsCrs":"wgs84"')).toBe(
+    'boundsCrs: expected an EPSG code, such as EPSG:4326, got "wgs84"',
+  );
+  expect(areaOf('"bounds":[0,0,0,1],"boundsCrs":4326')).toMatch(/^bounds: expected minx, .* got \[0,0,0,1\]$/);
 });
 
 test("what is not JSON is refused with what the parser says", () => {

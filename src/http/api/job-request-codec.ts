@@ -3,7 +3,7 @@ import type { Extent } from "../../grid/grid-set.ts";
 import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { decodeArea, decodeTiles } from "./area-fields.ts";
+import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
 import {
   CHOICE_FIELDS,
   confirmOf,
@@ -13,7 +13,7 @@ import {
   orderOf,
 } from "./choice-fields.ts";
 import { supersedeOf, TERM_FIELDS, termsDocument, termsOf } from "./job-terms-codec.ts";
-import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
+import { fieldsOf, type Given, isObject, note, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
 export interface AskedJob {
@@ -25,7 +25,16 @@ export interface AskedJob {
   readonly confirmed: boolean;
 }
 
+/** Fields by which one request makes several jobs, and those for one that each of them takes the place of. */
+export const PLURALS = {
+  layers: ["layer"],
+  gridSets: ["gridSet", "srs"],
+  formats: ["format"],
+  parameterSets: ["parameters"],
+} as const;
+
 const FIELDS = [
+  ...Object.keys(PLURALS),
   "layer",
   "type",
   "gridSet",
@@ -33,6 +42,7 @@ const FIELDS = [
   "format",
   "parameters",
   "bounds",
+  "boundsCrs",
   "area",
   "areaCrs",
   "tiles",
@@ -48,17 +58,13 @@ const FIELDS = [
   "supersede",
 ];
 
-/** The body of a POST to `/api/v1/jobs`: strict JSON. */
-export function decodeJobRequest(body: Uint8Array): Result<AskedJob, Refusal> {
-  const document = parseObject(body, "job");
-  return document.ok ? decodeJobDocument(document.value) : document;
-}
-
-/** The same, read already. */
+/** The document that asks for one job. */
 export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
   const fields = fieldsOf(document, FIELDS);
   if (!fields.ok) return fields;
   const given = fields.value;
+  for (const [plural, [singular]] of Object.entries(PLURALS))
+    if (given.fields.has(plural)) note(given, plural, `${singular}, as one job is asked for`);
   const layer = given.fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
   const request = requestOf(given);
   const confirmed = confirmOf(given);
@@ -100,8 +106,7 @@ const boundsDocument = (bounds: Extent | undefined) =>
 function requestOf(given: Given): SeedRequest {
   const gridSetId = textOf(given, "gridSet");
   const srs = wholeOf(given, "srs", "an EPSG code, a whole number", 0);
-  const bounds = boundsOf(given);
-  const area = areaOf(given);
+  const place = placeOf(given);
   const tiles = tilesOf(given);
   const zoomStart = wholeOf(given, "zoomStart", "a whole number");
   const zoomStop = wholeOf(given, "zoomStop", "a whole number");
@@ -120,14 +125,13 @@ function requestOf(given: Given): SeedRequest {
     type: type ?? "seed",
     ...(gridSetId === undefined ? {} : { gridSetId }),
     ...(srs === undefined || srs === 0 ? {} : { srs }),
-    ...(bounds === undefined ? {} : { bounds }),
-    ...(area === undefined ? {} : { area }),
+    ...place,
     ...(tiles === undefined ? {} : { tiles }),
     ...(zoomStart === undefined ? {} : { zoomStart }),
     ...(zoomStop === undefined ? {} : { zoomStop }),
     ...(format === undefined ? {} : { format }),
     ...(threadCount === undefined ? {} : { threadCount }),
-    parameters: parametersOf(given),
+    parameters: parametersIn(given.fields.get("parameters") ?? {}) ?? noteParameters(given),
     ...(tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount }),
     ...(tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs }),
     ...(totalFailuresBeforeAborting === undefined ? {} : { totalFailuresBeforeAborting }),
@@ -182,6 +186,19 @@ function exclude(given: Given, name: string, others: readonly string[]): void {
   if (other !== undefined) note(given, other, `nothing beside ${name}`);
 }
 
+/** Bounds in the grid set's units; those in a CRS of their own are an area. */
+function placeOf(given: Given): Pick<SeedRequest, "bounds" | "area"> {
+  const bounds = boundsOf(given);
+  const area = areaOf(given);
+  if (area !== undefined) return { area };
+  const crs = given.fields.get("boundsCrs");
+  if (crs === undefined) return bounds === undefined ? {} : { bounds };
+  if (bounds === undefined)
+    return given.fields.has("bounds") ? {} : (note(given, "boundsCrs", "bounds beside it") ?? {});
+  const around = decodedOf(given, areaOfBounds(bounds, crs));
+  return around === undefined ? {} : { area: around };
+}
+
 function areaOf(given: Given): AskedArea | undefined {
   const { fields } = given;
   if (!fields.has("area")) return fields.has("areaCrs") ? note(given, "areaCrs", "an area beside it") : undefined;
@@ -201,17 +218,21 @@ function decodedOf<T>({ problems }: Given, decoded: Result<T, Refusal>): T | und
   return undefined;
 }
 
-function parametersOf(given: Given): ReadonlyMap<string, string> {
-  const value = given.fields.get("parameters") ?? {};
+/** The parameters of a document; undefined: it is none of texts. */
+export function parametersIn(value: unknown): ReadonlyMap<string, string> | undefined {
   const parameters = new Map<string, string>();
   const upper = new Set<string>();
-  const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : undefined;
-  for (const [key, text] of entries ?? []) {
+  if (!isObject(value)) return undefined;
+  const entries = Object.entries(value);
+  for (const [key, text] of entries) {
     // Keys are the same in any case: two that differ by it alone contradict each other.
     if (typeof text === "string") parameters.set(key, text);
     upper.add(key.toUpperCase());
   }
-  if (entries === undefined || parameters.size !== entries.length || upper.size !== entries.length)
-    note(given, "parameters", 'an object of texts, such as {"STYLES":"night"}');
-  return parameters;
+  return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
+}
+
+function noteParameters(given: Given): ReadonlyMap<string, string> {
+  note(given, "parameters", 'an object of texts, such as {"STYLES":"night"}');
+  return new Map();
 }

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { parseWindow } from "../../jobs/run-window.ts";
-import { decodeJobRequest, encodeJobDocument } from "./job-request-codec.ts";
+import { decodeJobDocument, encodeJobDocument } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { decodeSchedule } from "./schedule-codec.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const asked = (fields: string) => decodeJobRequest(bytes(`{"layer":"a",${fields}}`));
+const asked = (fields: string) => decodeJobDocument(JSON.parse(`{"layer":"a",${fields}}`));
 const refusal = (fields: string): string => {
   const decoded = asked(fields);
   return decoded.ok ? "accepted" : decoded.error.message;

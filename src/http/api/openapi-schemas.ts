@@ -1,6 +1,7 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
+import { pluralFields } from "./openapi-many.ts";
 import { askedTerms, supersede, toldTerms } from "./openapi-terms.ts";
 
 /** 64 bits: exact integers on the wire. */
@@ -85,19 +86,20 @@ const job = object(
   ["area", "zooms"],
 );
 
-/** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
+/** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
 const jobRequest = {
   type: "object",
-  required: ["layer"],
   additionalProperties: false,
   properties: {
-    layer: { type: "string" },
+    layer: { description: "This or layers", type: ["string", "null"] },
+    ...pluralFields,
     type: { enum: JOB_TYPES, default: "seed" },
     gridSet: nullable("string"),
     srs: nullable("integer"),
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
     area: {
       description:
         "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
@@ -210,14 +212,31 @@ const simulation = object({
 });
 
 const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
-const estimate = object({
+const weighed = {
   ...estimated,
   bytes: int64OrNull,
   fitsQuota: nullable("boolean"),
   fitsDisk: nullable("boolean"),
-  tilesPerSecond: nullable("number"),
   seconds: nullable("integer"),
+};
+const estimateFields = {
+  ...weighed,
+  tilesPerSecond: nullable("number"),
   zooms: list(object({ z: { type: "integer" }, ...estimated })),
+};
+const estimates = object({
+  ...weighed,
+  jobs: list(
+    object({
+      layer: { type: "string" },
+      gridSet: nullable("string"),
+      format: nullable("string"),
+      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      zoomStart: { type: "integer" },
+      zoomStop: { type: "integer" },
+      ...estimateFields,
+    }),
+  ),
 });
 
 const layers = object({
@@ -235,10 +254,43 @@ const layers = object({
           bounds: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
         }),
       ),
-      parameters: list(object({ key: { type: "string" }, default: { type: "string" } })),
+      parameters: list(
+        object(
+          {
+            type: { enum: ["string", "regex", "float", "integer"] },
+            key: { type: "string" },
+            default: { type: "string" },
+            values: list({ type: ["string", "number"] }),
+            regex: { type: "string" },
+            threshold: { type: "number" },
+            normalize: { enum: ["NONE", "UPPER", "LOWER"] },
+          },
+          ["values", "regex", "threshold", "normalize"],
+        ),
+      ),
       jobs: object({ weight: { type: "number" }, maxTasks: nullable("integer") }),
     }),
   ),
+  gridSets: {
+    description: "Those that the layers have, as in the configuration",
+    ...list(
+      object(
+        {
+          id: { type: "string" },
+          title: { type: "string" },
+          srs: { type: "integer" },
+          extent: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+          resolutions: list({ type: "number" }),
+          scaleNames: list({ type: "string" }),
+          metersPerUnit: { type: "number" },
+          tileSize: { ...list({ type: "integer" }), minItems: 2, maxItems: 2 },
+          alignTopLeft: { type: "boolean" },
+          yCoordinateFirst: { type: "boolean" },
+        },
+        ["title"],
+      ),
+    ),
+  },
 });
 
 const status = object({
@@ -290,7 +342,8 @@ export const schemas = {
     sentAt: { type: "string", format: "date-time" },
     job: ref("Job"),
   }),
-  Estimate: estimate,
+  Estimate: object(estimateFields),
+  Estimates: estimates,
   Layers: layers,
   Status: status,
   Usage: usage,

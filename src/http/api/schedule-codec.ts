@@ -45,7 +45,8 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<AskedSc
   if (!job.ok) return refuse(ofJob(job.error));
   const { layer, request } = job.value;
   // A run is made in one go with its count; an area may take a second of counting.
-  const limit = request.area !== undefined ? "area" : request.tiles !== undefined ? "tiles" : undefined;
+  const area = request.area?.bounds === undefined ? "area" : "boundsCrs";
+  const limit = request.area !== undefined ? area : request.tiles !== undefined ? "tiles" : undefined;
   if (limit !== undefined)
     return refuse({
       code: "bad_field",
