@@ -1,35 +1,14 @@
-import { Agent, request } from "node:http";
 import { UseRecorder } from "../src/cache/use-recorder.ts";
 import { putQuota, startServer } from "../test/support/server.ts";
 import { startUpstream } from "../test/support/upstream.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { cpuSeconds, median } from "./figures.ts";
+import { load } from "./load.ts";
 import { bareServer, nginx } from "./peers.ts";
 
 const LAYER = "ws:roads";
 const REQUESTS = 20_000;
 const ROUNDS = 7;
-
-async function load(port: number, path: string, requests: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
-  let left = requests;
-  const one = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      request({ port, host: "127.0.0.1", path, agent }, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`port ${port}: ${response.statusCode}`));
-        response.resume();
-        response.on("end", resolve);
-      })
-        .on("error", reject)
-        .end();
-    });
-  await Promise.all(
-    Array.from({ length: 32 }, async () => {
-      while (left-- > 0) await one();
-    }),
-  );
-  agent.destroy();
-}
 
 /** A hit against a bare `node:http` server and against nginx with the tile as a file, in turns. */
 export async function benchHits(): Promise<void> {
@@ -58,11 +37,11 @@ export async function benchHits(): Promise<void> {
     { name: "bare node:http", at: bare, micros: [] as number[] },
     ...(files === undefined ? [] : [{ name: "nginx, the tile as a file", at: files, micros: [] as number[] }]),
   ];
-  for (const { at } of peers) await load(at.port, path, 5_000);
+  for (const { at } of peers) await load(at.port, [path], 5_000);
   for (let round = 0; round < ROUNDS; round++) {
     for (const { at, micros } of peers) {
       const before = cpuSeconds(at.pid);
-      await load(at.port, path, REQUESTS);
+      await load(at.port, [path], REQUESTS);
       micros.push(((cpuSeconds(at.pid) - before) / REQUESTS) * 1e6);
     }
   }

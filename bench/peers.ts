@@ -13,13 +13,16 @@ export interface Peer {
   close(): void;
 }
 
-/** An instant upstream in a process of its own; `noise`: the side of what cannot be compressed in each tile. */
+/**
+ * An instant upstream in a process of its own; `pictures`: the side of what cannot be compressed in each tile, or pictures
+ * that compress as maps do.
+ */
 export async function upstreamProcess(
-  noise = 0,
+  pictures: number | "map" = 0,
 ): Promise<{ url: string; delay(ms: number): Promise<void>; close(): void }> {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(noise)],
+    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(pictures)],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },
@@ -51,10 +54,7 @@ export async function bareServer(headers: Record<string, string>, body: Buffer):
 
 /** nginx with one worker and the body as a file at the path; undefined where nginx is not installed. */
 export async function nginx(path: string, body: Buffer): Promise<Peer | undefined> {
-  const program = (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .map((directory) => join(directory, "nginx"))
-    .find((candidate) => existsSync(candidate));
+  const program = installed("nginx");
   if (program === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   const file = join(directory, "root", decodeURIComponent(path));
@@ -92,8 +92,14 @@ http {
   };
 }
 
-/** nginx cannot be told to take any port. */
-function freePort(): Promise<number> {
+/** The path of a program, undefined where it is not installed. */
+export const installed = (program: string): string | undefined =>
+  [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
+    .map((directory) => join(directory, program))
+    .find((candidate) => existsSync(candidate));
+
+/** Neither nginx nor Apache can be told to take any port. */
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const address = server.address();

@@ -1,11 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
+import { benchColdTile } from "./cold-tile.ts";
+import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
 import { benchSeed } from "./seed.ts";
+import { benchSeedPeers } from "./seed-peers.ts";
 import { benchSkip } from "./skip.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
@@ -25,6 +28,10 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["ledger", benchLedger],
   ["quota", benchQuota],
   ["jobs", benchJobs],
+  ["hit-peers", benchHitPeers],
+  ["workers", benchWorkers],
+  ["seed-peers", benchSeedPeers],
+  ["cold-tile", benchColdTile],
 ]);
 
 async function benchTruncateBoth(): Promise<void> {

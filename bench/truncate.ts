@@ -9,6 +9,8 @@ import { bareServer, upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
 const OTHER = "ws:other";
+/** What is measured includes the removal of the files. */
+const RECLAIM_AT_ONCE = "store: { undoSeconds: 0 }\n";
 const READS_PER_SECOND = 200;
 const REQUEST = { gridSetId: "EPSG:900913", format: "image/png", type: "seed", threadCount: 16 };
 
@@ -65,10 +67,14 @@ export async function benchTruncateUnderLoad(): Promise<void> {
 async function truncateUnderLoad(delayMs: number): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({
-    configuration: wmsConfiguration(upstream.url, [
-      { name: LAYER, extra: "metatile: [1, 1]", connections: 16 },
-      { name: OTHER, connections: 16 },
-    ]),
+    configuration: wmsConfiguration(
+      upstream.url,
+      [
+        { name: LAYER, extra: "metatile: [1, 1]", connections: 16 },
+        { name: OTHER, connections: 16 },
+      ],
+      RECLAIM_AT_ONCE,
+    ),
   });
   const paths = Array.from({ length: 100 }, (_, i) => `/xyz/${OTHER}/4/${i % 10}/${Math.floor(i / 10)}.png`);
   for (const path of paths) await (await fetch(server.url + path)).arrayBuffer();

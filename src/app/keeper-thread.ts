@@ -24,6 +24,8 @@ export interface KeeperData {
 export interface KeeperMethods extends Operations, LedgerGate {
   /** Opens the database. Undefined: ready; else why it cannot start. */
   begin(): Promise<string | undefined>;
+  /** By layer: what was written before has been truncated softly. */
+  softTimes(): ReadonlyMap<string, number>;
   /** The doors are open: jobs go on. */
   start(): void;
   /** Tiles were read since the last time. */
@@ -71,6 +73,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     async sweep(signal) {
       if (!signal.aborted) await channel.callUntil(signal, "sweep");
     },
+    expireBefore: (layer, beforeMs) => channel.note("expireBefore", [layer, beforeMs]),
     evicted: (tileSet, rect) => channel.note("evicted", [tileSet, rect]),
   };
 
@@ -90,6 +93,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           jobOptions: () => configuration.jobs,
           initialQuota: () => configuration.diskQuota,
           eviction: () => configuration.eviction,
+          undoSeconds: () => configuration.store.undoSeconds,
           sharedStore: () => configuration.store.shared,
           webhooks: () => configuration.webhooks,
           boot: bootId(),
@@ -107,6 +111,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
         return error instanceof Error ? error.message : String(error);
       }
     },
+    softTimes: () => keeper().truncations.softTimes,
     start: () => keeper().start(),
     used: (report) => keeper().used(report),
     health: () => opened?.health(),
@@ -121,12 +126,14 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     },
     rows: (layer) => keeper().rows(layer),
     submit: (request, origin) => keeper().submit(request, origin),
+    submitAll: (planned, origin) => keeper().submitAll(planned, origin),
     keyed: (by, key) => keeper().keyed(by, key),
     kill: (scope, layer, by) => keeper().kill(scope, layer, by),
     killTask: (layer, taskId, by) => keeper().killTask(layer, taskId, by),
     cancel: (id, by) => keeper().cancel(id, by),
     pause: (id, by) => keeper().pause(id, by),
     unpause: (id) => keeper().unpause(id),
+    change: (id, terms) => keeper().change(id, terms),
     retry: (id, origin) => keeper().retry(id, origin),
     forget: (id) => keeper().forget(id),
     schedules: () => keeper().schedules.schedules(),
@@ -137,12 +144,15 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     pauseSchedule: (name) => keeper().schedules.pauseSchedule(name),
     resumeSchedule: (name) => keeper().schedules.resumeSchedule(name),
     runSchedule: (name, by) => keeper().schedules.runSchedule(name, by),
-    truncateLayer: (layer) => keeper().truncateLayer(layer),
-    truncateParameters: (layer, values) => keeper().truncateParameters(layer, values),
-    truncateOrphans: (layer) => keeper().truncateOrphans(layer),
+    truncate: (request, by) => keeper().truncations.truncate(request, by),
+    truncations: (filter) => keeper().truncations.truncations(filter),
+    truncation: (id) => keeper().truncations.truncation(id),
+    undoTruncation: (id, by) => keeper().truncations.undoTruncation(id, by),
+    reclaimTruncation: (id, by) => keeper().truncations.reclaimTruncation(id, by),
     jobs: (filter) => keeper().jobs(filter),
     job: (id) => keeper().job(id),
     estimate: (request) => keeper().estimate(request),
+    estimateAll: (requests) => keeper().estimateAll(requests),
     failedTiles: (id, after, limit) => keeper().failedTiles(id, after, limit),
     jobMetrics: () => keeper().jobMetrics(),
     usage: (options) => keeper().usage(options),

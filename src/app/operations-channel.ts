@@ -24,12 +24,17 @@ export function operationsOf(
       before();
       return answered(channel.call("submit", request, origin));
     },
+    submitAll(planned, origin) {
+      before();
+      return answered(channel.call("submitAll", planned, origin));
+    },
     keyed: (by, key) => answered(channel.call("keyed", by, key)),
     kill: (scope, layer, by) => answered(channel.call("kill", scope, layer, by)),
     killTask: (layer, taskId, by) => answered(channel.call("killTask", layer, taskId, by)),
     cancel: (id, by) => answered(channel.call("cancel", id, by)),
     pause: (id, by) => answered(channel.call("pause", id, by)),
     unpause: (id) => answered(channel.call("unpause", id)),
+    change: (id, terms) => answered(channel.call("change", id, terms)),
     retry(id, origin) {
       before();
       return answered(channel.call("retry", id, origin));
@@ -46,12 +51,15 @@ export function operationsOf(
       before();
       return answered(channel.call("runSchedule", name, by));
     },
-    truncateLayer: (layer) => answered(channel.call("truncateLayer", layer)),
-    truncateParameters: (layer, values) => answered(channel.call("truncateParameters", layer, values)),
-    truncateOrphans: (layer) => answered(channel.call("truncateOrphans", layer)),
+    truncate: (request, by) => answered(channel.call("truncate", request, by)),
+    truncations: (filter) => answered(channel.call("truncations", filter)),
+    truncation: (id) => answered(channel.call("truncation", id)),
+    undoTruncation: (id, by) => answered(channel.call("undoTruncation", id, by)),
+    reclaimTruncation: (id, by) => answered(channel.call("reclaimTruncation", id, by)),
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
     estimate: (request) => answered(channel.call("estimate", request)),
+    estimateAll: (requests) => answered(channel.call("estimateAll", requests)),
     failedTiles: (id, after, limit) => answered(channel.call("failedTiles", id, after, limit)),
     jobMetrics: () => answered(channel.call("jobMetrics")),
     usage: (options) => answered(channel.call("usage", options)),

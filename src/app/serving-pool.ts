@@ -27,11 +27,13 @@ const RESTART_MS = 500;
  * alone draws, accounts and manages. Connections are dealt out in turn.
  */
 export class ServingPool implements HotTiles {
-  readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId">;
+  readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
   readonly #log: Logger;
   readonly #methods: Omit<CoreMethods, "hello">;
   /** Those that have begun. */
   readonly #members = new Set<Member>();
+  /** As it has been told, for those who come later. */
+  readonly #expiredBefore = new Map<string, number>();
   readonly #first: readonly Promise<Member>[];
   #configuration: Configuration;
   #readiness: Readiness = { ready: true };
@@ -39,7 +41,7 @@ export class ServingPool implements HotTiles {
   #closing = false;
 
   constructor(parts: {
-    readonly data: Omit<ServingData, "readiness" | "eventsId">;
+    readonly data: Omit<ServingData, "readiness" | "eventsId" | "expiredBefore">;
     readonly workers: number;
     readonly core: Core;
     readonly log: Logger;
@@ -82,6 +84,7 @@ export class ServingPool implements HotTiles {
           {
             ...this.#data,
             configuration: this.#configuration,
+            expiredBefore: this.#expiredBefore,
             readiness: this.#readiness,
             // One that comes later has not been told the events before.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
@@ -136,6 +139,11 @@ export class ServingPool implements HotTiles {
 
   forget(keys: readonly string[]): void {
     for (const { channel } of this.#members) channel.note("forget", [keys]);
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    this.#expiredBefore.set(layer, beforeMs);
+    for (const { channel } of this.#members) channel.note("expireBefore", [layer, beforeMs]);
   }
 
   /** What one of them is told is true of all. */

@@ -21,6 +21,8 @@ export interface ServingData {
   /** Of this process. */
   readonly memoryTierBytes: number;
   readonly eventsId: string;
+  /** By layer, as `expireBefore` has been told. */
+  readonly expiredBefore: ReadonlyMap<string, number>;
   readonly storeRoot: string;
   readonly instance: string;
 }
@@ -35,6 +37,7 @@ export interface ServingMethods {
   metrics(): Promise<ServingMetrics>;
   clear(layer: string): void;
   forget(keys: readonly string[]): void;
+  expireBefore(layer: string, beforeMs: number): void;
   /** Everything before has been done when this answers. */
   settled(): void;
   configure(configuration: Configuration): Promise<void>;
@@ -59,7 +62,7 @@ function startServing(): void {
     return begun;
   };
   const methods: ServingMethods = {
-    begin({ configuration, readiness, memoryTierBytes, eventsId, storeRoot, instance }) {
+    begin({ configuration, readiness, memoryTierBytes, eventsId, expiredBefore, storeRoot, instance }) {
       begun = new Serving({
         configuration,
         memoryTierBytes,
@@ -79,6 +82,7 @@ function startServing(): void {
         },
         log: createLogger(),
       });
+      for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
       begun.ready(readiness);
     },
     listen: (host, port) => serving().listen(host, port),
@@ -86,6 +90,7 @@ function startServing(): void {
     metrics: () => serving().metrics(),
     clear: (layer) => serving().clear(layer),
     forget: (keys) => serving().forget(keys),
+    expireBefore: (layer, beforeMs) => serving().expireBefore(layer, beforeMs),
     settled: () => {},
     configure: (configuration) => serving().configure(configuration),
     ready: (readiness) => serving().ready(readiness),

@@ -152,6 +152,10 @@ export class Serving implements HotTiles {
     this.#memory.forget(keys);
   }
 
+  expireBefore(layer: string, beforeMs: number): void {
+    this.#reader.expireBefore(layer, beforeMs);
+  }
+
   async configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);

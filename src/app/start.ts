@@ -62,6 +62,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     resume: (layer) => draws.resume(layer),
     forget: (layer) => draws.forget(layer),
     sweep: (signal) => draws.sweep(signal),
+    expireBefore: (layer, beforeMs) => draws.expireBefore(layer, beforeMs),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
     jobEvent: (event) => serving.publish(event),
     log: (level, sentence, fields) => log[level](sentence, fields),
@@ -110,6 +111,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     memory: {
       clear: (layer) => serving.clear(layer),
       forget: (keys) => serving.forget(keys),
+      expireBefore: (layer, beforeMs) => serving.expireBefore(layer, beforeMs),
     },
     governors,
     meter,
@@ -193,6 +195,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
           core,
           log,
         });
+  for (const [layer, beforeMs] of await keeper.call("softTimes")) draws.expireBefore(layer, beforeMs);
   const { port } = await serving.listen(configuration.server.host, configuration.server.port);
   keeper.note("start", []);
   const { host } = configuration.server;

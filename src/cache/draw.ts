@@ -11,8 +11,12 @@ export interface DrawOrder {
   readonly rect: TileRect;
   /** 1 for each tile of the rectangle to keep, row by row from the lower left; null: all. */
   readonly wanted: Uint8Array | null;
+  /** Tiles written before this have been truncated softly, ms since 1970: one that comes out the same gets a new time. */
+  readonly expiredBeforeMs?: number;
   /** The tiles written are told with their digests. */
   readonly watched?: true;
+  /** A tile that is kept as it is drawn is as if written now, whether tiles expire or not. */
+  readonly renewed?: true;
   /** A picture that was asked for before will not do, ms since 1970. */
   readonly sinceMs?: number;
 }
@@ -71,6 +75,8 @@ export interface DrawGate {
   forget(layer: string): Promise<void>;
   /** Reclaims what drops left in the store, in a process that gives way to users. */
   sweep(signal: AbortSignal): Promise<void>;
+  /** Tiles of a layer that were written before a time have expired, ms since 1970; 0: none but by their age. */
+  expireBefore(layer: string, beforeMs: number): void;
   /** Tiles of a rectangle have been evicted: the memory tier shall not serve what the store no longer has. */
   evicted(tileSet: TileSet, rect: TileRect): void;
 }

@@ -5,9 +5,9 @@ import { Governor } from "./governor.ts";
 const never = new AbortController().signal;
 
 /** A governor with a clock of its own, and what has been granted so far. */
-function governed(connections: number) {
+function governed(connections: number, more: { readonly jobConnections?: number } = {}) {
   let now = 0;
-  const governor = new Governor(connections, () => now);
+  const governor = new Governor({ connections, ...more }, () => now);
   const granted: string[] = [];
   const ask = (who: "user" | "job", name: string): void => {
     void governor.acquire(who, never).then((refused) => granted.push(refused === undefined ? name : `${name} refused`));
@@ -30,12 +30,32 @@ test("users come before jobs, and no more than the connections are in use", asyn
   ask("user", "user 1");
   await turn();
   expect(granted).toEqual(["job 1", "job 2"]);
-  governor.release();
+  governor.release("job");
   await turn();
   expect(granted).toEqual(["job 1", "job 2", "user 1"]);
-  governor.release();
+  governor.release("job");
   await turn();
   expect(granted.at(-1)).toBe("job 3");
+});
+
+test("jobs use no more connections than are theirs, users all that are free", async () => {
+  const { governor, granted, ask, turn } = governed(4, { jobConnections: 2 });
+  for (const name of ["job 1", "job 2", "job 3"]) ask("job", name);
+  await turn();
+  expect(granted).toEqual(["job 1", "job 2"]);
+  for (const name of ["user 1", "user 2"]) ask("user", name);
+  await turn();
+  expect(granted.slice(2)).toEqual(["user 1", "user 2"]);
+  governor.release("user");
+  await turn();
+  expect(granted).toHaveLength(4);
+  governor.release("job");
+  await turn();
+  expect(granted.at(-1)).toBe("job 3");
+  ask("job", "job 4");
+  governor.setConnections({ connections: 4, jobConnections: 3 });
+  await turn();
+  expect(granted.at(-1)).toBe("job 4");
 });
 
 test("each busy answer halves what is used, once a second; answers give it back one by one", async () => {
@@ -46,7 +66,7 @@ test("each busy answer halves what is used, once a second; answers give it back 
   pass(1000);
   governor.failed("busy", undefined);
   governor.failed("busy", undefined);
-  for (let n = 0; n < 8; n++) governor.release();
+  for (let n = 0; n < 8; n++) governor.release("user");
   for (let n = 8; n < 20; n++) ask("user", `${n}`);
   await turn();
   expect(granted).toHaveLength(8 + 4);
@@ -78,7 +98,7 @@ test("jobs rest as long as the upstream asks, users do not", async () => {
   await turn();
   expect(granted).toEqual(["user"]);
   pass(30_001);
-  governor.release();
+  governor.release("user");
   await turn();
   expect(granted).toEqual(["user", "job"]);
 });
@@ -91,7 +111,7 @@ test("answers that are slow under our own load take connections from jobs, not f
   // Rounds under full load: half of it is tried.
   for (let n = 0; n < 270; n++) governor.succeeded(4_000);
   expect(governor.state().bearable).toBe(4);
-  for (let n = 0; n < 4; n++) governor.release();
+  for (let n = 0; n < 4; n++) governor.release("job");
   ask("job", "late job");
   await turn();
   expect(granted).not.toContain("late job");
@@ -99,7 +119,7 @@ test("answers that are slow under our own load take connections from jobs, not f
   await turn();
   expect(granted).toContain("user");
   // Half of the load halves the time: eight were too many.
-  governor.release();
+  governor.release("user");
   for (let n = 0; n < 30; n++) governor.succeeded(1_500);
   await turn();
   expect(governor.state().bearable).toBe(6);
@@ -131,10 +151,10 @@ test("users who wait when it goes down are told, but for the first, who is the p
   await turn();
   expect(granted).toEqual(["first"]);
   governor.failed("timeout", undefined);
-  governor.release();
+  governor.release("user");
   await turn();
   expect(granted).toEqual(["first", "third refused", "fourth refused", "second"]);
-  governor.release();
+  governor.release("user");
   await turn();
   expect(granted.at(-1)).toBe("job");
 });

@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
@@ -33,15 +34,17 @@ export interface GovernorState {
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
 
 /**
- * All traffic to one upstream: bounded connections, users before jobs, and whether it is known to be down. When it says
+ * All traffic to one upstream: bounded connections, those of jobs more narrowly, users before jobs, and whether it is known to be down. When it says
  * that it is busy (429, or 503 with Retry-After), half as many connections are used, and one more for each round of
  * answers after that (additive increase, multiplicative decrease, as RFC 5681 has it for TCP); jobs rest as long as it asks. When its
  * answers are slow because of our load, jobs use fewer connections, and leave the others to users.
  */
 export class Governor {
   #inUse = 0;
+  #inUseByJobs = 0;
   /** As configured. */
   #limit: number;
+  #jobLimit: number;
   /** What the upstream bears now, 1 to the limit; its fraction grows with each answer. */
   #bearable: number;
   readonly #latency: LatencyLimit;
@@ -56,15 +59,17 @@ export class Governor {
   #pauseMs = FIRST_PAUSE_MS;
   #nextProbeMs = 0;
 
-  constructor(connections: number, now: () => number) {
+  constructor({ connections, jobConnections = connections }: ConnectionOptions, now: () => number) {
     this.#limit = connections;
+    this.#jobLimit = jobConnections;
     this.#bearable = connections;
     this.#latency = new LatencyLimit(connections);
     this.#now = now;
   }
 
   /** A reload may change the bound; what is in flight stays. */
-  setConnections(connections: number): void {
+  setConnections({ connections, jobConnections = connections }: ConnectionOptions): void {
+    this.#jobLimit = jobConnections;
     this.#bearable = this.#bearable === this.#limit ? connections : Math.min(this.#bearable, connections);
     this.#limit = connections;
     this.#latency.setConnections(connections);
@@ -110,7 +115,7 @@ export class Governor {
   acquire(who: "user" | "job", signal: AbortSignal): Promise<Refused | undefined> {
     signal.throwIfAborted();
     if (who === "user" ? this.#hasFree : this.#hasFreeForJob) {
-      this.#inUse++;
+      this.#take(who);
       return Promise.resolve(undefined);
     }
     const queue = who === "user" ? this.#users : this.#jobs;
@@ -135,9 +140,15 @@ export class Governor {
     });
   }
 
-  release(): void {
+  release(who: "user" | "job"): void {
     this.#inUse--;
+    if (who === "job") this.#inUseByJobs--;
     this.#serve();
+  }
+
+  #take(who: "user" | "job"): void {
+    this.#inUse++;
+    if (who === "job") this.#inUseByJobs++;
   }
 
   get #hasFree(): boolean {
@@ -149,7 +160,7 @@ export class Governor {
   }
 
   get #hasFreeForJob(): boolean {
-    return this.#inUse < this.#bearableForJobs && !this.#resting;
+    return this.#inUse < this.#bearableForJobs && this.#inUseByJobs < this.#jobLimit && !this.#resting;
   }
 
   get #resting(): boolean {
@@ -158,9 +169,10 @@ export class Governor {
 
   #serve(): void {
     while (this.#hasFree) {
-      const next = this.#users.shift() ?? (this.#hasFreeForJob ? this.#jobs.shift() : undefined);
+      const user = this.#users.shift();
+      const next = user ?? (this.#hasFreeForJob ? this.#jobs.shift() : undefined);
       if (next === undefined) return;
-      this.#inUse++;
+      this.#take(user === undefined ? "job" : "user");
       next.grant();
     }
   }

@@ -1,4 +1,4 @@
-import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
 import { serversOf } from "../source/servers.ts";
 import { Governor, type GovernorState } from "./governor.ts";
 
@@ -17,10 +17,15 @@ export class Governors {
 
   /** Where layers of one upstream disagree about its connections the smallest bound holds. */
   configure(layers: Iterable<Layer>): void {
-    const bounds = new Map<string, number>();
+    const bounds = new Map<string, Required<ConnectionOptions>>();
     for (const { source } of layers) {
       const key = upstreamOf(source);
-      bounds.set(key, Math.min(bounds.get(key) ?? Number.POSITIVE_INFINITY, source.connections));
+      const { connections, jobConnections = connections } = source;
+      const before = bounds.get(key) ?? { connections, jobConnections };
+      bounds.set(key, {
+        connections: Math.min(before.connections, connections),
+        jobConnections: Math.min(before.jobConnections, jobConnections),
+      });
     }
     for (const [key, connections] of bounds) {
       const governor = this.#governors.get(key);

@@ -68,6 +68,7 @@ export class MapRenderer {
       height: request.height,
       format,
       jpegQuality: layer.jpegQuality,
+      pngCompression: layer.pngCompression,
     });
     return { kind: "map", bytes, etag: etagOf(bytes) };
   }

@@ -14,13 +14,15 @@ export interface HotTiles {
   clear(layer: string): void;
   /** By `tileKey`. */
   forget(keys: readonly string[]): void;
+  /** As the gate's. */
+  expireBefore(layer: string, beforeMs: number): void;
 }
 
 /**
  * Hot tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch: constant time, and an
  * entry that was read before but is inserted after is never served.
  */
-export class MemoryTier implements HotTiles {
+export class MemoryTier implements Omit<HotTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
   readonly #epochs = new Map<string, number>();
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import { type Extent, rectExtent, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
@@ -10,6 +11,7 @@ import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import type { TileAddress } from "../tile/tile-set.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
 export interface PaintedTile {
@@ -18,9 +20,23 @@ export interface PaintedTile {
   readonly bytes: Uint8Array;
 }
 
+/** The tile of a metatile that somebody waits for, kept and told before the others are encoded. */
+export interface FirstTile {
+  readonly tile: PaintedTile;
+  /** Undefined: it was not to be kept. */
+  readonly written: WrittenTile | undefined;
+}
+
+/** Somebody who misses a tile, and is told of it before the rest of the metatile is done, where there is a rest. */
+export interface WaitingUser {
+  readonly missed: TileIndex;
+  readonly tell: (first: FirstTile) => void;
+}
+
 export interface Painting {
+  /** The first one too, where one was told. */
   readonly written: readonly WrittenTile[];
-  /** All tiles of the metatile, when they were asked for. */
+  /** All tiles of the metatile, for a user. */
   readonly tiles: readonly PaintedTile[];
   /** A newer generation has begun: not kept. */
   readonly stale: boolean;
@@ -70,9 +86,9 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
   width === gridSet.tileWidth && height === gridSet.tileHeight;
 
 /**
- * Draws a metatile, cuts it apart, encodes and keeps its tiles. What is written is written in one go, after everything is
- * encoded: between the first and the last put of a file store no message is handled, so that a truncation finds all of
- * them or none.
+ * Draws a metatile, cuts it apart, encodes and keeps its tiles: the one that a user waits for, then the others. What is
+ * written is written in one go, after it is encoded: between the first and the last put of a file store no message is
+ * handled, so that a truncation finds all of them or none.
  * @throws SourceError
  */
 export async function paint(
@@ -86,11 +102,12 @@ export async function paint(
     readonly isCurrent: () => boolean;
     /** Told before the first put and after the last. */
     readonly storing: (busy: boolean) => void;
-    readonly bytesWanted: boolean;
+    /** A user waits for one of its tiles: that one is told as soon as it is kept. Undefined: a job draws. */
+    readonly user: WaitingUser | undefined;
   },
   signal: AbortSignal,
 ): Promise<Painting> {
-  const { layer, subset, format, source, store } = parts;
+  const { layer, subset, format, source, store, user } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -107,49 +124,74 @@ export async function paint(
     signal,
   );
   const upstreamMs = performance.now() - beganMs;
-  const positions: { x: number; y: number; keep: boolean }[] = [];
+  const positions: Position[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
       const keep = isWanted(wanted, rect, x, y);
-      if (keep || parts.bytesWanted) positions.push({ x, y, keep });
+      if (keep || user !== undefined) positions.push({ x, y, keep });
     }
   }
-  const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-  const painted = await tilesOf(drawing, cuts, parts, frame);
-  signal.throwIfAborted();
-  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
-  parts.storing(true);
-  try {
-    // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
-    const same = layer.expireCacheSeconds > 0 ? "renew" : "keep";
-    return { ...(await keepTiles(order, tiles, store, same, parts.isCurrent)), upstreamMs };
-  } finally {
-    parts.storing(false);
+  const encode = await encoderOf(drawing, parts, frame);
+  const finish = async (some: readonly Position[]): Promise<Kept> => {
+    const encoded = await encode(some.map(({ x, y }) => cutOf(subset, rect, frame, x, y)));
+    signal.throwIfAborted();
+    const tiles = some.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: encoded[i] ?? new Uint8Array(0) }));
+    parts.storing(true);
+    try {
+      return await keepTiles(order, tiles, layer, store, parts.isCurrent);
+    } finally {
+      parts.storing(false);
+    }
+  };
+  const at = positions.findIndex(({ x, y }) => x === user?.missed.x && y === user.missed.y);
+  if (user === undefined || at < 0 || positions.length === 1) return { ...(await finish(positions)), upstreamMs };
+  const first = await finish(positions.splice(at, 1));
+  const [tile] = first.tiles;
+  if (tile !== undefined && !first.stale && first.storeFailure === undefined) {
+    user.tell({ tile, written: first.written[0] });
+    // The message leaves before the others take the processor.
+    await turn();
   }
+  const others = await finish(positions);
+  return {
+    written: [...first.written, ...others.written],
+    tiles: [...first.tiles, ...others.tiles],
+    stale: first.stale || others.stale,
+    storeFailure: first.storeFailure ?? others.storeFailure,
+    storeFull: first.storeFull || others.storeFull,
+    upstreamMs,
+  };
 }
 
-/** What of a drawing each tile is. */
-async function tilesOf(
+type Kept = Omit<Painting, "upstreamMs">;
+
+interface Position {
+  readonly x: number;
+  readonly y: number;
+  readonly keep: boolean;
+}
+
+/** What makes tiles of a drawing, once that is proved whole. @throws SourceError */
+async function encoderOf(
   drawing: Drawing,
-  cuts: readonly Cut[],
   { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },
   frame: Frame,
-): Promise<readonly Uint8Array[]> {
+): Promise<(cuts: readonly Cut[]) => Promise<readonly Uint8Array[]>> {
   if (format.kind === "data") {
-    if (drawing.kind !== "data" || cuts.length > 1)
+    if (drawing.kind !== "data" || !isOneTile(subset, frame))
       throw new SourceError("wrong_type", `the upstream draws pictures, not ${format.mimeType}`);
-    return cuts.map(() => drawing.bytes);
+    return async (cuts) => cuts.map(() => drawing.bytes);
   }
   switch (drawing.kind) {
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer.jpegQuality);
+      return (cuts) => encodeTiles(drawing.raster, cuts, format, layer);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
       return isPassThrough(layer, subset, frame, format, drawing.bytes)
-        ? cuts.map(() => drawing.bytes)
-        : encodeTiles(raster, cuts, format, layer.jpegQuality);
+        ? async (cuts) => cuts.map(() => drawing.bytes)
+        : (cuts) => encodeTiles(raster, cuts, format, layer);
     }
   }
 }
@@ -157,11 +199,18 @@ async function tilesOf(
 async function keepTiles(
   order: DrawOrder,
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
+  layer: Layer,
   store: BlobStore,
-  same: "keep" | "renew",
   isCurrent: () => boolean,
-): Promise<Omit<Painting, "upstreamMs">> {
-  const { tileSet, rect } = order;
+): Promise<Kept> {
+  const { tileSet, rect, expiredBeforeMs = 0 } = order;
+  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+  const same = (at: TileAddress): "keep" | "renew" =>
+    layer.expireCacheSeconds > 0 ||
+    order.renewed === true ||
+    (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
+      ? "renew"
+      : "keep";
   const written: WrittenTile[] = [];
   let stale = false;
   let storeFailure: string | undefined;
@@ -170,7 +219,8 @@ async function keepTiles(
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
-      const isSame = store.confirm(at, bytes, same, isCurrent);
+      const time = same(at);
+      const isSame = store.confirm(at, bytes, time, isCurrent);
       const put = isSame
         ? ({ stored: true, replaced: bytes.byteLength } as const)
         : await store.put(at, bytes, isCurrent);
@@ -178,7 +228,7 @@ async function keepTiles(
         stale = true;
         break;
       }
-      const unchanged = isSame ? ({ unchanged: same === "renew" ? "renewed" : "left" } as const) : {};
+      const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
       const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
       written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...unchanged, ...digest });
     }

@@ -46,6 +46,8 @@ export class TileCache implements TileReader {
   readonly #shared: () => boolean;
   readonly #now: () => number;
   readonly #revalidating = new Set<string>();
+  /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */
+  readonly #expiredBeforeMs = new Map<string, number>();
   readonly counts: TileCounts = noTileCounts();
 
   constructor(parts: {
@@ -71,13 +73,18 @@ export class TileCache implements TileReader {
     const key = tileKey(tileSet, index.x, index.y, index.z);
     this.#uses.record(tileSet, index);
     const oldest = oldestOf(layer, this.#now());
+    const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     const hot = this.#memory.get(layer.name, key);
-    if (hot !== undefined && hot.modifiedMs >= oldest && (!this.#shared() || this.#isKept(tileSet, index, hot))) {
+    if (
+      hot !== undefined &&
+      isFresh(hot, oldest, expiredBefore) &&
+      (!this.#shared() || this.#isKept(tileSet, index, hot))
+    ) {
       this.counts.memoryHits++;
       return { kind: "tile", tile: hot };
     }
     const kept = this.#readStore(tileSet, index, key);
-    if (kept !== undefined && kept.modifiedMs >= oldest) {
+    if (kept !== undefined && isFresh(kept, oldest, expiredBefore)) {
       this.counts.storeHits++;
       return { kind: "tile", tile: kept };
     }
@@ -91,6 +98,12 @@ export class TileCache implements TileReader {
     return this.#miss(request, tileSet, key, kept);
   }
 
+  /** Tiles of a layer that were written before a time are stale: they are served, and drawn anew behind the reader. */
+  expireBefore(layer: string, beforeMs: number): void {
+    if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
+    else this.#expiredBeforeMs.delete(layer);
+  }
+
   /** Where a tile is, for people who wonder. Draws nothing, and is no use of the tile. */
   async inspect(request: TileRequest): Promise<TileState> {
     const { layer, index } = request;
@@ -102,10 +115,17 @@ export class TileCache implements TileReader {
     );
     const found = this.#store.stat({ tileSet, ...index });
     const oldest = oldestOf(layer, this.#now());
+    const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
       ...standing,
       inMemory: this.#memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
-      stored: found === undefined ? undefined : { ...found, expired: wholeSeconds(found.modifiedMs) < oldest },
+      stored:
+        found === undefined
+          ? undefined
+          : {
+              ...found,
+              expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
+            },
       key: this.#store.keyOf({ tileSet, ...index }),
       metatile,
     };
@@ -175,6 +195,9 @@ export class TileCache implements TileReader {
 const oldestOf = ({ expireCacheSeconds }: Layer, nowMs: number): number =>
   expireCacheSeconds > 0 ? nowMs - expireCacheSeconds * 1000 : 0;
 
+const isFresh = ({ modifiedMs, writtenMs }: ServedTile, oldest: number, expiredBefore: number): boolean =>
+  modifiedMs >= oldest && writtenMs >= expiredBefore;
+
 /** The metatile of a tile; undefined outside of the layer's coverage. */
 function drawnWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
   const coverage = coverageAt(subset, index.z);
@@ -196,5 +219,6 @@ const served = ({ bytes, modifiedMs }: StoredTile, cacheResult: "HIT" | "MISS"):
   bytes,
   etag: etagOf(bytes),
   modifiedMs: wholeSeconds(modifiedMs),
+  writtenMs: modifiedMs,
   cacheResult,
 });

@@ -19,6 +19,8 @@ export interface ServedTile {
   readonly etag: string;
   /** ms since 1970, whole seconds. */
   readonly modifiedMs: number;
+  /** The same, exact. */
+  readonly writtenMs: number;
   readonly cacheResult: "HIT" | "MISS";
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AnswerFlags, exactNumbers, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
-import { acceptedText, type JobAnswer, progressText, showJob } from "./job-text.ts";
+import { acceptedText, type JobAnswer, type JobsAnswer, progressText, showJob, showJobs } from "./job-text.ts";
+import { progressLine } from "./progress-line.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
 
 /** A line a second on a terminal, where it overwrites itself; seldom in a log. */
@@ -29,13 +30,29 @@ export async function tellMadeJob(text: string, flags: FollowFlags, client: Serv
 export async function tellEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
   const text = await ended(id, client);
   tell(text, flags, showJob);
-  const { outcome } = readJob(text);
-  process.exitCode = outcome === "done" ? EXIT.ok : outcome === "done_with_failures" ? EXIT.failedTiles : EXIT.failure;
+  process.exitCode = exitCodeOf(readJob(text));
 }
+
+/** Shows the jobs that a request has just made, one or several, or with `--wait` how they ended. */
+export async function tellMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
+  if (!("jobs" in made)) return tellMadeJob(text, flags, client);
+  if (flags.wait !== true) return tell(text, flags, showJobs);
+  if (flags.json !== true) say(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
+  const texts: string[] = [];
+  for (const { id } of made.jobs) texts.push((await ended(id, client)).trim());
+  tell(`{"jobs":[${texts.join(",")}]}`, flags, showJobs);
+  // The worst of them: an ended job has one of three codes, and a failure counts more than failed tiles.
+  const codes = new Set(texts.map((one) => exitCodeOf(readJob(one))));
+  process.exitCode = [EXIT.failure, EXIT.failedTiles].find((code) => codes.has(code)) ?? EXIT.ok;
+}
+
+const exitCodeOf = ({ outcome }: JobAnswer) =>
+  outcome === "done" ? EXIT.ok : outcome === "done_with_failures" ? EXIT.failedTiles : EXIT.failure;
 
 /** The job's document once it has ended; its progress goes to stderr, so that stdout is the answer alone. */
 async function ended(id: number, client: ServerClient): Promise<string> {
-  const line = process.stderr.isTTY ? terminalLine() : logLine();
+  const line = progressLine();
   const query = new URLSearchParams({
     wait: String(process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS),
   });
@@ -61,32 +78,6 @@ async function ended(id: number, client: ServerClient): Promise<string> {
   } finally {
     line.close();
   }
-}
-
-interface ProgressLine {
-  show(text: string): void;
-  close(): void;
-}
-
-const CLEAR = "\r\x1b[K";
-
-function terminalLine(): ProgressLine {
-  return {
-    // A line that wraps could not be overwritten. A terminal that does not say how wide it is has 0 columns.
-    show: (text) => void process.stderr.write(`${CLEAR}${text.slice(0, (process.stderr.columns || 80) - 1)}`),
-    close: () => void process.stderr.write(CLEAR),
-  };
-}
-
-function logLine(): ProgressLine {
-  let last = "";
-  return {
-    show(text) {
-      if (text !== last) process.stderr.write(`${text}\n`);
-      last = text;
-    },
-    close: () => undefined,
-  };
 }
 
 /** The id of a job on the command line. */

@@ -42,7 +42,11 @@ test("seed --wait shows how the job ended, truncate empties a range and then the
   const part = await run("truncate", "ws:roads", ...range, "--wait");
   expect([part.code, part.stdout], part.stderr).toEqual([0, expect.stringMatching(/^tiles: +16: 16 deleted$/m)]);
   expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(26);
-  expect(await run("truncate", "ws:roads")).toEqual({ code: 0, stderr: "", stdout: "ws:roads is empty.\n" });
+  expect(await run("truncate", "ws:roads")).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: expect.stringMatching(/^ws:roads is empty\. 26 tiles, .* kept until .* nuthatch undo 1 takes it back\.\n$/),
+  });
   expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(0);
 });
 
@@ -116,6 +120,36 @@ test("a job is paused, resumed and killed; --wait elsewhere tells its progress a
   expect((await run("kill", "--layer", "ws:roads")).stdout).toBe("0 tasks have been ended.\n");
   expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("2 tasks have been ended.\n");
   expect((await run("kill", "--all")).stdout).toBe("0 tasks have been ended.\n");
+  upstream.behaviour = () => "draw";
+});
+
+test("how a job runs is said when it is made, and changed later", async () => {
+  upstream.behaviour = never;
+  const flags = [
+    "--priority",
+    "high",
+    "--rate-limit",
+    "0.5",
+    "--run-window",
+    "00:00-23:59",
+    "--time-zone",
+    "Asia/Tokyo",
+  ];
+  const range = ["ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5"];
+  const id = idOf((await run("seed", ...range, ...flags)).stdout);
+  const shown = (await run("job", id)).stdout;
+  expect(shown).toMatch(/^rate limit: +0.5 tiles\/s$/m);
+  expect(shown).toMatch(/^priority: +100$/m);
+  expect(shown).toMatch(/^run window: +00:00-23:59 in Asia\/Tokyo$/m);
+  const changed = await run("job", id, "--priority", "3", "--rate-limit", "none", "--run-window", "none");
+  expect([changed.code, changed.stdout], changed.stderr).toEqual([0, expect.stringMatching(/^priority: +3$/m)]);
+  expect(changed.stdout).not.toMatch(/rate limit|run window/);
+  const reseed = idOf((await run("reseed", ...range, "--supersede")).stdout);
+  expect((await run("job", id)).stdout).toMatch(new RegExp(`^reason: +superseded by job ${reseed}$`, "m"));
+  const refused = await run("job", id, "--priority", "3");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has ended")]);
+  expect((await run("seed", ...range, "--rate-limit", "fast")).code).toBe(2);
+  await run("kill", "--all");
   upstream.behaviour = () => "draw";
 });
 

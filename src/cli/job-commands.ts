@@ -4,6 +4,7 @@ import { type FollowFlags, parseJobId, tellEndedJob, tellMadeJob } from "./follo
 import { showJob, showJobs, showProgress } from "./job-text.ts";
 import { parseWhole } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
+import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
 
 /** `nuthatch jobs`: jobs with their outcome. */
 export function jobsCommand(): Command {
@@ -19,13 +20,13 @@ export function jobsCommand(): Command {
     });
 }
 
-/** `nuthatch job ID`: one job in full. */
+/** `nuthatch job ID`: one job in full; with flags on how it runs that is changed first. */
 export function jobCommand(): Command {
-  return askingCommand("job", "one job in full")
-    .argument("<id>", "", parseJobId)
+  return addTermsFlags(askingCommand("job", "one job in full, or changes how it runs").argument("<id>", "", parseJobId))
     .option("--wait", "until it has ended; the exit code is its outcome")
-    .action(async (id: number, flags: FollowFlags) => {
+    .action(async (id: number, flags: FollowFlags & TermsFlags) => {
       const client = new ServerClient(flags);
+      if (areTermsGiven(flags)) await client.ask("PATCH", `/api/v1/jobs/${id}`, NONE, termsFields(flags));
       if (flags.wait === true) return tellEndedJob(id, flags, client);
       tell(await client.ask("GET", `/api/v1/jobs/${id}`, NONE), flags, showJob);
     });

@@ -35,6 +35,9 @@ export interface JobAnswer {
   readonly abortedBy: string | null;
   readonly retryOf: number | null;
   readonly schedule: string | null;
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
   readonly retries: number;
   readonly secondsWorked: number;
   readonly tilesPerSecond: number | null;
@@ -45,7 +48,15 @@ export interface JobAnswer {
     readonly confidence: string;
   } | null;
   readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
+  readonly order: string;
+  readonly onlyExisting: boolean;
+  readonly olderThan: string | null;
+  readonly maxFailurePercent: number | null;
   readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
+}
+
+export interface JobsAnswer {
+  readonly jobs: readonly JobAnswer[];
 }
 
 export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
@@ -54,6 +65,13 @@ const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
 const limitText = ({ limit }: JobAnswer): string | undefined =>
   limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
+function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
+  const only = [
+    ...(onlyExisting ? ["what was kept"] : []),
+    ...(olderThan === null ? [] : [`what is older than ${timeText(olderThan)}`]),
+  ];
+  return only.length === 0 ? undefined : only.join(", ");
+}
 /** A moment without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
@@ -88,7 +106,7 @@ export const showProgress = (job: JobAnswer): string => `${progressText(job)}\n`
 export const acceptedText = (job: JobAnswer): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
-export const showJobs = ({ jobs }: { readonly jobs: readonly JobAnswer[] }): string =>
+export const showJobs = ({ jobs }: JobsAnswer): string =>
   jobs.length === 0
     ? "There are no such jobs.\n"
     : textTable(
@@ -119,11 +137,16 @@ function leftText({ timeLeft }: JobAnswer): string | undefined {
   return `${durationText(seconds)} (${range}, confidence ${confidence})`;
 }
 
+const NORMAL_PRIORITY = 10;
+
 const KINDS = {
   seed: ["stored", "skipped", "failed"],
   reseed: ["stored", "unchanged", "skipped", "failed"],
   truncate: ["deleted"],
 } as const;
+
+const hoursText = ({ runWindow }: JobAnswer): string | undefined =>
+  runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
 
 function originText({ retryOf, schedule }: JobAnswer): string {
   if (schedule !== null) return `, by the schedule ${schedule}`;
@@ -141,12 +164,17 @@ export function showJob(job: JobAnswer): string {
     ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
+    ["only", onlyText(job)],
+    ["order", job.order === "by-zoom" ? undefined : job.order],
     ["zoom", zoomText(job)],
     ["state", stateText(job)],
     ["reason", job.reason ?? undefined],
     ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
     ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
     ["tiles/s", rateText(job) || undefined],
+    ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
+    ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
+    ["run window", hoursText(job)],
     ["time left", leftText(job)],
     ["worked", job.startedAt === null ? undefined : durationText(job.secondsWorked)],
     ["retries", job.retries === 0 ? undefined : String(job.retries)],

@@ -1,20 +1,39 @@
 import { readFileSync } from "node:fs";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { JOB_ORDERS } from "../jobs/seed-request.ts";
+import { collect } from "./answer.ts";
 
 /** Of one job, as the contract has it. */
 export const MOST_THREADS = 128;
 
+/** What a command says of its argument. */
+export const LAYERS = "names, in which * stands for any characters (in quotes, for the shell)";
+
 /** Which tiles of a layer; what is left out has the server's default. */
 export interface RangeFlags {
-  readonly gridSet?: string;
+  readonly gridSet?: readonly string[];
+  readonly allGridSets?: boolean;
   readonly zoom?: ZoomFlag;
-  readonly format?: string;
+  readonly format?: readonly string[];
+  readonly allFormats?: boolean;
   readonly bounds?: readonly number[];
+  readonly boundsCrs?: string;
   /** GeoJSON as it was parsed, or WKT. */
   readonly area?: unknown;
   readonly areaCrs?: string;
   readonly tiles?: readonly string[];
-  readonly parameter?: Readonly<Record<string, string>>;
+  /** By key; several values of one: each of them. */
+  readonly parameter?: ReadonlyMap<string, readonly string[]>;
+  readonly allParameters?: boolean;
+}
+
+/** Which of those tiles, and how much of them may go wrong. */
+export interface ChoiceFlags {
+  readonly order?: string;
+  readonly onlyExisting?: boolean;
+  readonly olderThan?: string;
+  readonly maxFailures?: number;
+  readonly maxFailurePercent?: number;
 }
 
 interface ZoomFlag {
@@ -24,29 +43,83 @@ interface ZoomFlag {
 
 export const addRangeFlags = (command: Command): Command =>
   command
-    .option("--grid-set <name>", "a grid set of the layer")
+    .option("--grid-set <name>", "a grid set of the layer; may be given again", collect)
+    .addOption(new Option("--all-grid-sets", "each grid set of the layer").conflicts("gridSet"))
     .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
-    .option("--format <type>", "a MIME type of the layer, such as image/png")
+    .option("--format <type>", "a MIME type of the layer, such as image/png; may be given again", collect)
+    .addOption(new Option("--all-formats", "each format of the layer").conflicts("format"))
     .option("--bounds <minx,miny,maxx,maxy>", "in the grid set's units", parseBounds)
+    .option("--bounds-crs <code>", "of the bounds instead, such as EPSG:4326")
     .option("--area <file>", "polygons instead of bounds: a file of GeoJSON or WKT", parseArea)
     .option("--area-crs <code>", "of the area, such as EPSG:4326; else what its format has")
     .option("--tiles <file>", "a file of tiles instead of zooms and bounds: z/x/y, y from the top", parseTiles)
-    .option("--parameter <key=value>", "of a parameter filter; may be given again", parseParameter);
+    .option(
+      "--parameter <key=value>",
+      "of a parameter filter; may be given again, with another value of the same key for both",
+      parseParameter,
+    )
+    .addOption(
+      new Option("--all-parameters", "each value that the filters list; truncates: all that is kept").conflicts(
+        "parameter",
+      ),
+    );
+
+/** Flags of commands that make jobs which draw. */
+export const addDrawingFlags = (command: Command): Command =>
+  command
+    .addOption(new Option("--order <order>", "in which tiles are drawn (by-zoom)").choices(JOB_ORDERS))
+    .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
+    .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);
+
+/** Of a reseed alone; the server says what is wrong with an age. */
+export const addAgeFlags = (command: Command): Command =>
+  command
+    .option("--only-existing", "nothing but tiles that are kept")
+    .option("--older-than <age>", "tiles written before: an age such as P7D, or a time");
+
+export const choiceFields = ({ order, onlyExisting, olderThan, maxFailures, maxFailurePercent }: ChoiceFlags) => ({
+  order,
+  onlyExisting,
+  olderThan,
+  maxFailures,
+  maxFailurePercent,
+});
 
 export const isRangeGiven = (flags: RangeFlags): boolean =>
   Object.values(rangeFields(flags)).some((field) => field !== undefined);
 
+/** The layers of a job's request: one, or what several names and patterns mean. */
+export function layerFields(
+  layers: readonly string[],
+): { readonly layer: string } | { readonly layers: readonly string[] } {
+  const [layer] = layers;
+  return layers.length === 1 && layer?.includes("*") === false ? { layer } : { layers };
+}
+
 /** The fields of a job's request; absent flags are left out as the document is written. */
-export const rangeFields = ({ gridSet, zoom, format, bounds, area, areaCrs, tiles, parameter }: RangeFlags) => ({
-  gridSet,
-  ...zoom,
-  format,
-  bounds,
-  area,
-  areaCrs,
-  tiles,
-  parameters: parameter,
+export const rangeFields = (flags: RangeFlags) => ({
+  ...oneOrMore("gridSet", "gridSets", flags.allGridSets === true ? "*" : flags.gridSet),
+  ...flags.zoom,
+  ...oneOrMore("format", "formats", flags.allFormats === true ? "*" : flags.format),
+  bounds: flags.bounds,
+  boundsCrs: flags.boundsCrs,
+  area: flags.area,
+  areaCrs: flags.areaCrs,
+  tiles: flags.tiles,
+  ...oneOrMore("parameters", "parameterSets", flags.allParameters === true ? "*" : setsOf(flags.parameter)),
 });
+
+const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
+  given === undefined ? {} : given !== "*" && given.length === 1 ? { [one]: given[0] } : { [more]: given };
+
+/** Every combination of the values. */
+function setsOf(parameter: RangeFlags["parameter"]): readonly Readonly<Record<string, string>>[] | undefined {
+  if (parameter === undefined) return undefined;
+  let sets: readonly Readonly<Record<string, string>>[] = [{}];
+  for (const [key, values] of parameter)
+    sets = sets.flatMap((set) => values.map((value) => ({ ...set, [key]: value })));
+  return sets;
+}
 
 function parseZoom(text: string): ZoomFlag {
   const [, first, last] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(text) ?? [];
@@ -90,10 +163,21 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
 /** Names with blanks or line ends between them. */
 const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
-function parseParameter(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+function parseParameter(
+  text: string,
+  before: ReadonlyMap<string, readonly string[]> = new Map(),
+): ReadonlyMap<string, readonly string[]> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("It has the form KEY=VALUE.");
-  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+  const key = text.slice(0, equals);
+  return new Map([...before, [key, [...(before.get(key) ?? []), text.slice(equals + 1)]]]);
+}
+
+function parsePercent(text: string): number {
+  const percent = Number(text);
+  if (text.trim() === "" || !(percent > 0 && percent <= 100))
+    throw new InvalidArgumentError("A number greater than 0, 100 at most.");
+  return percent;
 }
 
 /** A whole number between two, for an option. */

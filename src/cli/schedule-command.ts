@@ -1,14 +1,25 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
 import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
-import { addRangeFlags, MOST_THREADS, parseWhole, type RangeFlags, rangeFields } from "./range-flags.ts";
+import {
+  addAgeFlags,
+  addDrawingFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  MOST_THREADS,
+  parseWhole,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
 import { type ScheduleAnswer, showSchedule, showSchedules } from "./schedule-text.ts";
 import { ServerClient } from "./server-client.ts";
+import { addPaceFlags, parseWindowFlag, type TermsFlags, termsFields, type WindowFlag } from "./terms-flags.ts";
 
 const SCHEDULES = "/api/v1/schedules";
 const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
 
-interface AddFlags extends RangeFlags, AnswerFlags {
+interface AddFlags extends RangeFlags, ChoiceFlags, AnswerFlags, Pick<TermsFlags, "priority" | "rateLimit"> {
   readonly cron: string;
   readonly timeZone?: string;
   readonly type: "seed" | "reseed" | "truncate";
@@ -16,18 +27,6 @@ interface AddFlags extends RangeFlags, AnswerFlags {
   readonly missed?: "skip" | "run_once";
   readonly window?: WindowFlag;
   readonly replace?: boolean;
-}
-
-interface WindowFlag {
-  readonly start: string;
-  readonly end: string;
-}
-
-/** The server says what is wrong with the times. */
-function parseWindowFlag(text: string): WindowFlag {
-  const [, start, end] = /^([^-]+)-([^-]+)$/.exec(text) ?? [];
-  if (start === undefined || end === undefined) throw new InvalidArgumentError("It has the form 22:00-06:00.");
-  return { start: start.trim(), end: end.trim() };
 }
 
 /** `nuthatch schedule …`: jobs that a running server makes again and again. */
@@ -40,9 +39,8 @@ export function scheduleCommand(): Command {
       else tell(await client.ask("GET", pathOf(name), NONE), flags, showSchedule);
     });
 
-  const add = addRangeFlags(
-    askingCommand("add", "makes a job of a layer again and again").argument("<name>").argument("<layer>"),
-  )
+  const adding = askingCommand("add", "makes a job of a layer again and again").argument("<name>").argument("<layer>");
+  const add = addPaceFlags(addDrawingFlags(addAgeFlags(addRangeFlags(adding))))
     .requiredOption("--cron <expression>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
     .option("--time-zone <name>", "by whose clocks, such as Europe/Zurich (UTC)")
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
@@ -57,7 +55,9 @@ export function scheduleCommand(): Command {
     .option("--replace", "a schedule of this name, if there is one")
     .action(async (name: string, layer: string, flags: AddFlags) => {
       const { cron, timeZone, type, threads, missed, window, replace } = flags;
-      const job = { layer, type, ...rangeFields(flags), threadCount: threads };
+      const { priority, rateLimit } = termsFields(flags);
+      const how = { threadCount: threads, priority, rateLimit };
+      const job = { layer, type, ...rangeFields(flags), ...choiceFields(flags), ...how };
       const schedule = { name, cron, timeZone, missed, window, job };
       const client = new ServerClient(flags);
       const text =

@@ -1,18 +1,43 @@
 import type { Command } from "commander";
-import { askingCommand, NONE } from "./answer.ts";
-import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
-import { addRangeFlags, MOST_THREADS, parseWhole, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { askingCommand } from "./answer.ts";
+import { type FollowFlags, tellMade } from "./follow-job.ts";
+import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
+import {
+  addAgeFlags,
+  addDrawingFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  LAYERS,
+  layerFields,
+  MOST_THREADS,
+  parseWhole,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
+import { addTermsFlags, type TermsFlags, termsFields } from "./terms-flags.ts";
+
+interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, TermsFlags {
+  readonly threads?: number;
+  readonly supersede?: true;
+}
 
 /** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: draw what is missing, or everything. */
 export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "draws the tiles that are missing or expired" : "draws every tile anew";
-  return addRangeFlags(askingCommand(type, `${what}; a job of a running server`).argument("<layer>"))
+  const command = addRangeFlags(
+    askingCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
+  );
+  if (type === "reseed")
+    addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
+  return addConfirmFlag(addTermsFlags(addDrawingFlags(command)))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
-    .action(async (layer: string, flags: RangeFlags & FollowFlags & { threads?: number }) => {
+    .action(async (layers: readonly string[], flags: SeedFlags) => {
       const client = new ServerClient(flags);
-      const request = { layer, type, ...rangeFields(flags), threadCount: flags.threads };
-      await tellMadeJob(await client.ask("POST", "/api/v1/jobs", NONE, request), flags, client);
+      const how = { threadCount: flags.threads, ...termsFields(flags), supersede: flags.supersede };
+      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      await tellMade(await makeJob(request, flags, client), flags, client);
     });
 }

@@ -20,6 +20,18 @@ export class ServerUnreachable extends CommandFailure {
   override readonly name = "ServerUnreachable";
 }
 
+/** The server has answered, and not with what was asked for. */
+export class ServerRefusal extends CommandFailure {
+  override readonly name = "ServerRefusal";
+  /** As the server wrote it. */
+  readonly text: string;
+
+  constructor(message: string, text: string) {
+    super(message, EXIT.failure);
+    this.text = text;
+  }
+}
+
 /** Asks a running server over HTTP, as the user whose password the environment holds. */
 export class ServerClient {
   readonly #base: string;
@@ -44,7 +56,7 @@ export class ServerClient {
    * @throws CommandFailure with the server's words, or why it cannot be reached
    */
   async ask(
-    method: "GET" | "POST" | "PUT" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
     query: URLSearchParams,
     document?: object,
@@ -59,7 +71,7 @@ export class ServerClient {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
       throw new ServerUnreachable(`${this.#base} cannot be asked: ${cause}`, EXIT.failure);
     });
-    if (!answer.ok) throw new CommandFailure(`${address}: ${answer.status} ${wordsOf(answer.text)}`, EXIT.failure);
+    if (!answer.ok) throw new ServerRefusal(`${address}: ${answer.status} ${wordsOf(answer.text)}`, answer.text);
     return answer.text;
   }
 

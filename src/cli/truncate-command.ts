@@ -1,26 +1,34 @@
 import type { Command } from "commander";
-import { askingCommand, NONE, say } from "./answer.ts";
-import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
-import { addRangeFlags, isRangeGiven, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { askingCommand, NONE, tell } from "./answer.ts";
+import { CommandFailure, EXIT } from "./exit.ts";
+import { type FollowFlags, tellMade } from "./follow-job.ts";
+import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
+import { showTruncated } from "./truncation-commands.ts";
 
 /** `nuthatch truncate LAYER`: the whole layer at once, or a range of it as a job. */
 export function truncateCommand(): Command {
   return addRangeFlags(
     askingCommand(
       "truncate",
-      "removes tiles: of the whole layer at once, or with a range (of the default parameters, unless they are given) as a job",
-    ).argument("<layer>"),
+      "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
+    ).argument("<layer...>", LAYERS),
   )
+    .option("--soft", "removes nothing: the tiles of the whole layer are stale, and served until they are drawn anew")
     .option("--wait", "until the job has ended; the exit code is its outcome")
-    .action(async (layer: string, flags: RangeFlags & FollowFlags) => {
+    .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & { soft?: boolean }) => {
       const client = new ServerClient(flags);
-      if (isRangeGiven(flags)) {
-        const request = { layer, type: "truncate", ...rangeFields(flags) };
-        return tellMadeJob(await client.ask("POST", "/api/v1/jobs", NONE, request), flags, client);
+      const fields = layerFields(layers);
+      if (isRangeGiven(flags) || !("layer" in fields)) {
+        if (flags.soft === true)
+          throw new CommandFailure("--soft goes with one whole layer, without a range", EXIT.usage);
+        // Of several whole layers all that is kept.
+        const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
+        const request = { ...fields, type: "truncate", ...range };
+        return tellMade(await client.ask("POST", "/api/v1/jobs", NONE, request), flags, client);
       }
-      // Answered when no reader can see the tiles any more; the answer is empty.
-      await client.ask("POST", "/rest/masstruncate", new URLSearchParams({ requestType: "truncateLayer", layer }));
-      if (flags.json !== true) say(`${layer} is empty.\n`);
+      // Answered when no reader can see the tiles any more.
+      const request = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
+      tell(await client.ask("POST", "/api/v1/truncations", NONE, request), flags, showTruncated);
     });
 }

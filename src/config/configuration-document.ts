@@ -1,13 +1,11 @@
 import { builtInGridSet } from "../grid/built-in.ts";
-import type { Extent, GridSet } from "../grid/grid-set.ts";
+import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/webhook.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { Configuration } from "./configuration.ts";
 
 const MASKED = "***";
-
-const corners = ({ minX, minY, maxX, maxY }: Extent): readonly number[] => [minX, minY, maxX, maxY];
 
 function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>> {
   if (source.type === "demo") return { ...source };
@@ -25,19 +23,6 @@ function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>
     ...(password === undefined ? {} : { password: MASKED }),
   };
 }
-
-const gridSetDocument = (g: GridSet) => ({
-  id: g.id,
-  ...(g.title === undefined ? {} : { title: g.title }),
-  srs: g.srs,
-  extent: corners(g.extent),
-  resolutions: g.matrices.map((m) => m.resolution),
-  scaleNames: g.matrices.map((m) => m.name),
-  metersPerUnit: g.metersPerUnit,
-  tileSize: [g.tileWidth, g.tileHeight],
-  alignTopLeft: g.alignTopLeft,
-  yCoordinateFirst: g.yCoordinateFirst,
-});
 
 const layerDocument = ({ vectorLayers: _, ...layer }: Layer) => ({
   ...layer,

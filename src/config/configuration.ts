@@ -16,7 +16,7 @@ export interface Configuration {
   readonly layers: readonly Layer[];
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
-  readonly store: { readonly fsync: boolean; readonly shared: boolean };
+  readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };
   /** The initial quota, while none is persisted. */
   readonly diskQuota: QuotaConfiguration;
   readonly eviction: EvictionOptions;

@@ -2,7 +2,7 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import { createGridSet } from "../grid/create-grid-set.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, type GridSubset, gridSubset, type Layer } from "../layer/layer.ts";
+import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../layer/layer.ts";
 import type { Legend } from "../layer/legend.ts";
 import { legendSize } from "../source/demo/legend.ts";
 
@@ -47,9 +47,10 @@ const common = {
   fullWms: false,
   legends: [],
   negativeCacheSeconds: 0,
-  jpegQuality: DEFAULT_JPEG_QUALITY,
+  ...DEFAULT_ENCODING,
   expireClientSeconds: 7200,
   secured: false,
+  jobs: STANDARD_LAYER_JOBS,
 } as const;
 
 /** One for each style; "" is the default. */

@@ -115,6 +115,7 @@ test("a layer needs no more than a name and a source", async () => {
     metatile: [4, 4],
     gutter: 0,
     jpegQuality: 85,
+    pngCompression: "fast",
     expireCacheSeconds: 0,
     expireClientSeconds: 7200,
   });
@@ -167,7 +168,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
@@ -379,7 +380,7 @@ test("flags win over variables, variables over the file; an empty variable is no
     server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20, workers: 1 },
     jobs: { maxRunningTasks: 4, maxThreadCount: 6, historyDays: 1 },
     compat: { quotaRoot: "gwcQuotaConfiguration", quotaForm: "value-units" },
-    store: { fsync: true, shared: false },
+    store: { fsync: true, shared: false, undoSeconds: 15 },
     dataDir: join(directory, "elsewhere"),
     diskQuota: { enabled: true, globalQuota: { value: "1.50", units: "MiB" } },
     layers: [{ name: "a" }],
@@ -750,6 +751,22 @@ test("legends have defaults, one per style that the layer has, and an address wh
     "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
     '7:9: layers[0].legends[2]: two legends are for the style ""',
     "7:9: layers[0].legends[2]: url is missing: only a source of type wms can be asked for a legend",
+  ]);
+});
+
+test("a layer weighs and bounds its jobs, a source the connections that they use", async () => {
+  const yaml = layer("jobs: { weight: 2.5, maxTasks: 4 }");
+  expect((await loaded({ yaml })).layers[0]?.jobs).toEqual({ weight: 2.5, maxTasks: 4 });
+  expect((await loaded({ yaml: layer("jobs: {}") })).layers[0]?.jobs).toEqual({ weight: 1 });
+  expect((await loaded({ yaml: layer("gutter: 1") })).layers[0]?.jobs).toEqual({ weight: 1 });
+  expect(await problems({ yaml: layer("jobs: { weight: 0 }") })).toEqual([
+    expect.stringMatching(/layers\[0\].jobs.weight: expected a number from 0.01 to 100, got 0$/),
+  ]);
+  const source = (jobConnections: number) =>
+    `layers: [{ name: a, source: { type: wms, url: "http://u/", connections: 4, jobConnections: ${jobConnections} } }]`;
+  expect((await loaded({ yaml: source(2) })).layers[0]?.source).toMatchObject({ connections: 4, jobConnections: 2 });
+  expect(await problems({ yaml: source(5) })).toEqual([
+    expect.stringMatching(/layers\[0\].source.jobConnections: expected at most connections \(4\), got 5$/),
   ]);
 });
 

@@ -175,7 +175,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
       ...section(JobsSchema, "jobs"),
     },
     compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },
-    store: { fsync: false, shared: false, ...section(StoreSchema, "store") },
+    store: { fsync: false, shared: false, undoSeconds: 15, ...section(StoreSchema, "store") },
     // Layers that are wrong are told once, not as unknown ones again.
     diskQuota: problems.within(["layers"])
       ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)

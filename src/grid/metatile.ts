@@ -52,11 +52,28 @@ export function numberAt(walk: MetatileWalk, band: number, group: number): bigin
 export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
   (Math.floor(rect.minY / factorY) + row) * factorY;
 
+/** Where a metatile stands in its walk, counted from the lower left. */
+export interface MetatilePosition {
+  readonly column: number;
+  readonly row: number;
+}
+
+export function positionAt(walk: MetatileWalk, n: bigint): MetatilePosition {
+  const { band, group, inGroup, width } = bandOf(walk, n);
+  return { column: group * BAND + (inGroup % width), row: band * BAND + Math.floor(inGroup / width) };
+}
+
+/** `positionAt` the other way. */
+export function numberOf(walk: MetatileWalk, { column, row }: MetatilePosition): bigint {
+  const band = Math.floor(row / BAND);
+  const group = Math.floor(column / BAND);
+  const width = Math.min(BAND, walk.columns - group * BAND);
+  return numberAt(walk, band, group) + BigInt((row - band * BAND) * width + (column - group * BAND));
+}
+
 /** The whole metatile number `n` (0 ≤ n < count), not cut to the walk's rectangle. */
 export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
-  const { band, group, inGroup, width } = bandOf(walk, n);
-  const column = group * BAND + (inGroup % width);
-  const row = band * BAND + Math.floor(inGroup / width);
+  const { column, row } = positionAt(walk, n);
   const minX = (Math.floor(walk.rect.minX / walk.factorX) + column) * walk.factorX;
   const minY = metatileRow(walk, row);
   return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
@@ -66,10 +83,7 @@ export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
 export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint {
   const column = Math.floor(x / walk.factorX) - Math.floor(walk.rect.minX / walk.factorX);
   const row = Math.floor(y / walk.factorY) - Math.floor(walk.rect.minY / walk.factorY);
-  const band = Math.floor(row / BAND);
-  const group = Math.floor(column / BAND);
-  const width = Math.min(BAND, walk.columns - group * BAND);
-  return numberAt(walk, band, group) + BigInt((row - band * BAND) * width + (column - group * BAND));
+  return numberOf(walk, { column, row });
 }
 
 /** The metatile that holds a tile, cut to what may be drawn. */

@@ -1,8 +1,14 @@
 import { BAND, bandOf, type MetatileWalk, metatileRow, numberAt } from "./metatile.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
+/** Some of the metatiles of a walk. */
+export interface MetatileChoice {
+  /** Nothing is wanted of those from number n to before the answer, which is the walk's count when nothing more comes. */
+  next(n: bigint): bigint;
+}
+
 /** Which metatiles of a walk hold selected tiles: finds the next one without looking at those in between. */
-export class SelectedMetatiles {
+export class SelectedMetatiles implements MetatileChoice {
   readonly #walk: MetatileWalk;
   readonly #selection: TileSelection;
   /** The band that was asked for last, by metatile row: the metatile columns that hold something. */

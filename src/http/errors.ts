@@ -17,12 +17,14 @@ function statusOf(code: RefusalCode): number {
       return 403;
     case "unknown_job":
     case "unknown_schedule":
+    case "unknown_truncation":
     case "not_found":
     case "outside_coverage":
       return 404;
     case "method_not_allowed":
       return 405;
     case "conflict":
+    case "confirmation_needed":
       return 409;
     case "too_large":
       return 413;
@@ -49,6 +51,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     status,
     detail,
     code: refusal.code,
+    ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
   });
   return { status, type: "application/problem+json", body, headers: headersOf(refusal) };
 }

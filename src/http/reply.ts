@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** What a door answers. */
 export interface Answer {
@@ -40,8 +40,40 @@ export async function send(
     ...answer.headers,
   };
   response.writeHead(answer.status, headers);
-  if (options.head || isWhole) response.end(options.head ? undefined : body);
-  else await sendStream(response, body);
+  if (!options.head && !isWhole) return sendStream(response, body);
+  const rest = options.head || !isWhole ? undefined : body;
+  if (response.req.complete) {
+    response.end(rest);
+    return;
+  }
+  response.flushHeaders();
+  if (rest !== undefined && rest.byteLength > 0) response.write(rest);
+  await discardRest(response.req);
+  response.end();
+}
+
+const DISCARD_MS = 10_000;
+const DISCARD_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads what is still sent of a refused body, within bounds. A connection that is closed with bytes unread is reset, and
+ * a client that writes its whole body before it reads (Python's, Java's) would see that reset instead of the answer.
+ */
+function discardRest(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = DISCARD_BYTES;
+    const timer = setTimeout(resolve, DISCARD_MS);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) done();
+    });
+    for (const event of ["end", "close", "error"]) request.once(event, done);
+    request.resume();
+  });
 }
 
 /** No faster than the client reads: nothing is collected for one that is slow. Ends when the client has gone. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ServerOptions } from "./options.ts";
@@ -86,16 +87,21 @@ const first = (value: string | string[] | undefined): string | undefined => {
   return item === "" ? undefined : item;
 };
 
-/** Scheme, host and port that the client asked, such as `http://host:8080`. */
+/** Scheme, host and port that the client asked, such as `http://host:8080`; the socket's own where it named none. */
 export function ownOrigin(request: IncomingMessage, server: ServerOptions): string {
   const { headers } = request;
   const proto = server.trustProxy ? first(headers["x-forwarded-proto"]) : undefined;
-  const host =
-    (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ??
-    headers.host ??
-    `${server.host}:${server.port}`;
-  const clean = /^[\w.:[\]-]+$/.test(host) ? host : `${server.host}:${server.port}`;
+  // An absolute target counts more than Host (RFC 9112, 3.2.2).
+  const absolute = /^https?:\/\/([^/?#]+)/i.exec(request.url ?? "")?.[1];
+  const host = (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ?? absolute ?? headers.host ?? "";
+  const clean = /^[\w.:[\]-]+$/.test(host) ? host : socketHost(request.socket);
   return `${proto === "https" ? "https" : "http"}://${clean}`;
+}
+
+/** Where the client has connected to: the configured port can be 0. */
+function socketHost({ localAddress = "localhost", localPort = 80 }: Socket): string {
+  const address = localAddress.replace(/^::ffff:/, "");
+  return `${address.includes(":") ? `[${address}]` : address}:${localPort}`;
 }
 
 /** Where a request comes from: behind a trusted proxy, what the proxy itself added to X-Forwarded-For last. */
@@ -120,14 +126,15 @@ export async function readBody(request: IncomingMessage): Promise<Result<Uint8Ar
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    request.on("data", (chunk: Buffer) => {
+    const collect = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= BODY_LIMIT) chunks.push(chunk);
       else {
-        request.pause();
+        request.off("data", collect);
         resolve(refuse(tooLarge));
       }
-    });
+    };
+    request.on("data", collect);
     request.on("end", () => resolve(ok(Buffer.concat(chunks))));
     request.on("error", reject);
     request.on("close", () => reject(new ClientGone()));

@@ -6,7 +6,7 @@ import type { Need } from "./auth/credentials.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What a handler sees of a request that has passed all checks before the body. */
 export interface Exchange {

@@ -285,6 +285,7 @@ function asMethod(method: string): Method {
       return "GET";
     case "POST":
     case "PUT":
+    case "PATCH":
       return method;
     default:
       return "DELETE";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { formatOf } from "../layer/format.ts";
+import { DEFAULT_ENCODING } from "../layer/layer.ts";
 import { composePicture } from "./compose.ts";
 import { decodePicture } from "./decode.ts";
 import { encodePng } from "./png-encode.ts";
@@ -29,7 +30,7 @@ test("a window over the corner of four tiles holds each pixel where it belongs",
     windowHeight: 12,
     ...size,
     format: png,
-    jpegQuality: 85,
+    ...DEFAULT_ENCODING,
   });
   const { data, channels } = await decodePicture(bytes, size);
   for (let y = 0; y < 12; y++)
@@ -47,7 +48,7 @@ test("what no tile covers is transparent, also after resampling", async () => {
     windowHeight: 16,
     ...size,
     format: png,
-    jpegQuality: 85,
+    ...DEFAULT_ENCODING,
   });
   const { data, channels } = await decodePicture(bytes, size);
   expect(channels).toBe(4);
@@ -65,7 +66,7 @@ test("a tile of another size is refused", async () => {
     width: 256,
     height: 256,
     format: png,
-    jpegQuality: 85,
+    ...DEFAULT_ENCODING,
   });
   await expect(composed).rejects.toMatchObject({ reason: "wrong_size" });
 });

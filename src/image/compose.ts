@@ -1,11 +1,12 @@
 import type { ImageFormat } from "../layer/format.ts";
+import type { EncodingOptions } from "../layer/layer.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";
 import type { Raster } from "./raster.ts";
 
 /** Tiles side by side, of which a window is wanted at another size. All in pixels, from the top left of the window. */
-export interface Composition {
+export interface Composition extends EncodingOptions {
   readonly tiles: readonly { readonly left: number; readonly top: number; readonly bytes: Uint8Array }[];
   readonly tileWidth: number;
   readonly tileHeight: number;
@@ -15,7 +16,6 @@ export interface Composition {
   readonly width: number;
   readonly height: number;
   readonly format: ImageFormat;
-  readonly jpegQuality: number;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Composition {
  * @throws PictureError when a tile is no whole picture of the tile size
  */
 export async function composePicture(composition: Composition): Promise<Uint8Array> {
-  const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format, jpegQuality } = composition;
+  const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
   const window: Raster = {
     width: windowWidth,
     height: windowHeight,
@@ -33,7 +33,7 @@ export async function composePicture(composition: Composition): Promise<Uint8Arr
   for (const { left, top, bytes } of composition.tiles)
     paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
   const picture = windowWidth === width && windowHeight === height ? window : await resampled(window, width, height);
-  const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, jpegQuality);
+  const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
   if (encoded === undefined) throw new Error("one cut gives one tile");
   return encoded;
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { contentTypeOf, formatNames, formatOf, type ImageFormat } from "../layer/format.ts";
+import { DEFAULT_ENCODING } from "../layer/layer.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import type { PictureError } from "./picture-error.ts";
@@ -193,8 +194,9 @@ test("the Content-Type of a tile is that of its bytes, for every picture", async
 });
 
 test("the quality of JPEG tiles is the layer's, of hybrids too, and of nothing else", async () => {
-  const sizes = async (mimeType: string, quality?: number): Promise<number> =>
-    (await encodeTiles(half, cuts.slice(0, 1), format(mimeType), quality))[0]?.byteLength ?? 0;
+  const sizes = async (mimeType: string, jpegQuality = DEFAULT_ENCODING.jpegQuality): Promise<number> =>
+    (await encodeTiles(half, cuts.slice(0, 1), format(mimeType), { ...DEFAULT_ENCODING, jpegQuality }))[0]
+      ?.byteLength ?? 0;
   for (const mimeType of ["image/jpeg", "image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
     expect(await sizes(mimeType, 20)).toBeLessThan(await sizes(mimeType, 95));
     expect(await sizes(mimeType), "85 is the default").toBe(await sizes(mimeType, 85));
@@ -230,8 +232,12 @@ test("tiles of one colour are encoded once, per format, quality and size", async
     data: new Uint8Array(width * 32 * 3).map((_, i) => (i % 3 === 0 ? red : 90)),
   });
   const whole = (raster: Raster): Cut => ({ left: 0, top: 0, width: raster.width, height: raster.height });
-  const tile = async (raster: Raster, mimeType: string, quality?: number): Promise<Uint8Array | undefined> =>
-    (await encodeTiles(raster, [whole(raster)], format(mimeType), quality))[0];
+  const tile = async (
+    raster: Raster,
+    mimeType: string,
+    jpegQuality = DEFAULT_ENCODING.jpegQuality,
+  ): Promise<Uint8Array | undefined> =>
+    (await encodeTiles(raster, [whole(raster)], format(mimeType), { ...DEFAULT_ENCODING, jpegQuality }))[0];
   for (const mimeType of ["image/png", "image/png8", "image/jpeg", "image/webp"]) {
     const first = await tile(plain(32, 7), mimeType);
     expect(await tile(plain(32, 7), mimeType), mimeType).toBe(first);

@@ -1,5 +1,5 @@
 import type { ImageFormat } from "../layer/format.ts";
-import { DEFAULT_JPEG_QUALITY } from "../layer/layer.ts";
+import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeBefore, oneColourKey, onlyColour, remember } from "./one-colour.ts";
 import { encodePalettePng, encodePng, isOpaque } from "./png-encode.ts";
@@ -12,20 +12,21 @@ const WEBP_QUALITY = 85;
  */
 const AVIF = { quality: 65, effort: 1 } as const;
 
-/**
- * Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's.
- * `jpegQuality`: 1 to 100, of JPEG tiles, those of hybrids too.
- */
+/** Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. */
 export async function encodeTiles(
   raster: Raster,
   cuts: readonly Cut[],
   format: ImageFormat,
-  jpegQuality: number = DEFAULT_JPEG_QUALITY,
+  options: EncodingOptions = DEFAULT_ENCODING,
 ): Promise<Uint8Array[]> {
   const tiles: Uint8Array[] = [];
   for (const cut of cuts) {
     const encoding = encodingOf(raster, cut, format);
-    tiles.push(encoding === "png" ? encodePng(raster, cut) : await encodeOther(raster, cut, encoding, jpegQuality));
+    tiles.push(
+      encoding === "png"
+        ? encodePng(raster, cut, options.pngCompression)
+        : await encodeOther(raster, cut, encoding, options),
+    );
   }
   return tiles;
 }
@@ -34,19 +35,19 @@ async function encodeOther(
   raster: Raster,
   cut: Cut,
   encoding: Exclude<OneEncoding, "png">,
-  jpegQuality: number,
+  options: EncodingOptions,
 ): Promise<Uint8Array> {
   if (encoding === "png8") {
     // It knows tiles of one colour by itself.
-    const exact = encodePalettePng(raster, cut);
-    return exact ?? encodeBySharp(raster, cut, encoding, jpegQuality);
+    const exact = encodePalettePng(raster, cut, options.pngCompression);
+    return exact ?? encodeBySharp(raster, cut, encoding, options);
   }
   const colour = onlyColour(raster, cut);
-  if (colour === undefined) return encodeBySharp(raster, cut, encoding, jpegQuality);
-  const key = oneColourKey(encoding === "jpeg" ? `jpeg ${jpegQuality}` : encoding, cut, colour);
+  if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);
+  const key = oneColourKey(encoding === "jpeg" ? `jpeg ${options.jpegQuality}` : encoding, cut, colour);
   const known = madeBefore(key);
   if (known !== undefined) return known;
-  const made = await encodeBySharp(raster, cut, encoding, jpegQuality);
+  const made = await encodeBySharp(raster, cut, encoding, options);
   remember(key, made);
   return made;
 }
@@ -69,7 +70,7 @@ async function encodeBySharp(
   raster: Raster,
   cut: Cut,
   encoding: Exclude<OneEncoding, "png">,
-  jpegQuality: number,
+  options: EncodingOptions,
 ): Promise<Uint8Array> {
   const sharp = await loadSharp();
   const { width, height, channels, data } = raster;
@@ -78,7 +79,7 @@ async function encodeBySharp(
     case "png8":
       return part.png({ palette: true, colours: 256, effort: 2 }).toBuffer();
     case "jpeg":
-      return part.flatten({ background: "#ffffff" }).jpeg({ quality: jpegQuality }).toBuffer();
+      return part.flatten({ background: "#ffffff" }).jpeg({ quality: options.jpegQuality }).toBuffer();
     case "webp":
       return part.webp({ quality: WEBP_QUALITY }).toBuffer();
     case "gif":

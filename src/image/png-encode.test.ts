@@ -119,3 +119,14 @@ test("tiles of one colour share their bytes, those of another size or colour do 
   const rgb = { width: 8, height: 8, channels: 3 as const, data: new Uint8Array(8 * 8 * 3).fill(255) };
   expect(encodePng(rgb, whole(rgb))).toBe(of(255, 8));
 });
+
+test("small is smaller than fast, pixel by pixel the same, and another tile of one colour", async () => {
+  const size = 64;
+  const data = new Uint8Array(size * size * 3).map((_, i) =>
+    Math.round(127 + 120 * Math.sin(i / 97) * Math.cos(i / 7919)),
+  );
+  const raster: Raster = { width: size, height: size, channels: 3, data };
+  const [fast, small] = [encodePng(raster, whole(raster), "fast"), encodePng(raster, whole(raster), "small")];
+  expect(small.byteLength).toBeLessThan(fast.byteLength);
+  expect(await rgba(small)).toEqual(await rgba(fast));
+});

@@ -1,25 +1,31 @@
 import { deflateSync } from "node:zlib";
+import { DEFAULT_ENCODING, type PngCompression } from "../layer/layer.ts";
 import { crc32 } from "./crc32.ts";
 import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
 import type { Cut, Raster } from "./raster.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-/** Filter none and level 3: 2.6 times as many tiles per CPU second as sharp at level 6 (`facts/perf.md`). */
-const LEVEL = 3;
+/** zlib's levels, filter none. Level 3 draws 2.6 times as many tiles per CPU second as sharp at level 6 (`facts/perf.md`). */
+const LEVELS = { fast: 3, small: 6 } as const satisfies Record<PngCompression, number>;
+const DEFAULT = DEFAULT_ENCODING.pngCompression;
 
 /** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. */
-export const encodePng = (raster: Raster, cut: Cut): Uint8Array =>
-  encodePalettePng(raster, cut) ?? encodeTrueColour(raster, cut);
+export const encodePng = (raster: Raster, cut: Cut, compression: PngCompression = DEFAULT): Uint8Array =>
+  encodePalettePng(raster, cut, compression) ?? encodeTrueColour(raster, cut, compression);
 
 /** A part of a raster as PNG with a palette; undefined when it has more than 256 colours. */
-export function encodePalettePng(raster: Raster, cut: Cut): Uint8Array | undefined {
+export function encodePalettePng(
+  raster: Raster,
+  cut: Cut,
+  compression: PngCompression = DEFAULT,
+): Uint8Array | undefined {
   const colours = coloursOf(raster, cut);
   if (colours === undefined) return undefined;
-  if (colours.list.length > 1) return encodePalette(cut, colours);
-  const key = oneColourKey("palette", cut, colours.list[0] ?? 0);
+  if (colours.list.length > 1) return encodePalette(cut, colours, compression);
+  const key = oneColourKey(`palette ${compression}`, cut, colours.list[0] ?? 0);
   const known = madeBefore(key);
   if (known !== undefined) return known;
-  const made = encodePalette(cut, colours);
+  const made = encodePalette(cut, colours, compression);
   remember(key, made);
   return made;
 }
@@ -64,7 +70,7 @@ function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undef
   return { list, indexes };
 }
 
-function encodePalette(cut: Cut, { list, indexes }: Colours): Uint8Array {
+function encodePalette(cut: Cut, { list, indexes }: Colours, compression: PngCompression): Uint8Array {
   const depth = list.length <= 2 ? 1 : list.length <= 4 ? 2 : list.length <= 16 ? 4 : 8;
   const perByte = 8 / depth;
   const stride = Math.ceil(cut.width / perByte) + 1;
@@ -89,10 +95,10 @@ function encodePalette(cut: Cut, { list, indexes }: Colours): Uint8Array {
   }
   const chunks: [string, Uint8Array][] = [["PLTE", palette]];
   if (alphas.some((a) => a !== 255)) chunks.push(["tRNS", alphas]);
-  return assemble(cut, depth, 3, chunks, rows);
+  return assemble(cut, depth, 3, chunks, deflateSync(rows, { level: LEVELS[compression] }));
 }
 
-function encodeTrueColour(raster: Raster, cut: Cut): Uint8Array {
+function encodeTrueColour(raster: Raster, cut: Cut, compression: PngCompression): Uint8Array {
   const { width, channels, data } = raster;
   const opaque = isOpaque(raster, cut);
   const out = opaque ? 3 : 4;
@@ -109,7 +115,7 @@ function encodeTrueColour(raster: Raster, cut: Cut): Uint8Array {
       }
     }
   }
-  return assemble(cut, 8, opaque ? 2 : 6, [], rows);
+  return assemble(cut, 8, opaque ? 2 : 6, [], deflateSync(rows, { level: LEVELS[compression] }));
 }
 
 /** Whether no pixel of a part lets anything through. */
@@ -127,7 +133,7 @@ function assemble(
   depth: number,
   colour: number,
   extra: readonly (readonly [string, Uint8Array])[],
-  rows: Uint8Array,
+  deflated: Uint8Array,
 ): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
@@ -137,7 +143,7 @@ function assemble(
   const chunks: (readonly [string, Uint8Array])[] = [
     ["IHDR", header],
     ...extra,
-    ["IDAT", deflateSync(rows, { level: LEVEL })],
+    ["IDAT", deflated],
     ["IEND", new Uint8Array(0)],
   ];
   const out = new Uint8Array(8 + chunks.reduce((sum, [, body]) => sum + 12 + body.byteLength, 0));

@@ -4,11 +4,15 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
+import { type JobNumbers, numbersOf } from "./job-numbers.ts";
 import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import { viewOf } from "./job-view.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
-import { RateMeter } from "./rate-meter.ts";
+import { type KeptMetatilesOf, walksOf } from "./job-walk.ts";
+import { limitedTime } from "./limited-time.ts";
+import { Pacer } from "./pacer.ts";
+import { RateMeter, type TimeLeft } from "./rate-meter.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -24,6 +28,15 @@ export interface Task {
   abort: AbortController | undefined;
   /** Resolves when the task's loop has left; undefined while it does not run. */
   running: Promise<void> | undefined;
+}
+
+/** From one metatile to the next that may be wanted, before somebody looks whether it is. */
+const MOST_LEAPS = 8;
+
+/** How often a metatile has been asked for, and whether it is to blame if that fails once more. */
+export interface Tries {
+  readonly attempts: number;
+  readonly lastChance: boolean;
 }
 
 /** Where a metatile number leads. */
@@ -55,8 +68,7 @@ export class ActiveJob {
   resumed: boolean;
   /** What its rectangles are limited to; undefined: nothing. */
   readonly selection: TileSelection | undefined;
-  readonly walks: readonly JobWalk[];
-  readonly metatiles: bigint;
+  readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
   startedMs: number | null;
@@ -67,6 +79,11 @@ export class ActiveJob {
   /** None of its tasks is dealt a place. */
   paused: boolean;
   hold: WindowHold | null;
+  terms: JobTerms;
+  /** Spreads its draws where it has a rate limit. */
+  readonly pacer: Pacer<Task>;
+  /** Of metatiles that a rate limit has put off between two attempts. */
+  readonly tries = new Map<bigint, Tries>();
   readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
@@ -91,8 +108,17 @@ export class ActiveJob {
   /** Since when it has been at work; undefined while it is not. */
   #atWorkSinceMs: number | undefined;
 
-  constructor(stored: StoredJob, metatileFactors: readonly [number, number], resumed: boolean) {
+  /** `drawing`: called when something is drawn for one that has a rate limit. */
+  constructor(
+    stored: StoredJob,
+    metatileFactors: readonly [number, number],
+    resumed: boolean,
+    keptMetatiles: KeptMetatilesOf,
+    drawing: () => void,
+  ) {
     const { progress, request } = stored;
+    this.terms = stored.terms;
+    this.pacer = new Pacer(drawing);
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
@@ -117,9 +143,8 @@ export class ActiveJob {
         running: undefined,
       }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
-    this.walks = walksOf(request, metatileFactors, this.selection);
-    const last = this.walks.at(-1);
-    this.metatiles = last === undefined ? 0n : last.offset + last.walk.count;
+    const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
+    this.#numbers = numbersOf(walks, request.order ?? "by-zoom");
     this.finished = IntervalSet.from(progress.finished);
     this.counts = JobCounts.from(progress.zooms);
     this.#workedMs = progress.workedMs;
@@ -127,6 +152,10 @@ export class ActiveJob {
     this.errors = new Map(progress.errors.map((e) => [e.class, { count: e.count, message: e.message, tile: e.tile }]));
     this.reason = progress.reason;
     this.abortedBy = progress.abortedBy;
+  }
+
+  get metatiles(): bigint {
+    return this.#numbers.count;
   }
 
   get processed(): bigint {
@@ -156,18 +185,8 @@ export class ActiveJob {
   }
 
   locate(n: bigint): Located {
-    const { gridSet, walk, offset } = this.#walkOf(n);
-    return { gridSet, walk, local: n - offset };
-  }
-
-  #walkOf(n: bigint): JobWalk {
-    let found = this.walks[0];
-    for (const at of this.walks) {
-      if (at.offset > n) break;
-      found = at;
-    }
-    if (found === undefined) throw new RangeError(`job ${this.id} has no metatile ${n}`);
-    return found;
+    const { at, local } = this.#numbers.placeOf(n);
+    return { gridSet: at.gridSet, walk: at.walk, local };
   }
 
   /** The next metatile that nobody has taken, taken. */
@@ -183,17 +202,36 @@ export class ActiveJob {
     return next;
   }
 
-  /** From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. */
+  /**
+   * From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. After some leaps
+   * it is a metatile of which nothing may be wanted: whoever looks at it lets others have their turn.
+   */
   #nextWanted(): bigint {
     let next = this.finished.nextMissing(this.#cursor);
-    while (this.selection !== undefined && next < this.metatiles) {
-      const { selected, offset } = this.#walkOf(next);
-      const wanted = selected === undefined ? next : offset + selected.next(next - offset);
+    for (let leaps = 0; next < this.metatiles && leaps < MOST_LEAPS; leaps++) {
+      const wanted = this.#numbers.next(next);
       if (wanted === next) break;
       this.finished.addRange(next, wanted);
       next = this.finished.nextMissing(wanted);
     }
     return next;
+  }
+
+  /** Whether something may be drawn now for a task; undefined: for one that has no place yet. */
+  mayDraw(task: Task | undefined, nowMs: number): boolean {
+    return this.pacer.isOpen(this.terms.rateLimit, task, nowMs);
+  }
+
+  /** The same; and when nothing is left to take a task has only to learn it. */
+  mayWork(task: Task | undefined, nowMs: number): boolean {
+    return this.mayDraw(task, nowMs) || (this.#returned.length === 0 && this.#nextWanted() >= this.metatiles);
+  }
+
+  /** What was measured under another limit says nothing of the time that is left. */
+  setTerms(terms: JobTerms): void {
+    if (terms.rateLimit !== this.terms.rateLimit) this.#meter.reset();
+    this.terms = terms;
+    this.dirty = true;
   }
 
   giveBack(numbers: readonly bigint[]): void {
@@ -237,7 +275,7 @@ export class ActiveJob {
   rows(nowMs: number): TaskRow[] {
     const left = this.#left;
     const live = BigInt(this.tasks.length);
-    const remainingSeconds = this.#meter.timeLeft(nowMs, this.processed, left)?.seconds ?? -1;
+    const remainingSeconds = this.#timeLeft(nowMs)?.seconds ?? -1;
     return this.tasks.map((task, i) => ({
       processed: task.processed,
       total: task.processed + left / live + (BigInt(i) < left % live ? 1n : 0n),
@@ -271,7 +309,14 @@ export class ActiveJob {
     if (this.outcome !== null) return viewOf(job, undefined);
     return viewOf(job, {
       tilesPerSecond: this.#meter.rate(nowMs, this.processed) ?? null,
-      timeLeft: this.#meter.timeLeft(nowMs, this.processed, this.#left) ?? null,
+      timeLeft: this.#timeLeft(nowMs) ?? null,
     });
+  }
+
+  #timeLeft(nowMs: number): TimeLeft | undefined {
+    const measured = this.#meter.timeLeft(nowMs, this.processed, this.#left);
+    const { rateLimit } = this.terms;
+    if (rateLimit === null || this.paused) return measured;
+    return limitedTime(measured, this.#left, rateLimit, this.request.type === "reseed");
   }
 }

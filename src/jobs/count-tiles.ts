@@ -6,7 +6,7 @@ import type { JobRequest } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
 
 /** How long a count works before others get their turn. */
-const SLICE_MS = 10;
+export const SLICE_MS = 10;
 
 /** The totals of a job over whole ranges. What a truncate will find is not known before it starts. */
 export function countRanges({ type, ranges }: Omit<JobRequest, "selection">): JobCounts {

@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { parseTimeZone } from "./run-window.ts";
 
 /** When something is due, by the clocks of a place: both have been read, and such a time comes. Only `parseCron` makes one. */
 export interface CronTime {
@@ -15,8 +16,8 @@ const EXPECTED =
 
 /** A cron expression and its time zone, held against what they may be; refusals name `cron` or `timeZone`. */
 export function parseCron(expression: string, timeZone: string): Result<CronTime, Refusal> {
-  if (!isTimeZone(timeZone))
-    return refuse(badField("timeZone", "a time zone of the IANA database, such as Europe/Zurich", timeZone));
+  const zone = parseTimeZone(timeZone, "timeZone");
+  if (!zone.ok) return zone;
   const trimmed = expression.trim();
   // croner takes a date for one single run too.
   if (!trimmed.startsWith("@") && trimmed.split(/\s+/).length !== 5)
@@ -27,16 +28,6 @@ export function parseCron(expression: string, timeZone: string): Result<CronTime
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
     return refuse(badField("cron", EXPECTED, expression, [why]));
-  }
-}
-
-/** Offsets are no places: Node takes some of them, they know no summer time. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
   }
 }
 

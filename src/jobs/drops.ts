@@ -1,5 +1,8 @@
+import PQueue from "p-queue";
 import type { DrawGate } from "../cache/draw.ts";
+import { Stretch } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 
@@ -19,17 +22,38 @@ export type DropTarget =
 interface DropPlan {
   readonly names: readonly string[];
   readonly targets: readonly DropTarget[];
+  /** The number under which it can be restored. */
+  readonly aside?: number;
+}
+
+/** What can be restored. */
+export interface Aside {
+  readonly id: number;
+  readonly layer: string;
+  readonly names: readonly string[];
+  readonly pyramids: readonly AsidePyramid[];
+}
+
+/** What a restoration asks and tells, while nobody writes in the layer. */
+export interface RestoreHooks<R> {
+  /** Why it cannot be; it is asked when nothing is under way in the layer any more. */
+  readonly refuse: () => R | undefined;
+  /** From now on it is completed at the next start, if need be. Persisted when it returns. */
+  readonly begun: () => void;
+  readonly ended: () => void;
 }
 
 /**
  * Drops: first a record, then the renames, then the ledger, then the answer; an interrupted one is completed at the next
- * start, before the first tile is served. The layer is paused meanwhile, so that no writer stands between the two.
+ * start, before the first tile is served. The layer is paused meanwhile, so that no writer stands between the two. A
+ * restoration is the same in the other direction. One at a time in each layer.
  */
 export class Drops {
   readonly #db: Database;
   readonly #store: BlobStore;
   readonly #ledger: Ledger;
   readonly #gate: DrawGate;
+  readonly #turns = new Map<string, PQueue>();
 
   constructor(db: Database, store: BlobStore, ledger: Ledger, gate: DrawGate) {
     this.#db = db;
@@ -43,19 +67,85 @@ export class Drops {
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
 
-  /** Cannot be cancelled. `plan` is asked once nothing is written in the layer any more; `also`: written with the record. */
-  async drop(layer: string, plan: () => readonly DropTarget[], also: () => void = () => undefined): Promise<void> {
-    await this.#gate.pause(layer);
+  /**
+   * Cannot be cancelled. `plan` is asked once nothing is written in the layer any more. `record` writes down what is about to
+   * go, in the transaction of the drop; what it answers is the number to set it aside under, undefined: it is not to be
+   * restored.
+   */
+  drop(
+    layer: string,
+    plan: () => readonly DropTarget[],
+    record: (targets: readonly DropTarget[], names: readonly string[]) => number | undefined = () => undefined,
+  ): Promise<void> {
+    return this.#inTurn(layer, async () => {
+      await this.#gate.pause(layer);
+      try {
+        const targets = plan();
+        const names = targets.flatMap((target) => this.#names(target));
+        const written = this.#db.transaction(() => {
+          const aside = record(targets, names);
+          if (targets.length === 0) return undefined;
+          const drop: DropPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
+          return { id: this.#record(drop), drop };
+        });
+        if (written !== undefined) this.#carryOut(written.id, written.drop);
+      } finally {
+        this.#gate.resume(layer);
+      }
+    });
+  }
+
+  /** Brings back what was set aside. When it is aborted, the next start goes on with it. */
+  restore<R>(aside: Aside, hooks: RestoreHooks<R>, signal: AbortSignal): Promise<R | undefined> {
+    const { layer } = aside;
+    return this.#inTurn(layer, async () => {
+      await this.#gate.pause(layer);
+      try {
+        const refused = hooks.refuse();
+        if (refused !== undefined) return refused;
+        this.#ledger.hold(layer);
+        hooks.begun();
+        const stretch = new Stretch(signal);
+        for (const _ of this.#restoring(aside)) {
+          await stretch.rest();
+          signal.throwIfAborted();
+        }
+        hooks.ended();
+        return undefined;
+      } finally {
+        this.#ledger.release(layer);
+        this.#gate.resume(layer);
+      }
+    });
+  }
+
+  /** Goes on with a restoration that the end of the last process interrupted. */
+  finishRestoring(aside: Aside): void {
+    this.#ledger.holdMoved(aside.layer);
+    for (const _ of this.#restoring(aside));
+  }
+
+  /** First the files, then the ledger; stops now and then to let others have their turn. */
+  *#restoring({ id, layer, names, pyramids }: Aside): Generator<void> {
+    const known = pyramids.map(({ gridSet }) => gridSet);
+    for (const newer of this.#store.restore(String(id), layer, names, known)) {
+      this.#ledger.found(newer);
+      yield;
+    }
+    this.#ledger.restore(layer, id, pyramids);
+    while (this.#ledger.restoreSome(id)) yield;
+    // What somebody else has removed meanwhile is not kept.
+    this.#ledger.forgetVanished(layer);
+  }
+
+  /** A restoration has pauses: another one, or a drop, must not come between. */
+  async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
+    const turns = this.#turns.get(layer) ?? new PQueue({ concurrency: 1 });
+    this.#turns.set(layer, turns);
     try {
-      const targets = plan();
-      const names = targets.flatMap((target) => this.#names(target));
-      const record = this.#db.transaction(() => {
-        also();
-        return targets.length === 0 ? undefined : this.#record({ names, targets });
-      });
-      if (record !== undefined) this.#carryOut(record, { names, targets });
+      return await turns.add(work);
     } finally {
-      this.#gate.resume(layer);
+      if (turns.size === 0 && turns.pending === 0) this.#turns.delete(layer);
     }
   }
 
@@ -76,20 +166,28 @@ export class Drops {
     }
   }
 
-  #carryOut(id: number, plan: DropPlan): void {
-    this.#store.drop(String(id), plan.names);
-    for (const target of plan.targets) {
+  #carryOut(id: number, { names, targets, aside }: DropPlan): void {
+    if (aside === undefined) this.#store.drop(String(id), names);
+    else this.#store.setAside(String(aside), names);
+    let isDone = false;
+    const done = (): void => {
+      this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
+      isDone = true;
+    };
+    for (const [n, target] of targets.entries()) {
+      // With the last one, as each transaction is a sync of the disk.
+      const also = n === targets.length - 1 ? done : undefined;
       switch (target.kind) {
         case "layer":
-          this.#ledger.dropLayer(target.layer);
+          this.#ledger.dropLayer(target.layer, aside, also);
           break;
         case "pyramid":
-          this.#ledger.dropPyramid(target.pyramid);
+          this.#ledger.dropPyramid(target.pyramid, aside, also);
           break;
         case "zooms":
           for (const z of target.zooms) this.#ledger.dropZooms(target.pyramid, z, z);
       }
     }
-    this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
+    if (!isDone) done();
   }
 }

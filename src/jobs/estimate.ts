@@ -19,7 +19,7 @@ export interface EstimateView {
   /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
   readonly fitsQuota: boolean | null;
   readonly fitsDisk: boolean | null;
-  /** At which the last jobs of the layer have drawn tiles. */
+  /** At which the last jobs of the layer have drawn tiles, as far as the rate limit allows. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
   readonly zooms: readonly {
@@ -47,14 +47,21 @@ export interface EstimateSources {
 /** A level that holds no more tiles than these is counted block by block: at most so many are read. */
 const FEW = 10_000n;
 
+/** An estimate, and by how many bytes the store would grow. */
+export interface Estimated {
+  readonly view: EstimateView;
+  readonly growth: bigint | null;
+}
+
 /** By arithmetic and sums: it takes as long for the world as for a village. */
-export function estimate(request: JobRequest, from: EstimateSources): EstimateView {
+export function estimate(request: JobRequest, from: EstimateSources): Estimated {
   const index = request.selection === undefined ? undefined : indexOf(request.selection);
   const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
       const tiles = from.totals.of(rect.z).total;
-      const kept = keptIn(request, gridSet, rect, index, from);
+      // What a job over what exists counts is kept.
+      const kept = request.onlyExisting === true ? tiles : keptIn(request, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );
@@ -67,18 +74,19 @@ export function estimate(request: JobRequest, from: EstimateSources): EstimateVi
   const added = missing ?? tiles;
   const drawn = request.type === "seed" ? added : tiles;
   const growth = bytesOf(added, request, from);
-  const rate = rateOf(from.jobs);
-  return {
+  const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
+  const view = {
     tiles,
     kept,
     missing,
     bytes: bytesOf(drawn, request, from),
-    fitsQuota: growth === null ? null : fitsQuota(growth, request.layer, from),
-    fitsDisk: growth === null ? null : growth <= BigInt(Math.floor(from.freeBytes)),
+    fitsQuota: growth === null ? null : fitsQuota(new Map([[request.layer, growth]]), from),
+    fitsDisk: growth === null ? null : fitsDisk(growth, from),
     tilesPerSecond: rate === null ? null : Math.round(rate * 100) / 100,
     seconds: rate === null ? null : Math.min(Number.MAX_SAFE_INTEGER, Math.round(Number(drawn) / rate)),
     zooms,
   };
+  return { view, growth };
 }
 
 const isOf =
@@ -123,14 +131,24 @@ function bytesOf(tiles: bigint, request: JobRequest, { ledger }: EstimateSources
   return keptTiles === 0n ? null : (tiles * keptBytes) / keptTiles;
 }
 
-function fitsQuota(growth: bigint, layer: string, { ledger, quota }: EstimateSources): boolean | null {
+/** @param growths by layer */
+export function fitsQuota(
+  growths: ReadonlyMap<string, bigint>,
+  { ledger, quota }: Pick<EstimateSources, "ledger" | "quota">,
+): boolean | null {
   if (!quota.enabled) return null;
-  const own = quota.layerQuotas.find((q) => q.layer === layer);
-  return (
-    ledger.total.bytes + growth <= quotaBytes(quota.globalQuota) &&
-    (own === undefined || ledger.sumOf(layer).bytes + growth <= quotaBytes(own.quota))
-  );
+  const all = [...growths.values()].reduce((sum, growth) => sum + growth, 0n);
+  const fitsLayers = quota.layerQuotas.every((own) => {
+    const growth = growths.get(own.layer);
+    return growth === undefined || ledger.sumOf(own.layer).bytes + growth <= quotaBytes(own.quota);
+  });
+  return fitsLayers && ledger.total.bytes + all <= quotaBytes(quota.globalQuota);
 }
+
+const limitedRate = (rate: number | null, limit: number | null): number | null =>
+  limit === null ? rate : Math.min(rate ?? limit, limit);
+export const fitsDisk = (growth: bigint, { freeBytes }: Pick<EstimateSources, "freeBytes">): boolean =>
+  growth <= BigInt(Math.floor(freeBytes));
 
 /** Tiles drawn per second of work: what was skipped took no drawing. */
 function rateOf(jobs: readonly JobView[]): number | null {

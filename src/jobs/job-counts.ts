@@ -28,6 +28,8 @@ const added = (to: Counts, change: Partial<Counts>): Counts => ({
   bytes: to.bytes + (change.bytes ?? 0n),
 });
 
+const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => stored + skipped + unchanged + failed;
+
 /** What a job has counted, by zoom and in all. */
 export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
@@ -55,6 +57,25 @@ export class JobCounts {
   add(z: number, change: Partial<Counts>): void {
     this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
     this.#sum = added(this.#sum, change);
+  }
+
+  /** More was found at a zoom than was counted: the total is what there was. */
+  coverWorked(z: number): void {
+    const counts = this.#zooms.get(z);
+    const more = counts === undefined ? 0n : workedOf(counts) - counts.total;
+    if (more > 0n) this.add(z, { total: more });
+  }
+
+  /** What nothing has become of is no longer to be done. @returns how many tiles */
+  skipRest(): bigint {
+    let rest = 0n;
+    for (const [z, counts] of this.#zooms) {
+      const skipped = counts.total - workedOf(counts);
+      if (skipped <= 0n) continue;
+      this.add(z, { skipped });
+      rest += skipped;
+    }
+    return rest;
   }
 
   /** More was deleted than was known of: the total is what there was. */

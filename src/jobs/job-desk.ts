@@ -4,18 +4,24 @@ import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
-import { countTiles } from "./count-tiles.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
+import type { JobCounter } from "./job-counter.ts";
+import type { JobCounts } from "./job-counts.ts";
 import { letGo } from "./job-hold.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
+import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { planRetry } from "./plan-retry.ts";
+import type { RunWindows } from "./run-windows.ts";
 
 export interface JobDeskParts {
   readonly jobs: JobStore;
   readonly runner: JobRunner;
+  readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "count" | "keptIn">;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly forgotten: (id: number) => void;
@@ -27,7 +33,15 @@ const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
   message: `Job ${id} has ended: ${outcome ?? state}.`,
 });
 
-/** What operators ask of one job. */
+const unconfirmed = (tiles: bigint, most: number, jobs: number): Refusal => ({
+  code: "confirmation_needed",
+  message: `This would be ${jobs === 1 ? "a job" : `${jobs} jobs`} of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
+  tiles,
+});
+
+const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
+
+/** What operators ask of jobs. */
 export class JobDesk {
   readonly #parts: JobDeskParts;
 
@@ -36,17 +50,45 @@ export class JobDesk {
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const totals = await countTiles(request);
-    if (request.limit === "area" && request.type !== "truncate" && totals.sum.total === 0n)
-      return refuse(badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it"));
-    return this.#submit({
-      request,
-      progress: emptyProgress(totals),
-      origin,
-      retryOf: null,
-      schedule: null,
-      hold: null,
-    });
+    return this.submitAll({ requests: [request], empty: "refused" }, origin);
+  }
+
+  async submitAll({ requests, empty }: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    const made: Omit<NewJob, "hold">[] = [];
+    // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
+    const counted = new Map<JobRequest["ranges"], JobCounts>();
+    let total = 0n;
+    for (const request of requests) {
+      const shared = request.onlyExisting === true ? undefined : counted.get(request.ranges);
+      const totals = shared === undefined ? await this.#parts.counter.count(request) : ok(shared);
+      if (!totals.ok) return totals;
+      counted.set(request.ranges, totals.value);
+      const tiles = totals.value.sum.total;
+      if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && tiles === 0n) {
+        if (empty === "left out") continue;
+        return refuse(noTile);
+      }
+      total += tiles;
+      // The key of the request is that of its first job.
+      made.push({
+        request,
+        progress: emptyProgress(totals.value),
+        origin: made.length === 0 ? origin : { by: origin.by },
+        retryOf: null,
+        schedule: null,
+      });
+    }
+    if (made.length === 0) return refuse(noTile);
+    // Jobs that the key has made are the answer, whatever they would need now.
+    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    if (known !== undefined) return known;
+    if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
+      return refuse(unconfirmed(total, origin.mostTiles, made.length));
+    const submitted = this.#submit(made, origin);
+    // Once the answer is sent they do no more.
+    if (submitted.ok && !submitted.value.known)
+      await Promise.all(submitted.value.jobIds.map((id) => this.#parts.runner.supersede(id)));
+    return submitted;
   }
 
   /** With its area, which lists do without. */
@@ -59,9 +101,10 @@ export class JobDesk {
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
-  #submit(job: NewJob): Result<SubmittedJob, Refusal> {
-    const { by, key } = job.origin;
-    return (key === undefined ? undefined : this.keyed(by, key)) ?? ok(this.#parts.runner.submit(job));
+  #submit(made: readonly Omit<NewJob, "hold">[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
+    const { runner, windows } = this.#parts;
+    const known = key === undefined ? undefined : this.keyed(by, key);
+    return known ?? ok(runner.submitAll(made.map((job) => windows.begun(job))));
   }
 
   keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
@@ -72,7 +115,8 @@ export class JobDesk {
         code: "key_reused",
         message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
       });
-    return ok({ jobId: found.jobId, taskIds: this.#parts.runner.job(found.jobId)?.tasks ?? [], known: true });
+    const { jobId, others } = found;
+    return ok({ jobId, jobIds: [jobId, ...others], taskIds: this.#parts.runner.job(jobId)?.tasks ?? [], known: true });
   }
 
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
@@ -99,14 +143,31 @@ export class JobDesk {
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(now()));
-    letGo(job, job.schedule === null ? null : "released", { runner, persist });
+    letGo(job, job.schedule === null && job.terms.runWindow === null ? null : "released", { runner, persist });
     // Whoever resumes a job has seen why it was paused.
     job.isLookedAt = true;
     return ok(job.view(now()));
   }
 
+  /** What is not named stays as it is. */
+  async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+    const { runner, windows, now } = this.#parts;
+    const job = await this.#live(id);
+    if (job === undefined) return this.#notLive(id);
+    const { rateLimit = null } = terms;
+    if (job.request.type === "truncate" && rateLimit !== null)
+      return refuse(badField("rateLimit", "none for a truncate, as it draws nothing", rateLimit));
+    // A window that has just been given holds now, whatever an operator wanted of the one before.
+    if (terms.runWindow !== undefined && job.hold === "released") job.hold = null;
+    runner.setTerms(job, { ...job.terms, ...terms });
+    windows.lookAt(job);
+    await windows.settled();
+    const view = job.view(now());
+    return job.outcome === null ? ok(view) : refuse(hasEnded(view));
+  }
+
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const { jobs, runner, catalogue } = this.#parts;
+    const { jobs, runner, catalogue, counter } = this.#parts;
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
     const active = runner.active(id);
@@ -114,19 +175,28 @@ export class JobDesk {
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
     const selection = jobs.selection(id);
-    const request = { ...stored.request, ...(selection === undefined ? {} : { selection }) };
+    // What was older than that job is not what is older than the new one.
+    const { supersede: _, ...rest } = stored.request;
+    const request = {
+      ...rest,
+      ...(selection === undefined ? {} : { selection }),
+      ...(stored.terms === STANDARD_TERMS ? {} : { terms: stored.terms }),
+    };
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const factors = metatileFor(layer, request.format);
+    const totals = await counter.count(request);
+    if (!totals.ok) return totals;
     const progress = planRetry(
       { request, progress: stored.progress },
       jobs.failedTiles(id),
       factors,
-      await countTiles(request),
+      totals.value,
+      (...at) => counter.keptIn(request, ...at),
     );
     if (progress === undefined)
       return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
-    return this.#submit({ request, progress, origin, retryOf: id, schedule: null, hold: null });
+    return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 
   failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {

@@ -9,4 +9,6 @@ export interface JobOptions {
   readonly historyDays: number;
   /** Of so many jobs, ended or not, the last ones are kept. */
   readonly historyJobs: number;
+  /** A job of more tiles that is asked for under `/api/v1` has to be confirmed; absent: none has. */
+  readonly confirmTiles?: number;
 }

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
@@ -9,6 +10,7 @@ import { JobDesk } from "./job-desk.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { RunWindows } from "./run-windows.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -32,6 +34,7 @@ function live(work: Work, maxRunningTasks = 4) {
     seeding: work,
     truncation: work,
     catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
     options: () => ({
       maxRunningTasks,
       maxThreadCount: 4,
@@ -47,10 +50,13 @@ function live(work: Work, maxRunningTasks = 4) {
     now: Date.now,
     log,
   });
+  const windows = new RunWindows({ runner, schedule: () => undefined, persist, now: Date.now, log });
   const desk = new JobDesk({
     jobs,
     runner,
+    windows,
     catalogue: () => catalogue,
+    counter: nothingKept.counter,
     persist,
     forgotten: () => undefined,
     now: Date.now,

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { metatileFor } from "../layer/layer.ts";
+import { type Layer, metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { SeedRange } from "../quota/enforcer.ts";
 import { ActiveJob, type Task } from "./active-job.ts";
+import { Dealer } from "./dealer.ts";
 import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
+import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
+import type { KeptMetatilesOf } from "./job-walk.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
+import { isSuperseded } from "./supersede.ts";
 import type { JobMoment } from "./webhook.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
@@ -23,6 +27,7 @@ export interface JobRunnerParts {
   readonly seeding: Work;
   readonly truncation: Work;
   readonly catalogue: () => Catalogue;
+  readonly keptMetatiles: KeptMetatilesOf;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -49,6 +54,8 @@ export class JobSuspended extends Error {
 }
 
 const COUNTS_TOLD_MS = 1_000;
+/** Node's timers know no more than 31 bits. */
+const LONGEST_TIMER_MS = 3_600_000;
 
 /** A list of a thousand jobs does not tell each zoom of each. */
 function listed(view: JobView): JobView {
@@ -60,16 +67,16 @@ const endedView = (stored: StoredJob): JobView =>
   viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
 
 /**
- * Deals the running places round robin over the jobs, so that a big job never holds up a small one.
- * A task works in steps; after each it gives its place to a job that waits for one.
+ * Lets tasks work on the places that the dealer deals. A task works in steps; after each it gives its place to a job that
+ * waits for one, and one whose rate limit is reached to whoever comes.
  */
 export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #active = new Map<number, ActiveJob>();
   #ranges: readonly SeedRange[] | undefined;
-  /** Jobs in the order in which they get the next place. */
-  readonly #turns: ActiveJob[] = [];
-  #runningTasks = 0;
+  readonly #dealer: Dealer;
+  /** For the next job that a rate limit holds back. */
+  #timer: NodeJS.Timeout | undefined;
   #closing = false;
   /** Ends that have been asked for: their tasks have left the lists, and may be at work for a moment more. */
   readonly #ending = new Set<Promise<unknown>>();
@@ -81,17 +88,14 @@ export class JobRunner {
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
+    this.#dealer = new Dealer(parts);
   }
 
   /** Takes up what a restart interrupted. */
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
-      const job = new ActiveJob(stored, metatileFor(layer, stored.request.format), true);
-      this.#active.set(job.id, job);
-      this.#ranges = undefined;
-      this.#turns.push(job);
-      this.#totals.begin(job);
+      const job = this.#add(stored, layer, true);
       job.dirty = true;
       if (job.tasks.length === 0) {
         this.#endLate(job, stored);
@@ -102,6 +106,7 @@ export class JobRunner {
       if (layer === undefined) void this.#abort(job, "the layer has been removed");
     }
     this.#save();
+    for (const job of this.live()) void this.supersede(job.id);
     this.#deal();
   }
 
@@ -113,42 +118,71 @@ export class JobRunner {
     this.#end(job, isDone ? undefined : "aborted");
   }
 
+  #add(stored: StoredJob, layer: Layer | undefined, resumed: boolean): ActiveJob {
+    const factors = metatileFor(layer, stored.request.format);
+    const job = new ActiveJob(stored, factors, resumed, this.#parts.keptMetatiles, () => this.wake());
+    this.#active.set(job.id, job);
+    this.#ranges = undefined;
+    this.#dealer.join(job);
+    this.#totals.begin(job);
+    return job;
+  }
+
   /** `also`: written in the same transaction. */
   submit(made: NewJob, also?: (jobId: number) => void): SubmittedJob {
-    const { jobs, catalogue, now, persist, announce } = this.#parts;
-    const { request, progress, origin, retryOf, schedule, hold } = made;
-    let ids = { jobId: 0, taskIds: [] as readonly number[] };
+    return this.submitAll([made], also);
+  }
+
+  /** All of them or none, the key with the first. `also`: called with the first, in the same transaction. */
+  submitAll(made: readonly NewJob[], also?: (jobId: number) => void): SubmittedJob {
+    const { jobs, now, persist } = this.#parts;
+    const accepted: StoredJob[] = [];
     const nowMs = now();
-    const stored = (): StoredJob => ({
-      id: ids.jobId,
+    persist(() => {
+      for (const job of made) accepted.push(this.#insert(job, nowMs));
+      const [first, ...others] = accepted.map(({ id }) => id);
+      if (first === undefined) return;
+      jobs.addTogether(first, others);
+      also?.(first);
+    });
+    const [first] = accepted;
+    if (first === undefined) throw new RangeError("there is no job to submit");
+    for (const stored of accepted)
+      this.#untold.add(this.#add(stored, this.#parts.catalogue().layers.get(stored.request.layer), false));
+    this.tell();
+    // After the answer: the first look at the list shows every task as it was accepted.
+    setImmediate(() => this.#deal());
+    return {
+      jobId: first.id,
+      jobIds: accepted.map(({ id }) => id),
+      taskIds: accepted.flatMap(({ tasks }) => tasks.map(({ id }) => id)),
+      known: false,
+    };
+  }
+
+  /** Inside a transaction. */
+  #insert(made: NewJob, nowMs: number): StoredJob {
+    const { jobs, announce } = this.#parts;
+    const { request, progress, origin, retryOf, schedule, hold } = made;
+    const { jobId, taskIds } = jobs.insert(made, nowMs);
+    const stored: StoredJob = {
+      id: jobId,
       state: "pending",
       request,
       progress,
       createdMs: nowMs,
       startedMs: null,
       endedMs: null,
-      tasks: ids.taskIds.map((id) => ({ id, state: "live", processed: 0n })),
+      tasks: taskIds.map((id) => ({ id, state: "live", processed: 0n })),
       paused: hold === "held",
       createdBy: origin.by,
       retryOf,
       schedule,
       hold,
-    });
-    persist(() => {
-      ids = jobs.insert(made, nowMs);
-      announce("pending", request.layer, () => viewOf({ ...stored(), taskIds: ids.taskIds }, undefined));
-      also?.(ids.jobId);
-    });
-    const job = new ActiveJob(stored(), metatileFor(catalogue().layers.get(request.layer), request.format), false);
-    this.#active.set(job.id, job);
-    this.#ranges = undefined;
-    this.#turns.push(job);
-    this.#totals.begin(job);
-    this.#untold.add(job);
-    this.tell();
-    // After the answer: the first look at the list shows every task as it was accepted.
-    setImmediate(() => this.#deal());
-    return { ...ids, known: false };
+      terms: request.terms ?? STANDARD_TERMS,
+    };
+    announce("pending", request.layer, () => viewOf({ ...stored, taskIds }, undefined));
+    return stored;
   }
 
   rows(layer: string | undefined): TaskRow[] {
@@ -241,6 +275,20 @@ export class JobRunner {
     return killed.sort((a, b) => a.id - b.id);
   }
 
+  /**
+   * Ends what a job makes pointless, where that was asked for: older seeds and reseeds within it. At a start too, as a kill
+   * may have come between the two.
+   */
+  async supersede(id: number): Promise<void> {
+    const { request, createdBy } = this.#active.get(id) ?? {};
+    if (request?.supersede === undefined) return;
+    await this.kill(
+      (other) => other.id < id && isSuperseded(other.request, request),
+      createdBy ?? null,
+      `superseded by job ${id}`,
+    );
+  }
+
   killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
@@ -255,9 +303,22 @@ export class JobRunner {
     return this.#active.get(id);
   }
 
-  /** Jobs of schedules that have not ended. */
-  scheduled(): ActiveJob[] {
-    return [...this.#active.values()].filter((job) => job.schedule !== null);
+  /** All that have not ended, in the order in which they were accepted. */
+  live(): ActiveJob[] {
+    return [...this.#active.values()];
+  }
+
+  /** Persisted first; what is in flight goes on. */
+  setTerms(job: ActiveJob, terms: JobTerms): void {
+    const before = job.terms;
+    job.setTerms(terms);
+    try {
+      this.#parts.persist(() => this.saveDirty());
+    } catch (error) {
+      job.setTerms(before);
+      throw error;
+    }
+    this.wake();
   }
 
   /**
@@ -276,7 +337,10 @@ export class JobRunner {
       Object.assign(job, before);
       throw error;
     }
-    for (const task of job.tasks) task.abort?.abort(new JobAborted("halted"));
+    for (const task of job.tasks) {
+      if (task.running === undefined) task.status = 0;
+      task.abort?.abort(new JobAborted("halted"));
+    }
     await this.halted(job);
     // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
     if (job.outcome !== null || !job.paused) return;
@@ -366,37 +430,14 @@ export class JobRunner {
     });
     this.#active.delete(job.id);
     this.#ranges = undefined;
-    const turn = this.#turns.indexOf(job);
-    if (turn >= 0) this.#turns.splice(turn, 1);
+    this.#dealer.leave(job);
     log.info("a job has ended", { jobId: job.id, layer: job.request.layer, outcome: job.outcome, reason: job.reason });
   }
 
-  /** Jobs of one layer count in the order of their ids: nothing passes a truncate that came before it. */
-  #mayRun(job: ActiveJob): boolean {
-    for (const other of this.#active.values()) {
-      if (other.id < job.id && other.request.type === "truncate" && other.request.layer === job.request.layer)
-        return false;
-    }
-    return true;
-  }
-
-  #nextWaiting(): { job: ActiveJob; task: Task } | undefined {
-    for (const job of this.#turns) {
-      if (job.outcome !== null || job.paused) continue;
-      const task = job.tasks.find((t) => t.running === undefined);
-      if (task !== undefined && this.#mayRun(job)) return { job, task };
-    }
-    return undefined;
-  }
-
   #deal(): void {
-    while (!this.#closing && this.#runningTasks < this.#parts.options().maxRunningTasks) {
-      const next = this.#nextWaiting();
-      if (next === undefined) return;
+    for (let next = this.#nextTurn(); next !== undefined; next = this.#nextTurn()) {
       const { job, task } = next;
-      this.#turns.splice(this.#turns.indexOf(job), 1);
-      this.#turns.push(job);
-      this.#runningTasks++;
+      this.#dealer.took(job, task);
       const abort = new AbortController();
       task.abort = abort;
       task.status = 1;
@@ -404,21 +445,40 @@ export class JobRunner {
       job.startClock(this.#parts.now());
       job.dirty = true;
       task.running = this.#run(job, task, abort.signal).finally(() => {
-        this.#runningTasks--;
+        this.#dealer.gaveBack(job, task);
         task.running = undefined;
         task.abort = undefined;
-        task.status = 0;
+        task.status = this.#standsFor(job, task) ? 1 : 0;
         // Lists by state ask the database.
         job.dirty = true;
         this.#deal();
       });
     }
+    clearTimeout(this.#timer);
+    const waitMs = this.#closing ? undefined : this.#dealer.waitMs();
+    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#deal(), Math.min(waitMs, LONGEST_TIMER_MS));
+  }
+
+  #nextTurn(): ReturnType<Dealer["next"]> {
+    return this.#closing ? undefined : this.#dealer.next();
+  }
+
+  /** A job that its rate limit keeps from drawing is at work all the same: one task without a place stands for it. */
+  #standsFor(job: ActiveJob, task: Task): boolean {
+    const { tasks, terms, pacer, paused, outcome } = job;
+    return (
+      !this.#closing &&
+      !paused &&
+      outcome === null &&
+      tasks.includes(task) &&
+      tasks.every((other) => other === task || other.status === 0) &&
+      pacer.waitMs(terms.rateLimit, this.#parts.now()) > 0
+    );
   }
 
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
-    const crowded = (): boolean =>
-      this.#runningTasks >= this.#parts.options().maxRunningTasks && this.#nextWaiting() !== undefined;
+    const crowded = (): boolean => this.#dealer.crowds(job);
     try {
       // The submitter's answer goes first.
       await sleep(0, undefined, { signal });
@@ -432,11 +492,7 @@ export class JobRunner {
           return;
         }
         if (this.#closing) return;
-        if (crowded()) {
-          job.giveBack(task.claim);
-          task.claim = [];
-          return;
-        }
+        if (crowded() || !job.mayWork(task, this.#parts.now())) return;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -533,6 +589,7 @@ export class JobRunner {
   /** Stops dealing and lets steps in flight finish; those still at work after the grace are cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    clearTimeout(this.#timer);
     const running = [...this.#active.values()].flatMap((job) => job.tasks);
     const timer = setTimeout(() => {
       for (const task of running) task.abort?.abort(new JobAborted("shutting down"));

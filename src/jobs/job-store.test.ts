@@ -4,6 +4,7 @@ import { openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { STANDARD_TERMS } from "./job-terms.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
 
@@ -18,7 +19,16 @@ function history(jobs: number) {
       { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null },
       n,
     );
-    store.save({ id: jobId, state: "done", progress, startedMs: n, endedMs: n, paused: false, hold: null });
+    store.save({
+      id: jobId,
+      state: "done",
+      progress,
+      startedMs: n,
+      endedMs: n,
+      paused: false,
+      hold: null,
+      terms: STANDARD_TERMS,
+    });
   }
   const ids = () => store.list({ limit: 1_000 }).map(({ id }) => id);
   return { db, store, ids };

@@ -13,6 +13,7 @@ import {
 import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
+import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 
 export const jobMigrations: Migrations = {
   floor: "jobs",
@@ -41,6 +42,11 @@ export const jobMigrations: Migrations = {
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
     // Beside the request: a list of jobs reads each request, and an area may have a quarter of a million corners.
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
+    // Null: the standard ones.
+    "ALTER TABLE job ADD COLUMN terms TEXT;",
+    // A key lives as long as the first job of its request, which has it in job_key; these are the others.
+    `CREATE TABLE job_together (job INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+     CREATE INDEX job_together_first ON job_together (first);`,
   ],
 };
 
@@ -65,6 +71,7 @@ export interface StoredJob {
   /** The name of the schedule that made it; null: an operator did. */
   readonly schedule: string | null;
   readonly hold: WindowHold | null;
+  readonly terms: JobTerms;
 }
 
 /** What is there of a job before it is in the database. */
@@ -108,11 +115,11 @@ export class JobStore {
     nowMs: number,
   ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
-    const { selection, ...request } = whole;
+    const { selection, terms, ...request } = whole;
     const job = this.#db
       .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
         request.layer,
@@ -125,6 +132,7 @@ export class JobStore {
         schedule,
         hold,
         hold === "held" ? 1 : 0,
+        terms === undefined ? null : JSON.stringify(terms),
       );
     if (selection !== undefined)
       this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
@@ -140,18 +148,40 @@ export class JobStore {
   }
 
   save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "tasks">): void {
-    const { id, state, progress, startedMs, endedMs, paused, hold } = job;
+    const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
     this.#db
       .prepare(
-        "UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ? WHERE id = ?",
+        `UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
+         WHERE id = ?`,
       )
-      .run(state, JSON.stringify(progress), startedMs, endedMs, paused ? 1 : 0, hold, id);
+      .run(
+        state,
+        JSON.stringify(progress),
+        startedMs,
+        endedMs,
+        paused ? 1 : 0,
+        hold,
+        terms === STANDARD_TERMS ? null : JSON.stringify(terms),
+        id,
+      );
   }
 
-  /** The job that an account's key has made, and of what it was the digest. */
-  keyed(by: string | null, { key }: IdempotencyKey): { jobId: number; digest: string } | undefined {
+  /** The jobs that an account's key has made, and of what it was the digest. */
+  keyed(
+    by: string | null,
+    { key }: IdempotencyKey,
+  ): { jobId: number; others: readonly number[]; digest: string } | undefined {
     const row = this.#db.prepare("SELECT job, digest FROM job_key WHERE account = ? AND key = ?").get(by ?? "", key);
-    return row === undefined ? undefined : { jobId: int(row, "job"), digest: text(row, "digest") };
+    if (row === undefined) return undefined;
+    const jobId = int(row, "job");
+    const others = this.#db.prepare("SELECT job FROM job_together WHERE first = ? ORDER BY job").all(jobId);
+    return { jobId, others: others.map((other) => int(other, "job")), digest: text(row, "digest") };
+  }
+
+  /** Jobs that one request has made with another one. */
+  addTogether(first: number, others: readonly number[]): void {
+    const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
+    for (const job of others) add.run(job, first);
   }
 
   saveTask(id: number, state: StoredTask["state"], processed: bigint): void {
@@ -224,6 +254,10 @@ export class JobStore {
       wheres.push(`${column} = ?`);
       values.push(value);
     }
+    if (filter.ids !== undefined) {
+      wheres.push("id IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.ids));
+    }
     if (filter.after !== undefined) {
       wheres.push("id < ?");
       values.push(filter.after);
@@ -253,6 +287,8 @@ export class JobStore {
       ["failed_tile", "job"],
       ["job_key", "job"],
       ["job_selection", "job"],
+      ["job_together", "job"],
+      ["job_together", "first"],
       ["job", "id"],
     ] as const) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);
@@ -295,6 +331,8 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
     retryOf: intOrNull(row, "retry_of"),
     schedule: textOrNull(row, "schedule"),
     hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
+    // Written by this file.
+    terms: row["terms"] === null ? STANDARD_TERMS : JSON.parse(text(row, "terms")),
     tasks,
   };
 }

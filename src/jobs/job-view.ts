@@ -1,6 +1,8 @@
-import type { JobTiles, JobView } from "./job.ts";
+import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
+import { windowTimes } from "./run-window.ts";
 
 /** What is known only of a job that is at work. */
 export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
@@ -47,7 +49,13 @@ export function viewOf(
     abortedBy: progress.abortedBy,
     retryOf: job.retryOf,
     schedule: job.schedule,
+    ...termsView(job.terms),
     limit: request.limit ?? null,
+    order: request.order ?? "by-zoom",
+    onlyExisting: request.onlyExisting === true,
+    olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
+    maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
+    maxFailurePercent: request.failurePercent ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),
@@ -57,6 +65,16 @@ export function viewOf(
       bytes: BigInt(at.bytes),
     })),
   };
+}
+
+function termsView({
+  priority,
+  rateLimit,
+  runWindow,
+}: JobTerms): Pick<JobView, "priority" | "rateLimit" | "runWindow"> {
+  if (runWindow === null) return { priority, rateLimit, runWindow };
+  const { start: from, end: to } = windowTimes(runWindow.window);
+  return { priority, rateLimit, runWindow: { from, to, timeZone: runWindow.timeZone } };
 }
 
 const tilesOf = (

@@ -1,6 +1,7 @@
 import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
-import { SelectedMetatiles } from "../grid/selected-metatiles.ts";
+import { type MetatileChoice, SelectedMetatiles } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
+import type { TileSet } from "../tile/tile-set.ts";
 import type { JobRequest } from "./job.ts";
 
 /** One rectangle of a job, and the number of its first metatile. */
@@ -8,24 +9,36 @@ export interface JobWalk {
   readonly gridSet: string;
   readonly walk: MetatileWalk;
   readonly offset: bigint;
-  /** Which of them the job is limited to; absent: all. */
-  readonly selected?: SelectedMetatiles;
+  /** What of them the job is limited to, by each; none: all. */
+  readonly choices: readonly MetatileChoice[];
 }
+
+/** Which metatiles of a walk hold something that is kept. */
+export type KeptMetatilesOf = (tileSet: TileSet, walk: MetatileWalk) => MetatileChoice;
+
+/** The first metatile of a walk from a number on that may be wanted. */
+export const nextChosen = ({ choices, walk }: JobWalk, n: bigint): bigint =>
+  choices.reduce((from, choice) => (from < walk.count ? choice.next(from) : from), n);
 
 /** The metatiles of a seed or reseed, numbered through; a truncate has none. `layerMetatile`: for jobs of older versions. */
 export function walksOf(
   request: JobRequest,
   layerMetatile: readonly [number, number],
   selection?: TileSelection,
+  keptMetatiles?: KeptMetatilesOf,
 ): readonly JobWalk[] {
   if (request.type === "truncate") return [];
   let offset = 0n;
   return request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
       const walk = metatileWalk(rect, request.metatile ?? layerMetatile);
-      const at = { gridSet, walk, offset };
+      const choices: MetatileChoice[] = selection === undefined ? [] : [new SelectedMetatiles(walk, selection)];
+      const { layer, format, parametersId, onlyExisting } = request;
+      if (onlyExisting === true && keptMetatiles !== undefined && format !== null && parametersId !== null)
+        choices.push(keptMetatiles({ layer, gridSet, format, parametersId }, walk));
+      const at = { gridSet, walk, offset, choices };
       offset += walk.count;
-      return selection === undefined ? at : { ...at, selected: new SelectedMetatiles(walk, selection) };
+      return at;
     }),
   );
 }

@@ -1,7 +1,8 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
-import type { JobType } from "./seed-request.ts";
+import type { JobOrder, JobType } from "./seed-request.ts";
 
 /** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
 export interface JobRequest {
@@ -28,16 +29,34 @@ export interface JobRequest {
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
+  /** `NO_FAILURE_LIMIT`: none. */
   readonly failureLimit: number;
+  /** Of the tiles that were tried; absent: no share is too large. */
+  readonly failurePercent?: number;
   /** The request set failure fields of its own: an outage is not waited out. */
   readonly ownFailurePolicy: boolean;
+  /** A reseed of nothing but tiles that were kept when the job was made. */
+  readonly onlyExisting?: true;
+  /** A reseed of tiles that are missing or were written before; absent: of all. */
+  readonly olderThanMs?: number;
+  /** What is finished is told in numbers of this order. Absent: by zoom. */
+  readonly order?: JobOrder;
+  /** Kept beside the request, as they may be changed: absent where they are the standard ones, and once they are kept. */
+  readonly terms?: JobTerms;
+  /** Older seeds and reseeds that lie within it end. */
+  readonly supersede?: true;
 }
+
+/** Greater than any number of tiles that fail. */
+export const NO_FAILURE_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Who asked for a job, and under which key the same request may come again. */
 export interface JobOrigin {
   /** The account; null: the interface is open. */
   readonly by: string | null;
   readonly key?: IdempotencyKey;
+  /** A job of more tiles is not made: nobody has confirmed it. Absent: of any number. */
+  readonly mostTiles?: number;
 }
 
 export interface IdempotencyKey {
@@ -49,6 +68,8 @@ export interface IdempotencyKey {
 /** What a request became. `known`: its key had made the job before. */
 export interface SubmittedJob {
   readonly jobId: number;
+  /** All that the request has made, the first among them; of a known one those that are still kept. */
+  readonly jobIds: readonly number[];
   readonly taskIds: readonly number[];
   readonly known: boolean;
 }
@@ -76,7 +97,7 @@ export interface KilledTask {
 export type KillScope = "all" | "running" | "pending";
 
 /**
- * What the window of its schedule does to a job. `held`: it is paused until the window opens. `released`: an operator has
+ * What its window, or that of its schedule, does to a job. `held`: it is paused until the window opens. `released`: an operator has
  * let it go on while the window is closed.
  */
 export type WindowHold = "held" | "released";
@@ -140,6 +161,12 @@ export interface JobView {
   readonly retryOf: number | null;
   /** The name of the schedule that made it. */
   readonly schedule: string | null;
+  /** Its share of turns against other jobs', 1 to 100. */
+  readonly priority: number;
+  /** Tiles per second that are drawn for it at most; null: no limit. */
+  readonly rateLimit: number | null;
+  /** When it may work; null: always, as far as its schedule goes. */
+  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
   /** Written for it, tiles beyond its range included where a metatile reaches there. */
   readonly bytes: bigint;
   /** Pauses and restarts not counted. */
@@ -149,6 +176,13 @@ export interface JobView {
   readonly timeLeft: TimeLeft | null;
   /** What of the bounds it works on: null, all. */
   readonly limit: Selection["kind"] | null;
+  readonly order: JobOrder;
+  readonly onlyExisting: boolean;
+  /** Only tiles that were written before are drawn again; null: all. */
+  readonly olderThan: string | null;
+  /** null: any number. */
+  readonly maxFailures: number | null;
+  readonly maxFailurePercent: number | null;
   /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
   readonly area?: AreaView | null;
   /** Ascending; absent in lists. */
@@ -167,6 +201,7 @@ export interface JobFilter {
   readonly type?: JobType;
   /** Made by the schedule of this name. */
   readonly schedule?: string;
+  readonly ids?: readonly number[];
   readonly limit: number;
   /** Only jobs with a smaller id: the last one of the page before. */
   readonly after?: number;

@@ -77,6 +77,7 @@ function live(
     resume: () => undefined,
     forget: async () => undefined,
     sweep: async () => undefined,
+    expireBefore: () => undefined,
     evicted: () => undefined,
   };
   const keeper = new Keeper({
@@ -101,6 +102,7 @@ function live(
       floors: [],
     }),
     sharedStore: () => false,
+    undoSeconds: () => 0,
     boot: "boot",
     now: Date.now,
     random: () => 0.5,

@@ -7,7 +7,7 @@ import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -17,9 +17,10 @@ import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { countTiles } from "./count-tiles.ts";
+import { type DropTargetSources, pyramidsOf } from "./drop-targets.ts";
 import { Drops, dropMigrations } from "./drops.ts";
-import { type EstimateView, estimate } from "./estimate.ts";
+import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
+import { type EstimatesView, estimateMany } from "./estimate-many.ts";
 import type {
   IdempotencyKey,
   JobEvent,
@@ -32,14 +33,20 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import { JobCounter } from "./job-counter.ts";
 import { JobDesk } from "./job-desk.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
-import { MassTruncation } from "./mass-truncation.ts";
+import type { MassTruncationOperations } from "./mass-truncation.ts";
+import { MassTruncationDesk } from "./mass-truncation-desk.ts";
+import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
 import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import { Reclaim } from "./reclaim.ts";
+import { RunWindows } from "./run-windows.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -61,6 +68,8 @@ export interface KeeperParts {
   readonly jobOptions: () => JobOptions;
   readonly initialQuota: () => QuotaConfiguration;
   readonly eviction: () => EvictionOptions;
+  /** For how long mass truncations can be taken back. */
+  readonly undoSeconds: () => number;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
@@ -83,17 +92,20 @@ const JOBS_TO_JUDGE = 20;
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
  * committed state.
  */
-export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
+export class Keeper implements Omit<Operations, keyof (ScheduleOperations & MassTruncationOperations)> {
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
+  readonly #counter: JobCounter;
   readonly #desk: JobDesk;
   /** The ledger's side of users' misses: called by the front beside the operations. */
   readonly userWrites: UserWrites;
   readonly #scheduler: Scheduler;
   readonly schedules: ScheduleOperations;
   readonly #reclaim: Reclaim;
-  readonly #massTruncation: MassTruncation;
+  readonly #massTruncations: MassTruncationStore;
+  readonly truncations: MassTruncationDesk;
+  readonly #sources: DropTargetSources;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
   readonly #adoption: Adoption;
@@ -118,6 +130,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       jobMigrations,
       scheduleMigrations,
       dropMigrations,
+      massTruncationMigrations,
       quotaMigrations,
       usageTrendMigrations,
       accessLogMigrations,
@@ -127,7 +140,23 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     const drops = new Drops(db, store, this.#ledger, gate);
     this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
     const sweep = (): void => this.#reclaim.sweep();
-    this.#massTruncation = new MassTruncation({ ledger: this.#ledger, store, drops, catalogue, sweep });
+    this.#sources = { ledger: this.#ledger, store, catalogue };
+    this.#massTruncations = new MassTruncationStore(db);
+    this.truncations = new MassTruncationDesk({
+      ...this.#sources,
+      db,
+      truncations: this.#massTruncations,
+      drops,
+      gate,
+      undoSeconds: parts.undoSeconds,
+      sweep,
+      restored: (pyramids) => {
+        this.#adoption.restored(pyramids);
+        this.#adopt();
+      },
+      now,
+      closing: this.#closing.signal,
+    });
     this.userWrites = new UserWrites({
       ledger: this.#ledger,
       admit: (layer) => this.#admit(layer, "user"),
@@ -145,6 +174,8 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       options: parts.eviction,
       seedRanges: () => this.#runner.seedRanges(),
       room: () => store.room(),
+      giveUpTruncated: (layer) => this.truncations.giveUp(layer),
+      isReclaiming: () => this.#reclaim.isSweeping,
       evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
       now,
       log,
@@ -169,6 +200,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         gate,
         jobs,
         catalogue,
+        expiredBeforeMs: (layer) => this.truncations.softTimes.get(layer) ?? 0,
         sharedStore: parts.sharedStore,
         options: jobOptions,
         persist: (also) => this.#persistAll(also),
@@ -189,6 +221,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
         sweep,
       }),
       catalogue,
+      keptMetatiles: (tileSet, walk) => this.#ledger.keptMetatiles(tileSet, walk),
       options: jobOptions,
       persist: (also) => this.#persist(also),
       onRollback: (undo) => db.onRollback(undo),
@@ -198,18 +231,43 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
       now,
       log,
     });
+    const counter = new JobCounter({
+      ledger: this.#ledger,
+      recounted: () => this.#recounted(),
+      isCounted: (layer) => this.#isCounted(layer),
+    });
+    this.#counter = counter;
+    const schedules = new ScheduleStore(db);
+    const windows = new RunWindows({
+      runner: this.#runner,
+      schedule: (name) => schedules.find(name),
+      persist: (also) => this.#persist(also),
+      now,
+      log,
+    });
     this.#desk = new JobDesk({
       jobs,
       runner: this.#runner,
+      windows,
       catalogue,
+      counter,
       persist: (also) => this.#persist(also),
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
       now,
     });
     const persist = (also?: () => void): void => this.#persist(also);
-    const schedules = new ScheduleStore(db);
     const runner = this.#runner;
-    this.#scheduler = new Scheduler({ schedules, runner, catalogue, options: jobOptions, persist, now, log });
+    this.#scheduler = new Scheduler({
+      schedules,
+      runner,
+      windows,
+      catalogue,
+      counter,
+      options: jobOptions,
+      persist,
+      now,
+      log,
+    });
     this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
@@ -252,6 +310,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     this.#runner.tell();
     this.#webhooks.tick();
     const nowMs = this.#parts.now();
+    this.truncations.tick(nowMs);
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     const isDue = nowMs - this.#lastTrimMs >= 60_000;
     if (isDue) {
@@ -264,8 +323,10 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
   #trim(jobs: JobStore, nowMs: number): void {
     const { historyDays, historyJobs } = this.#parts.jobOptions();
     this.#persist(() => {
-      const trimmed = jobs.trim(nowMs - historyDays * DAY_MS, historyJobs, TRIMMED_AT_ONCE);
-      this.#moreToTrim = trimmed >= TRIMMED_AT_ONCE;
+      const before = nowMs - historyDays * DAY_MS;
+      const trimmed = jobs.trim(before, historyJobs, TRIMMED_AT_ONCE);
+      const forgotten = this.#massTruncations.trim(before, historyJobs, TRIMMED_AT_ONCE);
+      this.#moreToTrim = Math.max(trimmed, forgotten) >= TRIMMED_AT_ONCE;
     });
   }
 
@@ -355,6 +416,10 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.submit(request, origin);
   }
 
+  async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    return this.#desk.submitAll(planned, origin);
+  }
+
   async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
     return this.#desk.keyed(by, key);
   }
@@ -379,24 +444,16 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.unpause(id);
   }
 
+  change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+    return this.#desk.change(id, terms);
+  }
+
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     return this.#desk.retry(id, origin);
   }
 
   async forget(id: number): Promise<Result<null, Refusal>> {
     return this.#desk.forget(id);
-  }
-
-  truncateLayer(layer: string): Promise<void> {
-    return this.#massTruncation.layer(layer);
-  }
-
-  truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void> {
-    return this.#massTruncation.parameters(layer, values);
-  }
-
-  truncateOrphans(layer: string): Promise<void> {
-    return this.#massTruncation.orphans(layer);
   }
 
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
@@ -409,18 +466,39 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     return this.#desk.view(id);
   }
 
-  async estimate(request: JobRequest): Promise<EstimateView> {
+  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
     await this.#recounted();
+    const estimated = await this.#estimated(request);
+    return estimated.ok ? ok(estimated.value.view) : estimated;
+  }
+
+  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
+    await this.#recounted();
+    const parts = [];
+    for (const request of requests) {
+      const estimated = await this.#estimated(request);
+      if (!estimated.ok) return estimated;
+      parts.push({ request, estimated: estimated.value });
+    }
+    return ok(estimateMany(parts, this.#estimateSources()));
+  }
+
+  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
     const { layer } = request;
-    return estimate(request, {
-      totals: await countTiles(request),
-      ledger: this.#ledger,
+    const totals = await this.#counter.count(request);
+    if (!totals.ok) return totals;
+    const estimated = estimate(request, {
+      ...this.#estimateSources(),
+      totals: totals.value,
       layer: this.#parts.catalogue().layers.get(layer),
       isCounted: this.#isCounted(layer),
-      quota: this.#quota.current,
-      freeBytes: this.#parts.store.room().freeBytes,
       jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
     });
+    return ok(estimated);
+  }
+
+  #estimateSources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
+    return { ledger: this.#ledger, quota: this.#quota.current, freeBytes: this.#parts.store.room().freeBytes };
   }
 
   #isCounted(layer: string): boolean {
@@ -461,7 +539,7 @@ export class Keeper implements Omit<Operations, keyof ScheduleOperations> {
     if (this.#verification?.view().state === "running") return false;
     await this.#recounted();
     const names = options.layer === undefined ? this.#layerNames() : [options.layer];
-    const pyramids = names.flatMap((name) => this.#massTruncation.pyramidsOf(name));
+    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#sources));
     this.#verification = new Verification({
       ledger: this.#ledger,
       store: this.#parts.store,

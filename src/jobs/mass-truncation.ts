@@ -1,76 +1,69 @@
-import type { Catalogue } from "../layer/catalogue.ts";
-import { findSubset } from "../layer/layer.ts";
-import { parseParameters } from "../layer/parameter-filter.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
-import type { Drops, DropTarget } from "./drops.ts";
-import { verbatimParameters } from "./plan-job.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
 
-export interface MassTruncationParts {
-  readonly ledger: Ledger;
-  readonly store: BlobStore;
-  readonly drops: Drops;
-  readonly catalogue: () => Catalogue;
-  /** Reclaims in the background what has been dropped. */
-  readonly sweep: () => void;
+export const MASS_TRUNCATION_TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
+export type MassTruncationType = (typeof MASS_TRUNCATION_TYPES)[number];
+
+/** `hard`: the tiles are gone for readers. `soft`: they have expired, and are served until they are drawn anew. */
+export const TRUNCATION_MODES = ["hard", "soft"] as const;
+export type TruncationMode = (typeof TRUNCATION_MODES)[number];
+
+/**
+ * `kept` → `undoing` → `undone`, or `kept` → `reclaimed`. Only what is kept can be taken back; where nothing is to be kept a
+ * truncation begins as `reclaimed`.
+ */
+export const TRUNCATION_STATES = ["kept", "undoing", "undone", "reclaimed"] as const;
+export type TruncationState = (typeof TRUNCATION_STATES)[number];
+
+/** A truncation that is answered when it is done (decisions 6). Only a whole layer is truncated softly. */
+export type MassTruncationRequest =
+  | { readonly type: "truncateLayer"; readonly mode: TruncationMode; readonly layer: string }
+  | { readonly type: "truncateOrphans"; readonly mode: "hard"; readonly layer: string }
+  | {
+      readonly type: "truncateParameters";
+      readonly mode: "hard";
+      readonly layer: string;
+      /** One combination, taken as it is. */
+      readonly parameters: Readonly<Record<string, string>>;
+    };
+
+/** A mass truncation as `/api/v1/truncations` shows it. Times are ISO 8601 in UTC. */
+export interface MassTruncationView {
+  readonly id: number;
+  readonly layer: string;
+  readonly type: MassTruncationType;
+  readonly mode: TruncationMode;
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly state: TruncationState;
+  readonly createdAt: string;
+  /** Accounts; null: the interface was open, or nobody did. */
+  readonly createdBy: string | null;
+  /** Until then its tiles stay on the disk; null: they do not, or it is a soft one, that keeps nothing. */
+  readonly undoUntil: string | null;
+  readonly endedAt: string | null;
+  readonly endedBy: string | null;
+  /** What it took away, or made stale; null: some of it had not been counted. */
+  readonly tiles: bigint | null;
+  readonly bytes: bigint | null;
 }
 
-/** The mass truncations that are answered when they are done (decisions 6). */
-export class MassTruncation {
-  readonly #parts: MassTruncationParts;
+export interface MassTruncationFilter {
+  readonly layer?: string;
+  readonly state?: TruncationState;
+  readonly limit: number;
+  /** Only those with a smaller id: the last one of the page before. */
+  readonly after?: number;
+}
 
-  constructor(parts: MassTruncationParts) {
-    this.#parts = parts;
-  }
-
-  async layer(layer: string): Promise<void> {
-    await this.#drop(layer, () => [{ kind: "layer", layer }]);
-  }
-
-  async parameters(layer: string, values: Readonly<Record<string, string>>): Promise<void> {
-    const given = new Map(Object.entries(values));
-    const filters = this.#parts.catalogue().layers.get(layer)?.parameterFilters ?? [];
-    const parsed = parseParameters(filters, given, "refuse");
-    // A combination of defaults has no id of its own.
-    const ids = new Set([verbatimParameters(given).id, ...(parsed.ok ? [parsed.value.id] : [])]);
-    await this.#dropPyramids(layer, (p) => ids.has(p.parametersId));
-  }
-
-  async orphans(layer: string): Promise<void> {
-    const configured = this.#parts.catalogue().layers.get(layer);
-    if (configured === undefined) return;
-    await this.#dropPyramids(layer, (p) => {
-      if (findSubset(configured, p.gridSet) === undefined) return true;
-      if (p.parametersId === "") return false;
-      const values = this.#parts.store.parametersOf(layer, p.parametersId);
-      if (values === undefined) return configured.parameterFilters.length === 0;
-      const parsed = parseParameters(configured.parameterFilters, new Map(Object.entries(values)), "refuse");
-      return !parsed.ok || parsed.value.id !== p.parametersId;
-    });
-  }
-
-  #dropPyramids(layer: string, choose: (pyramid: StoredPyramid) => boolean): Promise<void> {
-    return this.#drop(layer, () =>
-      this.pyramidsOf(layer)
-        .filter(choose)
-        .map((pyramid) => ({ kind: "pyramid", pyramid })),
-    );
-  }
-
-  async #drop(layer: string, plan: () => readonly DropTarget[]): Promise<void> {
-    await this.#parts.drops.drop(layer, plan);
-    this.#parts.sweep();
-  }
-
-  /** What the store or the ledger holds of a layer, configured or not. */
-  pyramidsOf(layer: string): StoredPyramid[] {
-    const { ledger, store, catalogue } = this.#parts;
-    const recorded = [...ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
-    const configured = catalogue().layers.get(layer)?.gridSubsets ?? [];
-    const known = new Set([...configured.map((subset) => subset.gridSet.id), ...recorded.map((t) => t.gridSet)]);
-    const pyramids = new Map<string, StoredPyramid>();
-    for (const { gridSet, parametersId } of [...store.pyramids(layer, [...known]), ...recorded])
-      pyramids.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
-    return [...pyramids.values()];
-  }
+/** What the doors may ask of mass truncations. */
+export interface MassTruncationOperations {
+  /** Resolves when no reader can see the tiles any more, or all of them are stale. `by`: the account that asks. */
+  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView>;
+  /** Newest first. */
+  truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]>;
+  truncation(id: number): Promise<MassTruncationView | undefined>;
+  /** Its tiles are back when this resolves, but for those that others have been stored in the place of. */
+  undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
+  /** Gives back now what it keeps on the disk. */
+  reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
 }

@@ -5,6 +5,7 @@ import type { Result } from "../lib/result.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { SimulationView, WhatIf } from "../quota/what-if.ts";
 import type { EstimateView } from "./estimate.ts";
+import type { EstimatesView } from "./estimate-many.ts";
 import type {
   IdempotencyKey,
   JobFilter,
@@ -17,7 +18,10 @@ import type {
   TaskRow,
 } from "./job.ts";
 import type { FailedTilePage } from "./job-store.ts";
+import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
+import type { MassTruncationOperations } from "./mass-truncation.ts";
+import type { PlannedJobs } from "./plan-many.ts";
 import type { SchedulePlan, ScheduleView } from "./schedule.ts";
 import type { WebhookMetrics } from "./webhooks.ts";
 
@@ -108,10 +112,12 @@ export interface ScheduleOperations {
  * What the management doors may ask of the keeper. Every answer is true at the moment it is given; every change is
  * persisted before its promise resolves.
  */
-export interface Operations extends ScheduleOperations {
+export interface Operations extends ScheduleOperations, MassTruncationOperations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
+  /** All of them or none. */
+  submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
   /** The job that an account's key has made; undefined: none. Refused when the key stands for another request. */
   keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined>;
   /** `by`: the account that asks; null: the interface is open. */
@@ -124,20 +130,19 @@ export interface Operations extends ScheduleOperations {
   pause(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
   /** Lets a paused job go on. */
   unpause(id: number): Promise<Result<JobView, Refusal>>;
+  /** Other terms for a job that has not ended; what is not named stays as it is. */
+  change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>>;
   /** A new job over the tiles that failed, or that an aborted job did not come to. */
   retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
   /** Takes an ended job out of the history. */
   forget(id: number): Promise<Result<null, Refusal>>;
-  truncateLayer(layer: string): Promise<void>;
-  /** All grid sets and formats of one combination of parameters, taken as it is. */
-  truncateParameters(layer: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** Tile sets that the layer's configuration can no longer reach. */
-  truncateOrphans(layer: string): Promise<void>;
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
   /** What a seed or reseed would come to. */
-  estimate(request: JobRequest): Promise<EstimateView>;
+  estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
+  /** What several would come to together. */
+  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */

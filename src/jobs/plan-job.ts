@@ -15,9 +15,10 @@ import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subse
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { JobRequest } from "./job.ts";
+import { momentOf } from "./asked-age.ts";
+import { type JobRequest, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { planArea, planTiles } from "./plan-selection.ts";
+import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 
 /** Totals are 64-bit on the wire (decisions 8). */
@@ -30,15 +31,17 @@ const FAILURE_LIMIT = 1000;
 /**
  * A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure.
  * @param gridSetField what the client calls the field: refusals name it
+ * @param nowMs what an age counts back from
  */
 export function planSeed(
-  request: SeedRequest,
+  asked: SeedRequest,
   layer: Layer,
   options: JobOptions,
-  gridSetField = "gridSetId",
+  { gridSetField = "gridSetId", nowMs = 0 }: { readonly gridSetField?: string; readonly nowMs?: number } = {},
 ): Result<JobRequest, Refusal> {
-  const subsets = chooseSubsets(request, layer, gridSetField);
+  const subsets = chooseSubsets(asked, layer, gridSetField);
   if (!subsets.ok) return subsets;
+  const request = withBounds(asked, subsets.value);
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
   const parameters = chooseParameters(request, layer);
@@ -52,6 +55,8 @@ export function planSeed(
   if (request.type !== "truncate" && total > MAX_TOTAL) {
     return refuse(badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${total} tiles`));
   }
+  const olderThan = request.olderThan === undefined ? ok(undefined) : momentOf(request.olderThan, nowMs);
+  if (!olderThan.ok) return olderThan;
   const [only] = subsets.value;
   const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
   return ok({
@@ -71,8 +76,36 @@ export function planSeed(
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
     retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
-    failureLimit: request.totalFailuresBeforeAborting ?? FAILURE_LIMIT,
+    // A share alone is meant for jobs of any size.
+    failureLimit:
+      request.totalFailuresBeforeAborting ??
+      (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
+    ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
     ownFailurePolicy: own.some((field) => field !== undefined),
+    ...(request.order === undefined ? {} : { order: request.order }),
+    ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
+    ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
+    ...(request.terms === undefined ? {} : { terms: request.terms }),
+    ...(request.supersede === undefined ? {} : { supersede: request.supersede }),
+  });
+}
+
+/** The same tiles in another format and with other parameters. Pure. */
+export function planTileSet(
+  planned: JobRequest,
+  request: Pick<SeedRequest, "type" | "format" | "parameters">,
+  layer: Layer,
+): Result<JobRequest, Refusal> {
+  const format = chooseFormat(request, layer);
+  if (!format.ok) return format;
+  const parameters = chooseParameters(request, layer);
+  if (!parameters.ok) return parameters;
+  return ok({
+    ...planned,
+    format: format.value,
+    parameters: parameters.value.values,
+    parametersId: parameters.value.id,
+    metatile: metatileFor(layer, format.value),
   });
 }
 
@@ -137,7 +170,7 @@ function chooseSubsets(
   return ok(layer.gridSubsets.slice(0, 1));
 }
 
-function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null, Refusal> {
+function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<string | null, Refusal> {
   if (request.format === undefined)
     return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
   const format = formatOf(request.format);
@@ -147,7 +180,7 @@ function chooseFormat(request: SeedRequest, layer: Layer): Result<string | null,
 }
 
 function chooseParameters(
-  request: SeedRequest,
+  request: Pick<SeedRequest, "type" | "parameters">,
   layer: Layer,
 ): Result<{ readonly id: string; readonly values: Readonly<Record<string, string>> }, Refusal> {
   const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
@@ -160,6 +193,13 @@ function chooseParameters(
 export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
   const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
   return { id: parametersId(values), values };
+}
+
+/** An area that is a box in the grid set too is bounds: those may be of any size, at any level. */
+function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): SeedRequest {
+  const { area, ...others } = request;
+  const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
+  return bounds === undefined ? request : { ...others, bounds };
 }
 
 interface LimitedRanges extends Ranges {
@@ -177,7 +217,7 @@ function limitRanges(
   if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
   const limited =
     area === undefined ? planTiles(tiles ?? [], subset) : planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
-  if (!limited.ok) return limited;
+  if (!limited.ok) return area?.bounds === undefined ? limited : refuse(asBounds(limited.error));
   const { rects, ...rest } = limited.value;
   const zooms = rects.map(({ z }) => z);
   return ok({
@@ -187,6 +227,12 @@ function limitRanges(
     ...rest,
   });
 }
+
+/** What is wrong with an area, in the words of who gave bounds and their CRS. */
+const asBounds = (refusal: Refusal): Refusal => ({
+  ...refusal,
+  message: refusal.message.replace(/^area(?=:|Crs:)/, "bounds"),
+});
 
 interface Ranges {
   readonly zoomStart: number;
@@ -221,12 +267,9 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
   const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
   if (!overlapping && bounds !== undefined)
-    return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
-  return refuse(
-    zoomStart !== undefined
-      ? badField("zoomStart", `a level of the layer: ${levels}`, zoomStart)
-      : badField("zoomStop", `a level of the layer: ${levels}`, zoomStop ?? null),
-  );
+    return refuse({ ...badField("bounds", boundsExpected(subsets), extentText(bounds)), isNothingThere: true });
+  const [field, level] = zoomStart !== undefined ? ["zoomStart", zoomStart] : ["zoomStop", zoomStop ?? null];
+  return refuse({ ...badField(field, `a level of the layer: ${levels}`, level), isNothingThere: true });
 }
 
 /** What bounds are compared with, for people. */

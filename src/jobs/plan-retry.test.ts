@@ -32,7 +32,7 @@ function progress(fields: Partial<JobProgress>): JobProgress {
 }
 const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
 const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
-  planRetry({ request, progress: progress(fields) }, failed, [1, 1], totals);
+  planRetry({ request, progress: progress(fields) }, failed, [1, 1], totals, () => 3n);
 
 test("a job whose tiles were all done leaves nothing to retry", () => {
   expect(plan({ outcome: "done", stored: "320", finished: [["0", "20"]] }, [])).toBeUndefined();
@@ -59,6 +59,14 @@ test("an aborted job leaves what it did not come to, and what failed before", ()
     [failedTile(0, 0, 0)],
   );
   expect(again).toMatchObject({ total: String(320 - 48 + 16), finished: [["1", "3"]] });
+});
+
+test("a job over what exists leaves what of the metatiles that failed is kept now", () => {
+  const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
+  const reseed = { ...request, type: "reseed" as const, onlyExisting: true as const };
+  const done = progress({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] });
+  const again = planRetry({ request: reseed, progress: done }, failed, [1, 1], totals, () => 3n);
+  expect(again).toMatchObject({ total: "6" });
 });
 
 test("when more failed than is kept one by one the whole range is left", () => {

@@ -1,9 +1,10 @@
-import { rectCount, rectHolds } from "../grid/grid-set.ts";
+import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileNumber } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
-import { countSelectedAtOnce } from "../grid/tile-selection.ts";
+import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import { JobCounts } from "./job-counts.ts";
+import { numbersOf } from "./job-numbers.ts";
 import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
 import { walksOf } from "./job-walk.ts";
@@ -12,18 +13,25 @@ import { walksOf } from "./job-walk.ts";
  * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
  * nothing is. Of a job with more failures than are kept one by one the whole range is left: what is there is skipped. Pure.
  * @param totals of all its tiles
+ * @param keptIn what of a small rectangle is kept: all that a job over what exists has to do there
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
   failed: readonly FailedTile[],
   metatileFactors: readonly [number, number],
   totals: JobCounts,
+  keptIn: (gridSet: string, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
   const walks = walksOf(request, metatileFactors);
+  const numbers = numbersOf(walks, request.order ?? "by-zoom");
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
+  const countOf = (gridSet: string, rect: TileRect): bigint => {
+    if (request.onlyExisting === true) return keptIn(gridSet, rect, selection);
+    return selection === undefined ? rectCount(rect) : countSelectedAtOnce(selection, rect);
+  };
   const finished = IntervalSet.from(progress.finished);
   const left = new JobCounts();
   for (const { z, total, stored, skipped, unchanged, failed: bad } of progress.zooms)
@@ -32,12 +40,12 @@ export function planRetry(
     const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
-    const n = at.offset + local;
+    const n = numbers.numberOf({ at, local });
     // Its other tiles may have failed too.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
     const counted = countedTiles(at.walk, local);
-    left.add(z, { total: selection === undefined ? rectCount(counted) : countSelectedAtOnce(selection, counted) });
+    left.add(z, { total: countOf(at.gridSet, counted) });
   }
   return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
 }

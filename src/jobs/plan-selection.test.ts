@@ -2,7 +2,7 @@ import proj4 from "proj4";
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { ATLAS } from "../grid/coordinate-systems.ts";
-import { type GridSet, tileExtent } from "../grid/grid-set.ts";
+import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { gridSubset } from "../layer/layer.ts";
@@ -180,4 +180,31 @@ test("a country at all levels is counted within a second, and others get their t
   // Ten times what it may take: the machine of the tests is slow, and busy.
   expect(tookMs).toBeLessThan(10_000);
   expect(turns).toBeGreaterThan(1);
+});
+
+test("bounds in a CRS of their own are bounds where they stay a box, at the deepest level too", () => {
+  const place = { minX: -125, minY: 25, maxX: -60, maxY: 50 };
+  const asked = (bounds: Extent): AskedArea => ({
+    polygons: [[box(bounds.minX, bounds.minY, bounds.maxX, bounds.maxY)]],
+    srs: 4326,
+    bounds,
+  });
+  const planOf = (gridSetId: string, bounds: Extent, more: Partial<SeedRequest> = {}) =>
+    planSeed({ type: "truncate", gridSetId, parameters: new Map(), area: asked(bounds), ...more }, layer, OPTIONS);
+  const plain = planSeed(
+    { type: "truncate", gridSetId: "EPSG:4326", parameters: new Map(), bounds: place },
+    layer,
+    OPTIONS,
+  );
+  expect(planOf("EPSG:4326", place)).toEqual(plain);
+  const inMercator = planOf("EPSG:900913", place);
+  expect(inMercator).toMatchObject({ value: { zoomStop: 30, bounds: { minX: expect.closeTo(-13914936.35, 1) } } });
+  expect(inMercator.ok && inMercator.value.limit).toBeUndefined();
+  expect(planOf("atlas", place, { zoomStop: 4 })).toMatchObject({ value: { limit: "area" } });
+  expect(planOf("EPSG:4326", { ...place, minX: 170, maxX: 190 }, { zoomStop: 4 })).toMatchObject({
+    value: { limit: "area" },
+  });
+  expect(planOf("EPSG:4326", { ...place, maxY: 91 })).toMatchObject({
+    error: { message: expect.stringMatching(/^bounds: expected \[longitude, latitude\] in degrees/) },
+  });
 });

@@ -14,6 +14,7 @@ import {
   matrixOf,
   rectExtent,
   rectHolds,
+  sameSrs,
   type TileIndex,
   type TileRect,
 } from "../grid/grid-set.ts";
@@ -67,7 +68,8 @@ export function planArea(
   }
   if (rects.length === 0 || !extentsOverlap(bounds, subsetExtent(subset))) {
     const extent = `${extentText(subsetExtent(subset))} in ${subset.gridSet.id}`;
-    return refuse(badField("area", `an area that overlaps the layer's coverage, ${extent}`, extentText(bounds)));
+    const expected = `an area that overlaps the layer's coverage, ${extent}`;
+    return refuse({ ...badField("area", expected, extentText(bounds)), isNothingThere: true });
   }
   const area: Area = { kind: "area", polygons: polygons.value, levels };
   const steps = stepsOf(area);
@@ -76,6 +78,20 @@ export function planArea(
     return refuse(badField("zoomStop", `a level at which the area has at most ${MOST_STEPS} edges in rows`, rows));
   }
   return ok({ selection: area, bounds, rects });
+}
+
+/** The box that an area is in a CRS, where it was given as bounds that stay one there; undefined: it is none. */
+export function boxIn({ bounds, srs: from }: AskedArea, to: number): Extent | undefined {
+  if (bounds === undefined || from === "grid_set") return undefined;
+  if (!sameSrs(from, to) && !(isRolledOut(from) && isRolledOut(to))) return undefined;
+  const { minX, minY, maxX, maxY } = bounds;
+  // What lies beyond the date line is in another place as well.
+  const half = FULL_TURN / 2;
+  if (isGeographic(from) && (minX < -half || maxX > half || minY < -half / 2 || maxY > half / 2)) return undefined;
+  const transform = transformBetween(from, to);
+  if (transform === undefined) return undefined;
+  const [lower, upper] = [transform(minX, minY), transform(maxX, maxY)];
+  return { minX: lower[0], minY: lower[1], maxX: upper[0], maxY: upper[1] };
 }
 
 function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {

@@ -39,11 +39,17 @@ export class Reclaim {
     const { signal } = this.#stop;
     try {
       await ledger.removeLeftovers(signal);
-      while (!signal.aborted && ledger.reclaimSome(200)) await new Promise(setImmediate);
+      // Before the records: on a full disk those can be removed only when there is room again.
       if (store.needsSweep()) await gate.sweep(signal);
+      while (!signal.aborted && ledger.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });
     }
+  }
+
+  /** Space is being given back at this moment. */
+  get isSweeping(): boolean {
+    return this.#sweeping !== undefined;
   }
 
   /** The sweep gives up at its next step; the next start goes on with it. */

@@ -7,14 +7,18 @@ export interface RunWindow {
   readonly endMinute: number;
 }
 
-/** A window of two times such as `22:00`; refusals name `window.start` or `window.end`. */
-export function parseWindow(start: unknown, end: unknown): Result<RunWindow, Refusal> {
+/** A window of two times such as `22:00`. `fields`: what refusals call them. */
+export function parseWindow(
+  start: unknown,
+  end: unknown,
+  [startField, endField]: readonly [string, string] = ["window.start", "window.end"],
+): Result<RunWindow, Refusal> {
   const startMinute = minuteOf(start);
-  if (startMinute === undefined) return refuse(badField("window.start", EXPECTED, start ?? null));
+  if (startMinute === undefined) return refuse(badField(startField, EXPECTED, start ?? null));
   const endMinute = minuteOf(end);
-  if (endMinute === undefined) return refuse(badField("window.end", EXPECTED, end ?? null));
+  if (endMinute === undefined) return refuse(badField(endField, EXPECTED, end ?? null));
   if (startMinute === endMinute)
-    return refuse(badField("window.end", `another time than the start, ${timeText(startMinute)}`, end));
+    return refuse(badField(endField, `another time than the start, ${timeText(startMinute)}`, end));
   return ok({ startMinute, endMinute });
 }
 
@@ -43,6 +47,22 @@ export function windowText(window: RunWindow): string {
   const { start, end } = windowTimes(window);
   return `${start}-${end}`;
 }
+
+/** Offsets are no places: Node takes some of them, they know no summer time. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** The name of a time zone; `field`: what a refusal calls it. */
+export const parseTimeZone = (name: string, field: string): Result<string, Refusal> =>
+  isTimeZone(name)
+    ? ok(name)
+    : refuse(badField(field, "a time zone of the IANA database, such as Europe/Zurich", name));
 
 /** Whether a moment (ms since 1970) is inside, by the clocks of a time zone. */
 export function isOpen({ startMinute, endMinute }: RunWindow, timeZone: string, atMs: number): boolean {

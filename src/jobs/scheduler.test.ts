@@ -2,14 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
 import { JobDesk } from "./job-desk.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { STANDARD_TERMS } from "./job-terms.ts";
 import { parseWindow } from "./run-window.ts";
+import { RunWindows } from "./run-windows.ts";
 import type { SchedulePlan } from "./schedule.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
 import { RUNS_KEPT, ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
@@ -63,6 +67,7 @@ function live() {
     seeding: endless,
     truncation: endless,
     catalogue: () => catalogue,
+    keptMetatiles: nothingKept.keptMetatiles,
     options,
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -73,9 +78,30 @@ function live() {
     log,
   });
   const schedules = new ScheduleStore(db);
-  const scheduler = new Scheduler({ schedules, runner, catalogue: () => catalogue, options, persist, now, log });
+  const windows = new RunWindows({ runner, schedule: (name) => schedules.find(name), persist, now, log });
+  const { counter } = nothingKept;
+  const scheduler = new Scheduler({
+    schedules,
+    runner,
+    windows,
+    catalogue: () => catalogue,
+    counter,
+    options,
+    persist,
+    now,
+    log,
+  });
   const desk = new ScheduleDesk({ schedules, scheduler, persist, now });
-  const jobDesk = new JobDesk({ jobs, runner, catalogue: () => catalogue, persist, forgotten: () => undefined, now });
+  const jobDesk = new JobDesk({
+    jobs,
+    runner,
+    windows,
+    catalogue: () => catalogue,
+    counter,
+    persist,
+    forgotten: () => undefined,
+    now,
+  });
   runner.start();
   opened.push({ db, runner, scheduler });
   return { db, runner, scheduler, desk, jobDesk, jobs: () => runner.list({ limit: 100 }).map((job) => job.id) };
@@ -354,4 +380,67 @@ test("it wakes at each full minute by itself", async () => {
   expect([advance(99_999), advance(1)]).toEqual([0, 1]);
   await life.scheduler.close();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+describe("a run window of a job's own", () => {
+  const hours = parseWindow("22:00", "06:00");
+  if (!hours.ok) throw new Error("a mistake of the test");
+  const runWindow = { window: hours.value, timeZone: "Europe/Zurich" };
+  const terms = { ...STANDARD_TERMS, priority: 100, runWindow };
+  const asked = { ...jobRequest({ layer: "roads", ranges: [] }), terms };
+  const origin = { by: "ann" };
+  const held = { paused: true, state: "pending", reason: "outside its run window, 22:00-06:00 in Europe/Zurich" };
+  const standing = (life: Life) => {
+    const [job] = life.runner.list({ limit: 1 });
+    return job === undefined ? undefined : { paused: job.paused, state: job.state, reason: job.reason };
+  };
+  const shown = {
+    priority: 100,
+    rateLimit: null,
+    runWindow: { from: "22:00", to: "06:00", timeZone: "Europe/Zurich" },
+  };
+
+  test("holds it while it is closed, over restarts, and lets it go on when it opens", async () => {
+    at("2026-07-01T19:00Z");
+    let life = live();
+    await life.jobDesk.submit(asked, origin);
+    expect(standing(life)).toEqual(held);
+    life = relive();
+    expect(life.runner.job(1)).toMatchObject(shown);
+    lookAt(life, "2026-07-01T19:59Z");
+    expect(standing(life)).toEqual(held);
+    lookAt(life, "2026-07-01T20:00Z");
+    expect(standing(life)).toMatchObject({ paused: false, reason: null });
+    lookAt(life, "2026-07-02T04:00Z");
+    await vi.waitFor(() => expect(standing(life)).toEqual(held));
+  });
+
+  test("is passed over by an operator who resumes the job, until it closes again", async () => {
+    at("2026-07-01T10:00Z");
+    let life = live();
+    await life.jobDesk.submit(asked, origin);
+    await life.jobDesk.unpause(1);
+    life = relive();
+    lookAt(life, "2026-07-01T10:01Z");
+    expect(standing(life)).toMatchObject({ paused: false });
+    lookAt(life, "2026-07-01T20:00Z");
+    lookAt(life, "2026-07-02T04:00Z");
+    await vi.waitFor(() => expect(standing(life)).toEqual(held));
+  });
+
+  test("counts at once when it is given, changed or taken away, also to a job that works", async () => {
+    at("2026-07-01T10:00Z");
+    const life = live();
+    await life.jobDesk.submit({ ...asked, terms: STANDARD_TERMS }, origin);
+    expect(standing(life)).toMatchObject({ paused: false });
+    expect(await life.jobDesk.change(1, { runWindow })).toMatchObject({ ok: true, value: held });
+    expect(await life.jobDesk.change(1, { runWindow: null })).toMatchObject({ value: { paused: false, reason: null } });
+    await life.jobDesk.change(1, { runWindow });
+    await life.jobDesk.unpause(1);
+    expect(await life.jobDesk.change(1, { priority: 5 })).toMatchObject({ value: { paused: false, priority: 5 } });
+    expect(await life.jobDesk.change(1, { runWindow })).toMatchObject({ value: held });
+    await cancelAll(life);
+    expect(await life.jobDesk.change(1, { priority: 1 })).toMatchObject({ ok: false, error: { code: "conflict" } });
+    expect(await life.jobDesk.change(2, { priority: 1 })).toMatchObject({ ok: false, error: { code: "unknown_job" } });
+  });
 });

@@ -2,24 +2,24 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { ActiveJob } from "./active-job.ts";
-import { countRanges } from "./count-tiles.ts";
 import { nextTime } from "./cron.ts";
 import type { SubmittedJob } from "./job.ts";
-import { letGo } from "./job-hold.ts";
+import type { JobCounter } from "./job-counter.ts";
 import type { JobOptions } from "./job-options.ts";
 import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { NewJob } from "./job-store.ts";
 import { planSeed } from "./plan-job.ts";
-import { isOpen, windowText } from "./run-window.ts";
-import type { Schedule, SchedulePlan, ScheduleRun } from "./schedule.ts";
+import type { RunWindows } from "./run-windows.ts";
+import type { Schedule, ScheduleRun } from "./schedule.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
 export interface SchedulerParts {
   readonly schedules: ScheduleStore;
   readonly runner: JobRunner;
+  readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "countAtOnce">;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -33,14 +33,13 @@ const DAY_MS = 86_400_000;
 const MISSED_AFTER_MS = MINUTE_MS;
 
 /**
- * Makes the jobs of schedules when their time comes, and holds them while their window is closed. It keeps nothing but its
- * timer: a run and the next time are committed with the job, so that a kill neither loses nor doubles one.
+ * Makes the jobs of schedules when their time comes, and has the windows of jobs looked at. It keeps nothing but its timer:
+ * a run and the next time are committed with the job, so that a kill neither loses nor doubles one.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs: number | undefined;
-  readonly #closing = new Set<Promise<void>>();
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
@@ -63,7 +62,7 @@ export class Scheduler {
     const isSetBack = this.#lookedMs === undefined || nowMs < this.#lookedMs;
     this.#lookedMs = nowMs;
     // What cannot be written now is dealt with a minute later.
-    this.#attempt("windows of schedules", () => this.#applyWindows(nowMs));
+    this.#attempt("windows of jobs", () => this.#parts.windows.look());
     if (isSetBack) this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));
     this.#attempt("runs of schedules", () => {
       for (const schedule of this.#parts.schedules.due(nowMs))
@@ -133,60 +132,23 @@ export class Scheduler {
   }
 
   #newJob({ name, plan }: Schedule, by: string | null, nowMs: number): Result<NewJob, Refusal> {
-    const { runner, catalogue, options } = this.#parts;
-    const before = runner.scheduled().find(({ schedule }) => schedule === name);
+    const { runner, windows, catalogue, counter, options } = this.#parts;
+    const before = runner.live().find(({ schedule }) => schedule === name);
     if (before !== undefined)
       return refuse({ code: "conflict", message: `Job ${before.id} of the schedule ${name} has not ended.` });
     const layer = catalogue().layers.get(plan.job.layer);
     if (layer === undefined) return refuse(unknownLayer(plan.job.layer));
-    const planned = planSeed(plan.job.request, layer, options(), "gridSet");
+    const planned = planSeed(plan.job.request, layer, options(), { gridSetField: "gridSet", nowMs });
     if (!planned.ok) return planned;
     const request = planned.value;
-    const job = { request, origin: { by }, retryOf: null, schedule: name };
-    const progress = emptyProgress(countRanges(request));
-    const reason = closedReason(name, plan, nowMs);
-    return ok(
-      reason === undefined
-        ? { ...job, progress, hold: null }
-        : { ...job, progress: { ...progress, reason }, hold: "held" },
-    );
-  }
-
-  /** What the change of a window, or of a schedule, means to jobs that have not ended. */
-  #applyWindows(nowMs: number): void {
-    const { schedules, runner, persist } = this.#parts;
-    for (const job of runner.scheduled()) {
-      const schedule = job.schedule === null ? undefined : schedules.find(job.schedule);
-      // Of a schedule that has been removed nobody says when it may go on: that is left to operators.
-      if (schedule === undefined) continue;
-      const reason = closedReason(schedule.name, schedule.plan, nowMs);
-      if (reason !== undefined) {
-        if (!job.paused && job.hold === null) this.#close(job, reason);
-      } else if (job.hold === "held") letGo(job, null, { runner, persist });
-      else if (job.hold === "released") {
-        job.hold = null;
-        job.dirty = true;
-      }
-    }
-  }
-
-  #close(job: ActiveJob, reason: string): void {
-    const { runner, log } = this.#parts;
-    const closing = runner
-      .pause(job, reason, "held")
-      .catch((error: unknown) => log.error("schedules are behind", { jobId: job.id, error: String(error) }))
-      .finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
+    const totals = counter.countAtOnce(request);
+    if (!totals.ok) return totals;
+    const progress = emptyProgress(totals.value);
+    return ok(windows.begun({ request, progress, origin: { by }, retryOf: null, schedule: name }));
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await Promise.all(this.#closing);
+    await this.#parts.windows.settled();
   }
-}
-
-/** Why a schedule's job may not work at this moment; undefined: it may. */
-function closedReason(name: string, { window, time }: SchedulePlan, nowMs: number): string | undefined {
-  if (window === null || isOpen(window, time.timeZone, nowMs)) return undefined;
-  return `outside the window of the schedule ${name}, ${windowText(window)} in ${time.timeZone}`;
 }

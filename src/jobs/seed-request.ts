@@ -1,14 +1,22 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
+import type { AskedAge } from "./asked-age.ts";
+import type { JobTerms } from "./job-terms.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
+
+/** In which order a job draws; what is scattered is drawn by zoom. */
+export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out"] as const;
+export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
 export interface AskedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
   /** EPSG code; "grid_set": that of the grid set. */
   readonly srs: number | "grid_set";
+  /** It was given as these bounds, in that CRS. */
+  readonly bounds?: Extent;
 }
 
 /** A tile as XYZ has it: y from the **top**. */
@@ -41,6 +49,16 @@ export interface SeedRequest {
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
+  /** Greater than 0, 100 at most. */
+  readonly maxFailurePercent?: number;
+  /** Reseeds only, as the next one. */
+  readonly onlyExisting?: true;
+  readonly olderThan?: AskedAge;
+  readonly order?: JobOrder;
+  /** Absent: the standard ones. */
+  readonly terms?: JobTerms;
+  /** Older seeds and reseeds that lie within it end; never of a seed, nor beside an area or tiles. */
+  readonly supersede?: true;
 }
 
 /** A mass truncate request as decoded (contract 2.4, decisions 6). */

@@ -1,20 +1,20 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Admission } from "../cache/admission.ts";
 import { type DrawFailure, type DrawGate, type DrawOutcome, isWanted, type WrittenTile } from "../cache/draw.ts";
-import { intersectRects, rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
+import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
-import { isSelected } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isOutage } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
-import type { ActiveJob, Task } from "./active-job.ts";
+import type { ActiveJob, Task, Tries } from "./active-job.ts";
+import { tooManyFailed } from "./failure-limits.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
 import { SeedGuard } from "./seed-guard.ts";
+import { type IsCounted, type MetatilePlace, WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedingParts {
   readonly ledger: Ledger;
@@ -22,6 +22,8 @@ export interface SeedingParts {
   readonly gate: DrawGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
+  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  readonly expiredBeforeMs: (layer: string) => number;
   /** Whether other programs write to the store: then it is asked, not the ledger. */
   readonly sharedStore: () => boolean;
   readonly options: () => JobOptions;
@@ -39,15 +41,13 @@ export interface SeedingParts {
 }
 
 /** One metatile of a job, with what is to be done there. */
-interface Metatile {
+interface Metatile extends MetatilePlace {
   readonly n: bigint;
-  readonly tileSet: TileSet;
-  /** To draw: inside the coverage. */
-  readonly rect: TileRect;
-  /** To count: inside the request's range too. */
-  readonly counted: TileRect;
-  /** Those of them that are to be counted. */
-  readonly isCounted: (x: number, y: number) => boolean;
+}
+
+/** One that is worked on. */
+interface CountedMetatile extends Metatile {
+  readonly isCounted: IsCounted;
 }
 
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
@@ -58,12 +58,17 @@ const LONGEST_PAUSE_MS = 15_000;
 /** A Retry-After longer than this is asked again sooner. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
+const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
+  wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);
+
 /** Seed and reseed: takes metatiles, looks which tiles are missing, has them drawn, and counts. */
 export class Seeding implements Work {
   readonly #parts: SeedingParts;
+  readonly #tiles: WantedTiles;
 
   constructor(parts: SeedingParts) {
     this.#parts = parts;
+    this.#tiles = new WantedTiles(parts);
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
@@ -71,11 +76,17 @@ export class Seeding implements Work {
     let drawn = 0;
     let looked = 0;
     for (let left = job.claimSize; left > 0; ) {
+      if (!job.mayWork(task, this.#parts.now())) return true;
       const n = job.take();
-      if (n === undefined) return drawn > 0 || looked > 0;
+      if (n === undefined) {
+        if (drawn > 0 || looked > 0) return true;
+        if (job.tasks.length === 1) this.#close(job, task);
+        return false;
+      }
       task.claim.push(n);
-      const metatile = this.#metatile(job, layer, n);
-      const wanted = this.#wanted(job, layer, metatile);
+      const place = this.#metatile(job, layer, n);
+      const metatile = { ...place, isCounted: this.#tiles.counted(job, place) };
+      const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
       if (wanted === "none") {
         this.#finish(job, task, metatile, undefined);
         if (++looked >= LOOKS_PER_TURN) {
@@ -90,6 +101,14 @@ export class Seeding implements Work {
       if (this.#mustStop(signal) || crowded()) return true;
     }
     return true;
+  }
+
+  /** The last task has found nothing to do. @throws JobAborted */
+  #close(job: ActiveJob, task: Task): void {
+    // Of what was kept when the job was made some is there no more, or has been renewed by others.
+    if (job.request.onlyExisting === true) task.processed += job.counts.skipRest();
+    const reason = tooManyFailed(job.request, job.counts.sum, "all done");
+    if (reason !== undefined) throw new JobAborted(reason);
   }
 
   /** The task was taken out, or the server is shutting down: what is not finished is done after the next start. */
@@ -118,54 +137,14 @@ export class Seeding implements Work {
     if (whole === undefined || format === null || parametersId === null) {
       throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
     }
-    const { selection } = job;
-    return {
-      n,
-      tileSet: { layer: layer.name, gridSet, format, parametersId },
-      rect: whole,
-      counted,
-      isCounted: (x, y) =>
-        rectHolds(counted, x, y) && (selection === undefined || isSelected(selection, counted.z, x, y)),
-    };
-  }
-
-  /** Which tiles to keep: null all, a mask some, "none" when every counted one is there. */
-  #wanted(job: ActiveJob, layer: Layer, { tileSet, rect, isCounted }: Metatile): Uint8Array | null | "none" {
-    const { ledger, store, now } = this.#parts;
-    const reseed = job.request.type === "reseed";
-    if (reseed && !job.resumed) return null;
-    // Counted anew, the ledger is what the store holds at this moment.
-    if (this.#parts.sharedStore()) ledger.repair(tileSet, rect);
-    const presence = ledger.presence(tileSet, rect);
-    // A resumed reseed has written or confirmed what is younger than itself; a seed renews what has expired.
-    const youngerThan = reseed
-      ? (job.startedMs ?? job.createdMs)
-      : layer.expireCacheSeconds > 0
-        ? now() - layer.expireCacheSeconds * 1000
-        : 0;
-    const timeOf = (kept: ReturnType<BlobStore["stat"]>): number =>
-      (reseed ? kept?.confirmedMs : kept?.modifiedMs) ?? 0;
-    const width = rect.maxX - rect.minX + 1;
-    const wanted = new Uint8Array(width * (rect.maxY - rect.minY + 1));
-    let any = false;
-    for (let y = rect.minY; y <= rect.maxY; y++) {
-      for (let x = rect.minX; x <= rect.maxX; x++) {
-        const kept =
-          presence.has(x, y) &&
-          (presence.oldestMs >= youngerThan || timeOf(store.stat({ tileSet, x, y, z: rect.z })) >= youngerThan);
-        if (kept) continue;
-        wanted[(y - rect.minY) * width + (x - rect.minX)] = 1;
-        if (isCounted(x, y)) any = true;
-      }
-    }
-    return any ? wanted : "none";
+    return { n, tileSet: { layer: layer.name, gridSet, format, parametersId }, rect: whole, counted };
   }
 
   /** Books a metatile: what was wanted is stored, was kept as drawn, or failed; the rest was there. */
   #finish(
     job: ActiveJob,
     task: Task,
-    { n, rect, counted, isCounted }: Metatile,
+    { n, rect, counted, isCounted }: CountedMetatile,
     done:
       | { wanted: Uint8Array | null; failed: true }
       | { wanted: Uint8Array | null; drawn: Extract<DrawOutcome, { readonly kind: "stored" }> }
@@ -190,6 +169,8 @@ export class Seeding implements Work {
       const unchanged = BigInt(same.filter(counts).length);
       job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.drawn.bytes) });
     }
+    // More may be kept than was known of when the job was made.
+    if (job.request.onlyExisting === true) job.counts.coverWorked(rect.z);
     task.processed += all;
     task.claim = task.claim.filter((other) => other !== n);
     job.finished.add(n);
@@ -212,6 +193,7 @@ export class Seeding implements Work {
           // What a user or another job has asked for before may be of the data that this one is to replace.
           ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
           ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
+          ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
         },
         signal,
       );
@@ -220,15 +202,18 @@ export class Seeding implements Work {
     }
   }
 
-  async #draw(job: ActiveJob, task: Task, layer: Layer, metatile: Metatile, signal: AbortSignal): Promise<void> {
+  async #draw(job: ActiveJob, task: Task, layer: Layer, metatile: CountedMetatile, signal: AbortSignal): Promise<void> {
     const { request } = job;
-    let attempts = 0;
-    let lastChance = false;
+    let { attempts, lastChance } = job.tries.get(metatile.n) ?? { attempts: 0, lastChance: false };
+    job.tries.delete(metatile.n);
     while (!this.#mustStop(signal)) {
-      const wanted = this.#wanted(job, layer, metatile);
+      const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
       if (wanted === "none") return this.#finish(job, task, metatile, undefined);
       await this.#admitted(job, signal);
       if (this.#mustStop(signal)) return;
+      const nowMs = this.#parts.now();
+      if (!job.mayDraw(task, nowMs)) return this.#putOff(job, task, metatile.n, { attempts, lastChance });
+      job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
       const outcome = await this.#ask(job, metatile, wanted, signal);
       // A killed task books nothing: what it had taken already belongs to the others.
       if (signal.aborted) return;
@@ -248,14 +233,16 @@ export class Seeding implements Work {
           if (outcome.failure === "no_tile") return this.#finish(job, task, metatile, undefined);
       }
       attempts++;
-      if (attempts <= request.retryCount && !lastChance) {
+      const triesLeft = lastChance ? 0 : request.retryCount + 1 - attempts;
+      const inDoubt = isOutage(outcome.failure) && !request.ownFailurePolicy && !lastChance;
+      if (triesLeft > 0) {
         job.retries++;
         job.dirty = true;
         await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
-        continue;
       }
-      if (isOutage(outcome.failure) && !request.ownFailurePolicy && !lastChance) {
-        // Is it this metatile, or is the upstream down? One that could be drawn before tells.
+      if (inDoubt && triesLeft <= 1) {
+        // Is it this metatile, or is the upstream down? One that could be drawn before tells, ahead of the last try: an
+        // upstream that came back between that and the question would have this metatile take the blame.
         job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
           job.outage = undefined;
         });
@@ -265,9 +252,17 @@ export class Seeding implements Work {
         lastChance = state === "alive";
         continue;
       }
+      if (triesLeft > 0) continue;
       this.#fail(job, task, metatile, wanted, outcome);
       return;
     }
+  }
+
+  /** The rate limit is reached: whoever comes next takes it up where it was. */
+  #putOff(job: ActiveJob, task: Task, n: bigint, tries: Tries): void {
+    if (tries.attempts > 0 || tries.lastChance) job.tries.set(n, tries);
+    task.claim = task.claim.filter((other) => other !== n);
+    job.giveBack([n]);
   }
 
   /**
@@ -318,7 +313,7 @@ export class Seeding implements Work {
     if (job.reason === waiting) job.reason = null;
   }
 
-  #fail(job: ActiveJob, task: Task, metatile: Metatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
+  #fail(job: ActiveJob, task: Task, metatile: CountedMetatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
     const { rect, counted, isCounted } = metatile;
     const before = job.counts.sum.failed;
     this.#finish(job, task, metatile, { wanted, failed: true });
@@ -336,11 +331,8 @@ export class Seeding implements Work {
     if (before < BigInt(FAILED_TILES_KEPT)) {
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     }
-    if (failedInAll >= BigInt(Math.max(1, job.request.failureLimit))) {
-      throw new JobAborted(
-        `${failedInAll} tiles failed (the limit is ${job.request.failureLimit}), last: ${outcome.message}`,
-      );
-    }
+    const reason = tooManyFailed(job.request, job.counts.sum, "going on");
+    if (reason !== undefined) throw new JobAborted(`${reason}, last: ${outcome.message}`);
   }
 
   /** Doubling pauses with jitter, so that the tasks of a job do not come back in step. */

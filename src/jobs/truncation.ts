@@ -64,7 +64,10 @@ export class Truncation implements Work {
       }
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     };
-    await drops.drop(layer, plan, saveCounts);
+    await drops.drop(layer, plan, () => {
+      saveCounts();
+      return undefined;
+    });
     sweep();
     const watch = ledger.watch(layer);
     let open: OpenCells | undefined;

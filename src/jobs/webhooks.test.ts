@@ -6,6 +6,7 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
 import { emptyProgress } from "./job-progress.ts";
+import { STANDARD_TERMS } from "./job-terms.ts";
 import { viewOf } from "./job-view.ts";
 import type { JobMoment, Webhook } from "./webhook.ts";
 import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
@@ -40,6 +41,7 @@ const view = () =>
       retryOf: null,
       schedule: null,
       hold: null,
+      terms: STANDARD_TERMS,
     },
     undefined,
   );

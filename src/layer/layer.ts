@@ -27,14 +27,20 @@ export type SourceOptions =
   | ArchiveSourceOptions
   | DemoSourceOptions;
 
+/** How many requests a source gets at once. */
+export interface ConnectionOptions {
+  /** In flight at most, of users and jobs together. */
+  readonly connections: number;
+  /** Of these for jobs at most; absent: all that users leave. */
+  readonly jobConnections?: number;
+}
+
 /** What every source over HTTP has. */
-export interface UpstreamOptions {
+export interface UpstreamOptions extends ConnectionOptions {
   /** One address, or those of servers with the same content in the order in which they are tried. */
   readonly url: string | readonly string[];
   /** For one attempt, from the first byte sent to the last one received. */
   readonly timeoutMs: number;
-  /** Requests in flight to the upstream at most, of users and jobs together. */
-  readonly connections: number;
   /** Sent with every request, as given. */
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;
@@ -100,20 +106,17 @@ export interface PmtilesSourceOptions extends ArchiveOptions {
   readonly type: "pmtiles";
 }
 
-interface ArchiveOptions {
+interface ArchiveOptions extends ConnectionOptions {
   /** Absolute. */
   readonly file: string;
-  /** Tiles that are read at once at most, of users and jobs together. */
-  readonly connections: number;
   /** Which file it was when the configuration was read: one that has taken its place is another source. */
   readonly stamp: string;
 }
 
-export interface DemoSourceOptions {
+export interface DemoSourceOptions extends ConnectionOptions {
   readonly type: "demo";
   /** Which built-in picture. */
   readonly dataset: "states" | "world";
-  readonly connections: number;
 }
 
 /** When a seed or reseed is not to go on; costs a digest of each tile it stores. */
@@ -126,7 +129,18 @@ export interface SeedGuardOptions {
   readonly unlikePercent?: number;
 }
 
-export const DEFAULT_JPEG_QUALITY = 85;
+/** What pictures are encoded for: little CPU time, or few bytes. Lossless either way. */
+export const PNG_COMPRESSIONS = ["fast", "small"] as const;
+export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
+
+/** How tiles are encoded where a format leaves a choice. Tiles that are kept stay as they were drawn. */
+export interface EncodingOptions {
+  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. */
+  readonly jpegQuality: number;
+  readonly pngCompression: PngCompression;
+}
+
+export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
 /** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
 export function drawsSingleTiles(source: SourceOptions): boolean {
@@ -169,7 +183,17 @@ export interface VectorLayer {
   readonly maxzoom?: number;
 }
 
-export interface Layer {
+/** How the jobs of a layer run beside those of others. */
+export interface LayerJobs {
+  /** Times the priority of each. */
+  readonly weight: number;
+  /** Tasks that run at once, of all its jobs; absent: as many as there are places. */
+  readonly maxTasks?: number;
+}
+
+export const STANDARD_LAYER_JOBS: LayerJobs = { weight: 1 };
+
+export interface Layer extends EncodingOptions {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -186,8 +210,6 @@ export interface Layer {
   readonly parameterFilters: readonly ParameterFilter[];
   /** What capabilities show to explain the styles. */
   readonly legends: readonly Legend[];
-  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. Tiles that are kept stay as they were drawn. */
-  readonly jpegQuality: number;
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: number;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
@@ -196,6 +218,7 @@ export interface Layer {
   readonly negativeCacheSeconds: number;
   /** Absent: seeds store whatever comes, as long as it is a picture. */
   readonly seedGuard?: SeedGuardOptions;
+  readonly jobs: LayerJobs;
   /** The capabilities say that GetFeatureInfo can be asked. */
   readonly queryable: boolean;
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */

@@ -4,7 +4,7 @@ import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Region, StoredPyramid } from "../store/blob-store.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
-import { blockRect } from "./block-table.ts";
+import { blockRect } from "./block.ts";
 import type { Ledger } from "./ledger.ts";
 import { pyramidKey } from "./tile-set-table.ts";
 
@@ -44,6 +44,8 @@ export class Adoption {
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
+  /** Those of #left that are to be counted from the beginning when they have been counted. */
+  readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
   #running: Promise<void> | undefined;
@@ -75,6 +77,15 @@ export class Adoption {
       });
   }
 
+  /** Pyramids have got back tiles that a count under way may have passed by. */
+  restored(pyramids: readonly StoredPyramid[]): void {
+    for (const pyramid of pyramids) {
+      this.#forget(pyramid);
+      const key = pyramidKey(pyramid);
+      if (this.#left.has(key)) this.#again.add(key);
+    }
+  }
+
   progress(): AdoptionProgress {
     return { pyramidsLeft: this.#left.size, current: this.#current, tiles: this.#tiles };
   }
@@ -89,6 +100,10 @@ export class Adoption {
       const [key, pyramid] = next;
       await this.#adopt(pyramid);
       if (this.#stop.signal.aborted) return;
+      if (this.#again.delete(key)) {
+        this.#forget(pyramid);
+        continue;
+      }
       this.#ledger.adopted(pyramid);
       this.#forget(pyramid);
       this.#left.delete(key);

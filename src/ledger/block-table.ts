@@ -1,6 +1,4 @@
-import type { TileRect } from "../grid/grid-set.ts";
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { BLOCK_SIDE } from "../tile/tile-set.ts";
 import { Block, type CellOrder } from "./block.ts";
 
 /** Where a block is. */
@@ -23,15 +21,6 @@ const USE_FLUSH_MS = 5_000;
 
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
 
-/** The tiles of a block. */
-export const blockRect = ({ z, bx, by }: Pick<BlockAddress, "z" | "bx" | "by">): TileRect => ({
-  z,
-  minX: bx * BLOCK_SIDE,
-  minY: by * BLOCK_SIDE,
-  maxX: (bx + 1) * BLOCK_SIDE - 1,
-  maxY: (by + 1) * BLOCK_SIDE - 1,
-});
-
 /** The blocks: those in use in memory, the rest in the database. */
 export class BlockTable {
   readonly #db: Database;
@@ -41,7 +30,7 @@ export class BlockTable {
   /** Blocks of which only the use has changed, and since when the first of them has. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
-  readonly #sql: Record<"get" | "put" | "drop" | CellOrder, Statement>;
+  readonly #sql: Record<"get" | "put" | "drop" | "row" | "inRow" | CellOrder, Statement>;
 
   constructor(db: Database, isComplete: (tileSetId: number) => boolean) {
     this.#db = db;
@@ -55,6 +44,10 @@ export class BlockTable {
       get: db.prepare("SELECT presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       drop: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
+      inRow: db.prepare(
+        "SELECT bx, tiles FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
+      ),
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
     };
@@ -152,6 +145,22 @@ export class BlockTable {
     }));
   }
 
+  /** The first row of blocks from one on that holds any, as they were written. */
+  nextRow(tileSetId: number, z: number, by: number): number | undefined {
+    const row = this.#sql.row.get(tileSetId, z, by);
+    return row === undefined ? undefined : int(row, "by");
+  }
+
+  /** The first blocks of a row from one column to another, with their tiles, as they were written. */
+  inRow(
+    { tileSetId, z, by }: Omit<BlockAddress, "bx">,
+    [first, last]: readonly [number, number],
+    limit: number,
+  ): readonly { readonly bx: number; readonly tiles: number }[] {
+    const rows = this.#sql.inRow.all(tileSetId, z, by, first, last, limit);
+    return rows.map((row) => ({ bx: int(row, "bx"), tiles: int(row, "tiles") }));
+  }
+
   /** Blocks whose rows in the database are older than what is known. */
   *unwritten(): Generator<Block> {
     yield* this.#dirty;
@@ -176,7 +185,7 @@ export class BlockTable {
   }
 }
 
-const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
+export const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
   presence: bytes(row, "presence"),
   cells: bytes(row, "cells"),
   unknown: text(row, "unknown"),

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { TileRect } from "../grid/grid-set.ts";
+import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../tile/tile-set.ts";
 import { heated } from "./heat.ts";
 
@@ -13,6 +13,23 @@ const CELL_BYTES = 1 + NUMBERS * 8;
 
 /** Which cell goes first: the one whose last use is longest ago, or the one with the least heat. */
 export type CellOrder = "LRU" | "LFU";
+
+/** The tiles of a block. */
+export const blockRect = ({
+  z,
+  bx,
+  by,
+}: {
+  readonly z: number;
+  readonly bx: number;
+  readonly by: number;
+}): TileRect => ({
+  z,
+  minX: bx * BLOCK_SIDE,
+  minY: by * BLOCK_SIDE,
+  maxX: (bx + 1) * BLOCK_SIDE - 1,
+  maxY: (by + 1) * BLOCK_SIDE - 1,
+});
 
 /** What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. */
 export class Block {
@@ -42,6 +59,8 @@ export class Block {
   tiles = 0;
   dirty = false;
   lastClosedMs = 0;
+  /** The block that has come into its place, with its writers. */
+  heir: Block | undefined;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
   constructor(tileSetId: number, z: number, bx: number, by: number, known: boolean) {
@@ -93,6 +112,13 @@ export class Block {
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
   }
 
+  /** A cell is used as much as another's was, if that is more. */
+  takeUse(cell: number, other: Block): void {
+    if (this.cellTiles[cell] === 0) return;
+    this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, other.lastUseMs[cell] ?? 0);
+    this.heat[cell] = Math.max(this.heat[cell] ?? 0, other.heat[cell] ?? 0);
+  }
+
   /** Tiles of a cell were read, some of them again. What is not kept is not used. */
   used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
@@ -135,6 +161,34 @@ export class Block {
     const rect = this.cellRect(cell);
     for (let y = rect.minY; y <= rect.maxY; y++)
       for (let x = rect.minX; x <= rect.maxX; x++) if (this.has(x, y)) yield { x, y };
+  }
+
+  /** The first column of a part of the block in which anything is kept, or may be as it has to be counted first. */
+  firstColumn(rect: TileRect): number | undefined {
+    const part = intersectRects(rect, blockRect(this));
+    if (part === undefined) return undefined;
+    const cell = (tile: number): number => Math.floor(tile / CELL_SIDE) * CELL_SIDE;
+    for (let cellX = cell(part.minX); cellX <= part.maxX; cellX += CELL_SIDE) {
+      let found: number | undefined;
+      for (let cellY = cell(part.minY); cellY <= part.maxY; cellY += CELL_SIDE) {
+        const first = this.#firstOfCell(cellX, cellY, part);
+        if (first !== undefined && (found === undefined || first < found)) found = first;
+      }
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #firstOfCell(cellX: number, cellY: number, part: TileRect): number | undefined {
+    const cell = cellOf(cellX, cellY);
+    const minX = Math.max(cellX, part.minX);
+    if (this.known[cell] !== 1) return minX;
+    if (this.cellTiles[cell] === 0) return undefined;
+    const maxX = Math.min(cellX + CELL_SIDE - 1, part.maxX);
+    const maxY = Math.min(cellY + CELL_SIDE - 1, part.maxY);
+    for (let x = minX; x <= maxX; x++)
+      for (let y = Math.max(cellY, part.minY); y <= maxY; y++) if (this.has(x, y)) return x;
+    return undefined;
   }
 
   /** Tiles kept in a part of the block. */

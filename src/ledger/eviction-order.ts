@@ -1,8 +1,8 @@
 import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import type { Block, CellOrder } from "./block.ts";
-import { type BlockKey, type BlockTable, blockKey, blockRect } from "./block-table.ts";
+import { type Block, blockRect, type CellOrder } from "./block.ts";
+import { type BlockKey, type BlockTable, blockKey } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
 /** Whether something must stay that holds so many bytes: asked for cells, and for whole blocks as if they held nothing. */

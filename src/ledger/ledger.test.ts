@@ -23,7 +23,9 @@ function open(root: string, name: string) {
   const db = openDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
   const store = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  return { db, store, ledger: new Ledger(db, store, "boot", () => clock) };
+  const ledger = new Ledger(db, store, "boot", () => clock);
+  ledger.forgetVanished();
+  return { db, store, ledger };
 }
 
 const total = (ledger: Ledger) => {

@@ -1,13 +1,25 @@
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
+import type { MetatileWalk } from "../grid/metatile.ts";
+import type { MetatileChoice } from "../grid/selected-metatiles.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
-import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
-import { type Block, CELLS, type CellOrder, cellOf } from "./block.ts";
-import { type BlockAddress, BlockTable, blockKey, blockRect } from "./block-table.ts";
+import { BLOCK_SIDE, CELL_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
+import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
+import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { heated } from "./heat.ts";
+import { countKept, KeptMetatiles } from "./kept-tiles.ts";
 import { Marks } from "./marks.ts";
-import { pyramidOf, type Sum, type TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+import { Restoration } from "./restoration.ts";
+import {
+  type AsidePyramid,
+  emptySum,
+  pyramidOf,
+  type Sum,
+  type TileSetRecord,
+  TileSetTable,
+} from "./tile-set-table.ts";
 
 export const ledgerMigrations: Migrations = {
   floor: "ledger",
@@ -30,6 +42,11 @@ export const ledgerMigrations: Migrations = {
        unknown TEXT, lru REAL, lfu REAL, PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
      CREATE INDEX block_lru ON block (tile_set, lru, z, bx, by) WHERE lru IS NOT NULL;
      CREATE INDEX block_lfu ON block (tile_set, lfu, z, bx, by) WHERE lfu IS NOT NULL;`,
+    // Jobs over what is kept go row by row.
+    "CREATE INDEX block_row ON block (tile_set, z, by, bx);",
+    `ALTER TABLE tile_set ADD COLUMN aside INTEGER;
+     CREATE INDEX tile_set_aside ON tile_set (aside) WHERE aside IS NOT NULL;
+     CREATE INDEX tile_set_dead ON tile_set (dead) WHERE dead = 1;`,
   ],
 };
 
@@ -77,6 +94,9 @@ export class Ledger {
   readonly #recalled: Place[] = [];
   /** Cells that were written shortly before the machine went down. */
   readonly #rebooted = new Set<string>();
+  /** Layers whose tiles are on the move: looking would not find them. */
+  readonly #held = new Set<string>();
+  readonly #restoration: Restoration;
   readonly #watched = new Set<{ record: (block: Block, cell: number) => void; layer: string }>();
 
   constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
@@ -86,13 +106,21 @@ export class Ledger {
     this.#tileSets = new TileSetTable(db, store);
     this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false);
     this.#marks = new Marks(db, now);
+    this.#restoration = new Restoration({
+      db,
+      tileSets: this.#tileSets,
+      blocks: this.#blocks,
+      marks: this.#marks,
+      writeAll: () => this.writeAll(),
+      recount: (record, block, cell) => this.#recount(record, block, cell),
+      doubt: (block, cell) => this.#doubt(block, cell),
+    });
     const last = db.prepare("SELECT boot FROM ledger_boot").get();
     this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
       db.prepare("INSERT INTO ledger_boot VALUES (?)").run(boot ?? "");
     });
-    for (const record of [...this.#tileSets.all()]) this.#forgetVanished(record);
   }
 
   #recall(rebooted: boolean): void {
@@ -116,11 +144,16 @@ export class Ledger {
     return this.#store.removeLeftovers(this.#recalled.splice(0), signal);
   }
 
-  /** A zoom directory removed by hand holds nothing any more. */
-  #forgetVanished(record: TileSetRecord): void {
-    if (record.sums.size === 0) return;
-    const levels = new Set(this.#store.levels(pyramidOf(record.tileSet)));
-    for (const z of [...record.sums.keys()]) if (!levels.has(z)) this.#dropZooms(record, z, z);
+  /**
+   * A zoom directory removed by hand holds nothing any more; asked when no drop or restoration is half done. `layer`: of one
+   * alone.
+   */
+  forgetVanished(layer?: string): void {
+    for (const record of [...this.#tileSets.all()]) {
+      if (record.sums.size === 0 || (layer !== undefined && record.tileSet.layer !== layer)) continue;
+      const levels = new Set(this.#store.levels(pyramidOf(record.tileSet)));
+      for (const z of [...record.sums.keys()]) if (!levels.has(z)) this.#dropZooms(record, z, z);
+    }
   }
 
   #blockOf(record: TileSetRecord, x: number, y: number, z: number): Block {
@@ -171,7 +204,8 @@ export class Ledger {
   }
 
   close(open: OpenCells): void {
-    for (const { block, cell } of open.cells) {
+    for (const { block: opened, cell } of open.cells) {
+      const block = lastHeir(opened);
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#now();
     }
@@ -179,8 +213,10 @@ export class Ledger {
 
   /** A writer died between writing and telling: its cells are counted again. */
   lost(open: OpenCells): void {
-    for (const { block, cell } of open.cells)
+    for (const { block: opened, cell } of open.cells) {
+      const block = lastHeir(opened);
       if (this.#tileSets.byId(block.tileSetId) !== undefined) this.#doubt(block, cell);
+    }
   }
 
   /** A tile has been written. `replaced`: bytes of the tile that was there. */
@@ -243,6 +279,7 @@ export class Ledger {
 
   /** Counts a cell from the store itself. Only trusted while nobody writes there. */
   #recount(record: TileSetRecord, block: Block, cell: number): void {
+    if (this.#held.has(record.tileSet.layer)) return;
     const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
     let tiles = -(block.cellTiles[cell] ?? 0);
     for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
@@ -530,27 +567,124 @@ export class Ledger {
 
   // ---- drops
 
-  /** A layer has been dropped: all its tile sets are new and empty, in a time that does not depend on their size. */
-  dropLayer(layer: string): void {
-    this.#drop(layer, undefined);
+  /**
+   * A layer has been dropped: all its tile sets are new and empty, in a time that does not depend on their size. `aside`: the
+   * number under which it can be restored; undefined: it is gone for good.
+   */
+  dropLayer(layer: string, aside?: number, also?: () => void): void {
+    this.#drop(layer, undefined, aside, also);
   }
 
-  /** A pyramid has been dropped, all its formats. */
-  dropPyramid(pyramid: StoredPyramid): void {
-    this.#drop(pyramid.layer, pyramid);
+  /** A pyramid has been dropped, all its formats. `aside` as for a layer. */
+  dropPyramid(pyramid: StoredPyramid, aside?: number, also?: () => void): void {
+    this.#drop(pyramid.layer, pyramid, aside, also);
   }
 
-  #drop(layer: string, pyramid: StoredPyramid | undefined): void {
-    const gone =
-      pyramid === undefined
-        ? [...this.#tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer)
-        : this.#tileSets.of(pyramid);
+  #drop(layer: string, pyramid: StoredPyramid | undefined, aside: number | undefined, also = () => {}): void {
+    const gone = this.#recordsOf(layer, pyramid);
     this.#db.transaction(() => {
-      this.#tileSets.forget(gone);
+      if (aside === undefined) this.#tileSets.forget(gone);
+      else {
+        for (const at of this.#doubted((id) => gone.some((record) => record.id === id))) {
+          const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
+          for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) this.#marks.mark(block, cell);
+        }
+        this.writeAll();
+        this.#tileSets.setAside(gone, aside);
+      }
       this.#tileSets.forgetPyramids(layer, pyramid);
+      also();
     });
-    const ids = new Set(gone.map(({ id }) => id));
-    this.#marks.forget(this.#blocks.forget((block) => ids.has(block.tileSetId)));
+    const tileSets = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
+    const blocks = this.#blocks.forget((block) => tileSets.has(block.tileSetId));
+    this.#marks.forget(blocks);
+    // Whoever draws at this moment stores into the emptied place: of that everything is known from its beginning.
+    let atWork = 0;
+    for (const [id, tileSet] of tileSets) {
+      const open = blocks.filter((block) => block.tileSetId === id && block.writers.some((writers) => writers > 0));
+      if (open.length > 0) atWork += this.#restoration.handOver(open, this.#tileSets.record(tileSet)).length;
+    }
+    if (atWork > 0) this.#db.transaction(() => this.#marks.writeFresh());
+  }
+
+  #doubted(isMeant: (tileSetId: number) => boolean): BlockAddress[] {
+    return [...this.#toRecount.values()].filter(({ tileSetId }) => isMeant(tileSetId));
+  }
+
+  #recordsOf(layer: string, pyramid: StoredPyramid | undefined): TileSetRecord[] {
+    return pyramid === undefined
+      ? [...this.#tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer)
+      : this.#tileSets.of(pyramid);
+  }
+
+  /** What is kept of a layer, or of a pyramid; null while some of it has not been counted. */
+  countOf(layer: string, pyramid: StoredPyramid | undefined): Readonly<Sum> | null {
+    const sum = emptySum();
+    for (const { complete, sums } of this.#recordsOf(layer, pyramid)) {
+      if (!complete) return null;
+      for (const { tiles, bytes, allocated } of sums.values()) {
+        sum.tiles += tiles;
+        sum.bytes += bytes;
+        sum.allocated += allocated;
+      }
+    }
+    return sum;
+  }
+
+  /** Whether everything the store holds of a pyramid has been counted; undefined: never heard of it. */
+  isComplete(pyramid: StoredPyramid): boolean | undefined {
+    return this.#tileSets.isComplete(pyramid);
+  }
+
+  /** What was dropped will not be restored. Inside the caller's transaction. */
+  discard(aside: number): void {
+    this.#tileSets.discard(aside);
+  }
+
+  /** Whether tiles of a layer are being deleted one by one. */
+  isWatched(layer: string): boolean {
+    return [...this.#watched].some((watch) => watch.layer === layer);
+  }
+
+  /** The tiles of a layer are about to move inside the store: until `restore`, or `release`, nothing of it is counted. */
+  hold(layer: string): void {
+    for (const at of this.#doubted((id) => this.#tileSets.byId(id)?.tileSet.layer === layer)) {
+      const record = this.#tileSets.byId(at.tileSetId);
+      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      for (let cell = 0; cell < CELLS && record !== undefined; cell++)
+        if (block.known[cell] !== 1) this.#recount(record, block, cell);
+    }
+    this.holdMoved(layer);
+  }
+
+  /** Some of them have moved before the last process ended: what it left in doubt is counted where it is in the end. */
+  holdMoved(layer: string): void {
+    this.#held.add(layer);
+  }
+
+  release(layer: string): void {
+    this.#held.delete(layer);
+  }
+
+  /** A restoration has found tiles that were stored since the drop. */
+  found(tiles: readonly TileAddress[]): void {
+    for (const { tileSet, x, y, z } of tiles) {
+      const block = this.#blockOf(this.#tileSets.record(tileSet), x, y, z);
+      if (block.has(x, y)) continue;
+      block.known[cellOf(x, y)] = 0;
+      this.#blocks.changed(block);
+    }
+  }
+
+  /** What was dropped is in the store again: it is kept as it was, together with what was stored since. `restoreSome` ends it. */
+  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
+    this.release(layer);
+    this.#restoration.restore(layer, aside, pyramids);
+  }
+
+  /** Counts what was stored since the drop, some of it. True: more is left. */
+  restoreSome(aside: number): boolean {
+    return this.#restoration.mergeSome(aside);
   }
 
   /** Some zooms of a pyramid have been dropped. */
@@ -628,6 +762,17 @@ export class Ledger {
     return count;
   }
 
+  /** Which metatiles of a walk hold something that is kept of a tile set; what has been written in the last moment may be missed. */
+  keptMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
+    return new KeptMetatiles(this.#blocks, () => this.#tileSets.find(tileSet)?.id, walk);
+  }
+
+  /** How many tiles of a rectangle are kept, of those selected, as far as they are counted. Pauses now and then. */
+  countKept(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
+    this.flush();
+    return countKept(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
+  }
+
   // ---- the disk
 
   get needsFlush(): boolean {
@@ -649,6 +794,13 @@ export class Ledger {
   flush(): void {
     if (this.needsFlush) this.#db.transaction(() => this.writeAll());
   }
+}
+
+/** The block that stands for one now. */
+function lastHeir(block: Block): Block {
+  let heir = block;
+  while (heir.heir !== undefined) heir = heir.heir;
+  return heir;
 }
 
 const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;

@@ -1,4 +1,4 @@
-import { bigInt, type Database, int, text } from "../state/database.ts";
+import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
@@ -18,6 +18,27 @@ export interface TileSetRecord {
   complete: boolean;
   readonly sums: Map<number, Sum>;
 }
+
+/** A pyramid that was set aside, and whether everything the store held of it had been counted. */
+export interface AsidePyramid {
+  readonly gridSet: string;
+  readonly parametersId: string;
+  readonly complete: boolean;
+}
+
+/** A tile set that was set aside has come back, perhaps in the place of one that was born since. */
+export interface Succession {
+  /** Undefined: none was born since. */
+  readonly from: TileSetRecord | undefined;
+  readonly to: TileSetRecord;
+}
+
+/** What the column `dead` of a tile set says. Only one that is alive is known to anybody but this table. */
+const ALIVE = 0;
+const GONE = 1;
+const ASIDE = 2;
+/** One that was set aside has taken its place: what is in its blocks has still to be counted there. */
+const SUCCEEDED = 3;
 
 /** The tile sets that are kept, with their sums by zoom, by layer and in all. Always in memory; the database has a copy. */
 export class TileSetTable {
@@ -45,16 +66,15 @@ export class TileSetTable {
           int(row, "complete") === 1,
         ]),
     );
-    for (const row of db.prepare("SELECT * FROM tile_set WHERE dead = 0").all()) {
-      const tileSet = {
-        layer: text(row, "layer"),
-        gridSet: text(row, "grid_set"),
-        format: text(row, "format"),
-        parametersId: text(row, "parameters_id"),
-      };
+    for (const row of db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE)) {
+      const tileSet = tileSetOf(row);
       this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
     }
-    for (const row of db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all()) {
+    this.#addSums(db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all());
+  }
+
+  #addSums(rows: readonly Row[]): void {
+    for (const row of rows) {
       const record = this.#byId.get(int(row, "tile_set"));
       if (record === undefined) continue;
       this.#change(record, int(row, "z"), {
@@ -166,12 +186,79 @@ export class TileSetTable {
 
   /** Tile sets that were dropped: their rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
   forget(records: readonly TileSetRecord[]): void {
+    this.#bury(records, GONE, null);
+  }
+
+  /** As `forget`, but their rows stay as they have just been written, for `restore` or `discard`. */
+  setAside(records: readonly TileSetRecord[], aside: number): void {
+    this.#bury(records, ASIDE, aside);
+  }
+
+  #bury(records: readonly TileSetRecord[], state: number, aside: number | null): void {
     for (const record of records) {
-      for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
-      this.#byKey.delete(tileSetKey(record.tileSet));
-      this.#byId.delete(record.id);
-      this.#db.prepare("UPDATE tile_set SET dead = 1 WHERE id = ?").run(record.id);
+      this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?").run(state, aside, record.id);
+      this.#remove(record);
     }
+  }
+
+  #remove(record: TileSetRecord): void {
+    for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
+    this.#byKey.delete(tileSetKey(record.tileSet));
+    this.#byId.delete(record.id);
+  }
+
+  /** What was set aside will not come back: its rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
+  discard(aside: number): void {
+    this.#db.prepare("UPDATE tile_set SET dead = ? WHERE dead = ? AND aside = ?").run(GONE, ASIDE, aside);
+  }
+
+  /**
+   * What was set aside is kept again, as it was, in a transaction of its own. Everything that is known of the layer has to
+   * be written before.
+   */
+  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): Succession[] {
+    const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
+    const back = rows.map((row) => ({ id: int(row, "id"), tileSet: tileSetOf(row) }));
+    const completeOf = new Map(
+      pyramids.map(({ complete, ...pyramid }) => {
+        const whole = { layer, ...pyramid };
+        // What was born since may hold tiles that nobody counted.
+        return [pyramidKey(whole), { whole, complete: complete && this.isComplete(whole) !== false }];
+      }),
+    );
+    this.#db.transaction(() => {
+      for (const { id, tileSet } of back) {
+        const since = this.find(tileSet);
+        if (since !== undefined)
+          this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?").run(SUCCEEDED, aside, since.id);
+        this.#db.prepare("UPDATE tile_set SET dead = ?, aside = NULL WHERE id = ?").run(ALIVE, id);
+      }
+      for (const { whole, complete } of completeOf.values()) this.#setComplete(whole, complete);
+    });
+    const successions = back.map(({ id, tileSet }) => {
+      const from = this.find(tileSet);
+      if (from !== undefined) this.#remove(from);
+      const to = this.#adopt(id, tileSet, false);
+      this.#addSums(this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true }).all(id));
+      return { from, to };
+    });
+    for (const record of this.#byKey.values())
+      record.complete = completeOf.get(pyramidKey(record.tileSet))?.complete ?? record.complete;
+    return successions;
+  }
+
+  /** A tile set whose place was taken by one that had been set aside, and that tile set. */
+  succeeded(aside: number): { readonly id: number; readonly to: TileSetRecord } | undefined {
+    for (const row of this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(SUCCEEDED, aside)) {
+      const to = this.find(tileSetOf(row));
+      if (to !== undefined) return { id: int(row, "id"), to };
+    }
+    return undefined;
+  }
+
+  /** Everything in it has been counted in its successor. Inside the caller's transaction. */
+  settle(succeededId: number): void {
+    this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?").run(GONE, succeededId);
   }
 
   forgetPyramids(layer: string, pyramid: StoredPyramid | undefined): void {
@@ -200,6 +287,13 @@ export class TileSetTable {
     this.#dirty.clear();
   }
 }
+
+const tileSetOf = (row: Row): TileSet => ({
+  layer: text(row, "layer"),
+  gridSet: text(row, "grid_set"),
+  format: text(row, "format"),
+  parametersId: text(row, "parameters_id"),
+});
 
 export const pyramidOf = (t: StoredPyramid): StoredPyramid => ({
   layer: t.layer,

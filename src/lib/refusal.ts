@@ -7,10 +7,12 @@ export type RefusalCode =
   | "unknown_layer"
   | "unknown_job"
   | "unknown_schedule"
+  | "unknown_truncation"
   | "too_large" // the body passes the limit
   | "not_found"
   | "method_not_allowed"
   | "conflict" // what is there already stands against it
+  | "confirmation_needed" // it is larger than what is done without being asked for twice
   | "key_reused" // an idempotency key came again with another request
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
@@ -24,6 +26,10 @@ export interface Refusal {
   readonly message: string;
   /** Set where more is told of a field than its reader knows. */
   readonly field?: "bounds";
+  /** Set where the request is sound, but nothing of the layer lies in it: of many it may be left out for that. */
+  readonly isNothingThere?: true;
+  /** How many tiles it is about, where that is what it is refused for. */
+  readonly tiles?: bigint;
   readonly details?: readonly string[];
 }
 
@@ -42,6 +48,10 @@ export const badField = (field: string, expected: string, value: unknown, detail
 
 export const unknownLayer = (name: string): Refusal => ({ code: "unknown_layer", message: `Unknown layer: ${name}` });
 export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
+export const unknownTruncation = (id: number): Refusal => ({
+  code: "unknown_truncation",
+  message: `Unknown truncation: ${id}`,
+});
 export const unknownSchedule = (name: string): Refusal => ({
   code: "unknown_schedule",
   message: `Unknown schedule: ${name}`,

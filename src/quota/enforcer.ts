@@ -24,6 +24,10 @@ export interface EnforcerParts {
   readonly options: () => EvictionOptions;
   readonly seedRanges: () => readonly SeedRange[];
   readonly room: () => Room;
+  /** Gives back the space of truncations that could be taken back: of one layer, or of all. */
+  readonly giveUpTruncated: (layer: string | undefined) => void;
+  /** Space is being given back at this moment. */
+  readonly isReclaiming: () => boolean;
   /** Tiles have left the store. */
   readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
   readonly now: () => number;
@@ -51,6 +55,8 @@ type Choice = "any" | "cold";
 /** A limit, and which layers have to give way for it, those named first first. */
 interface Scope {
   readonly name: string;
+  /** Undefined: all. */
+  readonly layer: string | undefined;
   readonly limit: bigint;
   readonly policy: ExpirationPolicy;
   readonly used: () => bigint;
@@ -134,6 +140,7 @@ export class Enforcer {
   #layerScope({ layer, expirationPolicyName, quota }: LayerQuota): Scope {
     return {
       name: `layer ${layer}`,
+      layer,
       limit: quotaBytes(quota),
       policy: expirationPolicyName,
       used: () => this.#parts.ledger.sumOf(layer).bytes,
@@ -148,6 +155,7 @@ export class Enforcer {
     const own = new Set(layerQuotas.map(({ layer }) => layer));
     return {
       name: "all layers",
+      layer: undefined,
       limit: quotaBytes(globalQuota),
       policy: globalExpirationPolicyName,
       used: () => ledger.total.bytes,
@@ -165,6 +173,9 @@ export class Enforcer {
     const { configuration } = this.#parts;
     const enabled = configuration().enabled;
     if (!this.#diskHasRoom()) {
+      this.#parts.giveUpTruncated(undefined);
+      if (this.#parts.isReclaiming())
+        return { kind: "disk_full", reason: "the disk of the store is full, what was truncated is being removed" };
       if (enabled) this.#evictSome(this.#globalScope(), writer, (evicted) => evicted < CELLS_PER_ADMISSION);
       if (!this.#diskHasRoom()) return { kind: "disk_full", reason: "the disk of the store is full" };
     }
@@ -197,6 +208,7 @@ export class Enforcer {
   #evictSome(scope: Scope, writer: Writer, more: (evicted: number) => boolean): number {
     let evicted = 0;
     let fresh = false;
+    if (more(evicted)) this.#parts.giveUpTruncated(scope.layer);
     while (more(evicted)) {
       const victim = this.#order(scope, writer).next();
       if (victim !== undefined) {
@@ -247,6 +259,7 @@ export class Enforcer {
     const share = (percent: number): bigint => (scope.limit * BigInt(Math.round(percent * 1000))) / 100_000n;
     if (scope.used() <= share(highWaterPercent)) return;
     const target = share(lowWaterPercent);
+    this.#parts.giveUpTruncated(scope.layer);
     this.counts.cleanUps++;
     const before = this.counts.evictedTiles;
     // A floor is held against what is kept, so what is in hand has to be gone before the next is chosen.

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import type { BlobStore, Deleted } from "./blob-store.ts";
@@ -109,6 +109,72 @@ export function blobStoreConformance(make: () => BlobStore): void {
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" })).toEqual([2, 4]);
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326x2", parametersId: "" })).toEqual([2, 3, 4]);
     expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(1);
+  });
+  describe("what was set aside", () => {
+    const everything = { kind: "layer", layer: "ws:a" } as const;
+    const restore = (store: BlobStore, names: readonly string[]) =>
+      [...store.restore("1", "ws:a", names, ["EPSG:4326"])].flat().map(({ x, y, z }) => [x, y, z]);
+    test("comes back whole where nothing was stored since", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      await store.describeParameters("ws:a", ID, { STYLES: "a" });
+      const names = store.planDrop(everything);
+      store.setAside("1", names);
+      store.setAside("1", names);
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      expect(store.setAsideIds()).toEqual(["1"]);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
+      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+      expect(store.setAsideIds()).toEqual([]);
+    });
+    test("comes back beside what was stored since, which is told and stays", async () => {
+      const store = make();
+      for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), yes);
+      await store.put(at(1, 1, 7), of(7), yes);
+      const names = store.planDrop(everything);
+      store.setAside("1", names);
+      for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), yes);
+      await store.put(at(1, 1, 5), of(5), yes);
+      await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), yes);
+      const newer = restore(store, names);
+      expect(newer).toEqual(
+        expect.arrayContaining([
+          [2, 1, 6],
+          [3, 1, 6],
+          [60, 1, 6],
+        ]),
+      );
+      expect([1, 2, 3, 40, 60].map((x) => store.stat(at(x, 1, 6))?.bytes)).toEqual([1, 102, 103, 40, 160]);
+      expect(store.stat(at(1, 1, 7))?.bytes).toBe(7);
+      expect(store.stat(at(1, 1, 5))?.bytes).toBe(5);
+      expect(store.stat(at(1, 1, 6, { layer: "ws:b" }))?.bytes).toBe(9);
+      expect(restore(store, names)).toEqual([]);
+    });
+    test("comes back pyramid by pyramid, and an empty file takes no tile's place", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      const names = store.planDrop({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
+      store.setAside("1", names);
+      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      await store.put(at(1, 1, 3), of(0), yes);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
+    });
+    test("is gone when it is discarded", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      const names = store.planDrop(everything);
+      store.setAside("1", names);
+      store.discard("1");
+      store.discard("1");
+      expect(store.setAsideIds()).toEqual([]);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+    });
   });
   test("a range is deleted exactly, and every tile is told with its format and bytes", async () => {
     const store = make();

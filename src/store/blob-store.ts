@@ -123,6 +123,23 @@ export interface BlobStore extends AsyncDisposable {
    * fine. Once it returns, nothing put before is readable again, not even after a crash.
    */
   drop(dropId: string, names: readonly string[]): void;
+  /** As `drop`, but what was there stays on the disk until `restore` or `discard`. */
+  setAside(id: string, names: readonly string[]): void;
+  /**
+   * Brings back what was set aside, while nobody writes in the layer: a level that holds nothing by one rename; else what was
+   * stored there since stays, and takes the place of what comes back. So the work follows the tiles stored since, which are
+   * told a few at a time. Idempotent: a restoration that was interrupted goes on. `known` as for `pyramids`.
+   */
+  restore(
+    id: string,
+    layer: string,
+    names: readonly string[],
+    known: readonly string[],
+  ): Iterable<readonly TileAddress[]>;
+  /** What was set aside becomes what a drop has left behind. Idempotent. */
+  discard(id: string): void;
+  /** All that is set aside. */
+  setAsideIds(): readonly string[];
   /**
    * Removes one rectangle of one format (undefined: every format) of a pyramid, or those of its tiles that are chosen,
    * listing the store, never the ledger.
@@ -155,7 +172,7 @@ export interface BlobStore extends AsyncDisposable {
   /** Whether drops have left something to reclaim. */
   needsSweep(): boolean;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
-  sweep(signal: AbortSignal): Promise<{ readonly removed: number }>;
+  sweep(signal: AbortSignal): Promise<void>;
 }
 
 export class StoreError extends Error {

@@ -18,10 +18,8 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { readdir, rmdir, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
-import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
 import { codeOf } from "../lib/error-code.ts";
@@ -43,6 +41,8 @@ import { deleteRange } from "./internal/delete-range.ts";
 import { isAbsent, storeError } from "./internal/faults.ts";
 import { isLeftover, removeLeftovers, TEMPORARY } from "./internal/leftovers.ts";
 import { regionsOf } from "./internal/regions.ts";
+import { restoreLayer, restoreLevel } from "./internal/restore.ts";
+import { sweep } from "./internal/sweep.ts";
 import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
 
 export interface FileBlobStoreOptions {
@@ -55,9 +55,10 @@ export interface FileBlobStoreOptions {
 
 /** GWC's name for what is being deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
+/** What truncations keep to be taken back; in a directory for each. */
+const ASIDE = "_gwc_set_aside_";
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
-const PARALLEL_UNLINKS = 4;
 
 let temporaries = 0;
 
@@ -275,22 +276,63 @@ class FileBlobStore implements BlobStore {
   }
 
   drop(dropId: string, names: readonly string[]): void {
-    if (names.length === 0) return;
-    const trash = join(this.#root, TRASH);
-    mkdirSync(trash, { recursive: true });
+    for (const [n, name] of names.entries()) this.#moveAway(name, TRASH, `${dropId}-${n}`);
+    this.#described.clear();
+  }
+
+  setAside(id: string, names: readonly string[]): void {
+    for (const [n, name] of names.entries()) this.#moveAway(name, join(ASIDE, id), String(n));
+    this.#described.clear();
+  }
+
+  discard(id: string): void {
+    this.#moveAway(join(ASIDE, id), TRASH, `aside-${id}`);
+  }
+
+  setAsideIds(): readonly string[] {
+    return this.#list(join(this.#root, ASIDE));
+  }
+
+  *restore(
+    id: string,
+    layer: string,
+    names: readonly string[],
+    known: readonly string[],
+  ): Iterable<readonly TileAddress[]> {
+    const aside = join(this.#root, ASIDE, id);
+    const gridSetOf = new Map(known.map((gridSet) => [directoryName(gridSet), gridSet]));
     for (const [n, name] of names.entries()) {
-      for (let again = 0; ; again++) {
-        try {
-          renameSync(join(this.#root, name), join(trash, `${dropId}-${n}${again === 0 ? "" : `.${again}`}`));
-          break;
-        } catch (error) {
-          if (isAbsent(error)) break;
-          if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST")
-            throw storeError(error, "a directory cannot be dropped");
-        }
+      // A drop that was interrupted may have found more at its second try.
+      const parts = this.#list(aside).filter((part) => part === String(n) || part.startsWith(`${n}.`));
+      const restoring = {
+        layer,
+        gridSetOf: (directory: string) => gridSetOf.get(directory) ?? directory,
+        live: join(this.#root, name),
+        rubbish: (path: string) => this.#moveAway(relative(this.#root, path), TRASH, `restored-${id}-${n}`),
+      };
+      for (const part of parts.sort()) {
+        const restore = name.includes("/") ? restoreLevel : restoreLayer;
+        yield* restore({ ...restoring, aside: join(aside, part) });
       }
     }
+    this.discard(id);
     this.#described.clear();
+  }
+
+  /** Renames something under the root into a directory there; a name that is taken gets a number. */
+  #moveAway(name: string, directory: string, as: string): void {
+    const to = join(this.#root, directory);
+    mkdirSync(to, { recursive: true });
+    for (let again = 0; ; again++) {
+      try {
+        renameSync(join(this.#root, name), join(to, `${as}${again === 0 ? "" : `.${again}`}`));
+        return;
+      } catch (error) {
+        if (isAbsent(error)) return;
+        if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST")
+          throw storeError(error, "a directory cannot be dropped");
+      }
+    }
   }
 
   deleteRange(
@@ -377,32 +419,8 @@ class FileBlobStore implements BlobStore {
     return this.#list(join(this.#root, TRASH)).length > 0;
   }
 
-  async sweep(signal: AbortSignal): Promise<{ readonly removed: number }> {
-    const queue = new PQueue({ concurrency: PARALLEL_UNLINKS });
-    let removed = 0;
-    const clear = async (directory: string): Promise<void> => {
-      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-      for (const entry of entries) {
-        if (signal.aborted) return;
-        const path = join(directory, entry.name);
-        if (entry.isDirectory()) await clear(path);
-        else {
-          await queue.onSizeLessThan(PARALLEL_UNLINKS * 8);
-          void queue.add(async () => {
-            await unlink(path).catch(() => undefined);
-            removed++;
-          });
-        }
-      }
-      await queue.onIdle();
-      if (!signal.aborted) await rmdir(directory).catch(() => undefined);
-    };
-    for (const name of this.#list(join(this.#root, TRASH))) {
-      if (signal.aborted) break;
-      await clear(join(this.#root, TRASH, name));
-    }
-    await queue.onIdle();
-    return { removed };
+  sweep(signal: AbortSignal): Promise<void> {
+    return sweep(join(this.#root, TRASH), signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

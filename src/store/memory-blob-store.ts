@@ -12,6 +12,7 @@ interface Kept {
 /** A store that forgets with its process: for tests, and to keep the interface honest. */
 export function createMemoryBlobStore(): BlobStore {
   const tiles = new Map<string, Kept>();
+  const asides = new Map<string, Kept[]>();
   const described = new Map<string, Readonly<Record<string, string>>>();
   const keyOf = ({ tileSet, x, y, z }: TileAddress): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
   const nameOf = ({ tileSet, z }: TileAddress): string =>
@@ -86,6 +87,25 @@ export function createMemoryBlobStore(): BlobStore {
     drop(_dropId, names) {
       for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
     },
+    setAside(id, names) {
+      const aside = asides.get(id) ?? [];
+      asides.set(id, aside);
+      for (const [key, kept] of tiles) {
+        if (!names.includes(nameOf(kept.at))) continue;
+        aside.push(kept);
+        tiles.delete(key);
+      }
+    },
+    *restore(id, _layer, names) {
+      const aside = asides.get(id);
+      if (aside === undefined) return;
+      for (const { at, bytes } of [...tiles.values()])
+        if (bytes.byteLength > 0 && names.includes(nameOf(at))) yield [at];
+      for (const kept of aside) if (found(kept.at) === undefined) tiles.set(keyOf(kept.at), kept);
+      asides.delete(id);
+    },
+    discard: (id) => void asides.delete(id),
+    setAsideIds: () => [...asides.keys()],
     async deleteRange(scope, rect, listener, signal) {
       for (const [key, kept] of [...tiles]) {
         signal.throwIfAborted();
@@ -121,7 +141,7 @@ export function createMemoryBlobStore(): BlobStore {
       return inside;
     },
     needsSweep: () => false,
-    sweep: async () => ({ removed: 0 }),
+    sweep: async () => undefined,
     async [Symbol.asyncDispose]() {},
   };
 }

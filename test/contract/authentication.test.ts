@@ -126,6 +126,7 @@ describe("roles", () => {
       ["GET /api/v1/jobs", "application/json", 200, 200, 200],
       ["GET /api/v1/usage", "application/json", 200, 200, 200],
       ["GET /api/v1/schedules", "application/json", 200, 200, 200],
+      ["GET /api/v1/truncations", "application/json", 200, 200, 200],
       ["GET /metrics", "text/plain; version=0.0.4; charset=utf-8", 200, 200, 200],
       ["POST /rest/seed?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
       ["POST /rest/seed/a?kill_all=all", "text/html; charset=utf-8", 403, 200, 200],
@@ -198,6 +199,7 @@ describe("roles under /api/v1", () => {
   for (const request of [
     "POST /api/v1/jobs",
     "DELETE /api/v1/jobs/999999",
+    "PATCH /api/v1/jobs/999999",
     "POST /api/v1/jobs/999999/cancel",
     "POST /api/v1/jobs/999999/pause",
     "POST /api/v1/jobs/999999/resume",
@@ -210,7 +212,7 @@ describe("roles under /api/v1", () => {
     ] as const)
       transcript(
         `${request} as ${role} is ${status}`,
-        `\n> ${request}\n> ${credentials}\n>\n> {"layer":"no:such"}\n< ${status} application/problem+json\n<\n< {any}`,
+        `\n> ${request}\n> ${credentials}\n>\n> ${request.startsWith("PATCH") ? '{"priority":1}' : '{"layer":"no:such"}'}\n< ${status} application/problem+json\n<\n< {any}`,
       );
   transcript(
     "a job tells who made it and who ended it",

@@ -169,6 +169,14 @@ describe("sizes and framing", () => {
     );
   refused("a body over 1 MiB is 413", 413, XML, [], `${DOCUMENT}{times:1048576: }`, "{line}1048576{any}");
   refused("a body over 1 MiB for mass truncate", 413, "/masstruncate", [], "{times:1100000:a}", "{any}");
+  refused(
+    "a body of 16 MiB: who writes all of it before reading gets the answer",
+    413,
+    XML,
+    [],
+    "{times:16777216:a}",
+    "{any}",
+  );
   refused("a kill over 1 MiB", 413, "/rest/seed", [], "kill_all=all&x={times:1100000:a}", "{any}");
   refused(
     "XML that is too deep is 400",

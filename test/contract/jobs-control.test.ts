@@ -283,6 +283,58 @@ transcript(
 `,
 );
 
+transcript(
+  "how a job runs is told, and changed as long as it has not ended; what is wrong is refused by name",
+  `
+  > POST /api/v1/jobs
+  >
+  > {"layer":"ws:roads","zoomStop":3,"priority":"low","rateLimit":0.001,"runWindow":{"from":"01:00","to":"23:59","timeZone":"Asia/Tokyo"}}
+  < 201 application/json
+  <
+  < {"id":{id:job},{any}"priority":1,"rateLimit":0.001,"runWindow":{"from":"01:00","to":"23:59","timeZone":"Asia/Tokyo"},{any}
+  > PATCH /geowebcache/api/v1/jobs/{id:job}
+  >
+  > {"priority":99,"rateLimit":2.5,"runWindow":null}
+  < 200 application/json
+  <
+  < {any}"priority":99,"rateLimit":2.5,"runWindow":null,{any}
+  > PATCH /api/v1/jobs/{id:job}
+  >
+  > {"priority":null}
+  < 200 application/json
+  <
+  < {any}"priority":10,"rateLimit":2.5,{any}
+  > PATCH /api/v1/jobs/{id:job}
+  >
+  > {"priority":0}
+  < 400 application/problem+json
+  <
+  < {any}"detail":"priority: expected a whole number from 1 to 100, or low, normal or high, got 0"{any}
+  > PATCH /api/v1/jobs/{id:job}
+  >
+  > {}
+  < 400 application/problem+json
+  <
+  < {any}"detail":"body: expected at least one of priority, rateLimit, runWindow"{any}
+  > POST /api/v1/jobs/{id:job}/cancel
+  < 200 application/json
+  <
+  < {any}
+  > PATCH /api/v1/jobs/{id:job}
+  >
+  > {"priority":5}
+  < 409 application/problem+json
+  <
+  < {any}
+  > PATCH /api/v1/jobs/999999
+  >
+  > {"priority":5}
+  < 404 application/problem+json
+  <
+  < {any}"code":"unknown_job"}
+`,
+);
+
 describe("a job that does not exist", () => {
   for (const request of [
     "GET /api/v1/jobs/999999/failures",
@@ -301,7 +353,7 @@ describe("a job that does not exist", () => {
 describe("methods", () => {
   for (const [method, path, allow] of [
     ["DELETE", "/api/v1/jobs", "GET, HEAD, POST, OPTIONS"],
-    ["POST", "/api/v1/jobs/1", "GET, HEAD, DELETE, OPTIONS"],
+    ["POST", "/api/v1/jobs/1", "GET, HEAD, PATCH, DELETE, OPTIONS"],
     ["GET", "/api/v1/jobs/1/cancel", "POST, OPTIONS"],
     ["GET", "/api/v1/jobs/1/pause", "POST, OPTIONS"],
     ["DELETE", "/api/v1/jobs/1/resume", "POST, OPTIONS"],

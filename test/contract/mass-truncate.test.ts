@@ -46,6 +46,19 @@ listed(
   "http://localhost/masstruncate",
 );
 
+listed(
+  "an absolute target counts more than Host",
+  "http://example.org:82/geowebcache/masstruncate",
+  "> Host: example.net",
+  "http://example.org:82/geowebcache/masstruncate",
+);
+listed(
+  "a host that is none is not repeated: the address of the connection stands for it",
+  "/masstruncate",
+  '> Host: a"b',
+  "http://127.0.0.1:{int}/masstruncate",
+);
+
 const LAYER = "<truncateLayer><layerName>ws:roads</layerName></truncateLayer>";
 const truncates = (sentence: string, path: string, headers: string, body: string): void =>
   transcript(

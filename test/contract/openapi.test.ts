@@ -38,6 +38,11 @@ test("what is answered is what the document says", async () => {
     ["/a/run"],
   ])
     await fetch(`${server.url}/api/v1/schedules${path}`, { method: "POST", body: body ?? null });
+  for (const mode of ["hard", "soft"])
+    await fetch(`${server.url}/api/v1/truncations`, {
+      method: "POST",
+      body: JSON.stringify({ layer: "ws:roads", mode }),
+    });
   const document = await documentOf(server);
   const ajv = new Ajv2020({ strict: false, formats: { int64: true, "date-time": true } }).addSchema(
     document,
@@ -55,6 +60,9 @@ test("what is answered is what the document says", async () => {
     ["/schedules", "Schedules"],
     ["/schedules/a", "Schedule"],
     ["/schedules/b", "Problem"],
+    ["/truncations", "Truncations"],
+    ["/truncations/1", "Truncation"],
+    ["/truncations/9", "Problem"],
     ["/jobs/3", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
@@ -72,6 +80,7 @@ import { DefaultService } from "./services/DefaultService";
 async function main(): Promise<void> {
   const request: JobRequest = { layer: "ws:roads", type: JobRequest.type.SEED, zoomStart: 0, zoomStop: 12, threadCount: 2 };
   const made = await DefaultService.createJob({ requestBody: request, idempotencyKey: "generated" });
+  if (!("id" in made)) throw new Error("several jobs");
   let now = await DefaultService.getJob({ id: made.id });
   while ((now.tiles.stored ?? 0) === 0) now = await DefaultService.getJob({ id: made.id, wait: 1 });
   const listed = await DefaultService.listJobs({ layer: "ws:roads" });

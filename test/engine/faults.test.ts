@@ -83,18 +83,22 @@ test("HTML with status 200 is an exception that carries the upstream's own words
   expect(last.errors[0]?.message).toContain("msLoadConfig(): Unable to access file");
 });
 
-test("one bad metatile does not end a job and is not taken for an outage", async () => {
+test("one bad metatile is asked for four times, does not end a job and is not taken for an outage", async () => {
   const at = await start();
   let poison = "";
+  let asked = 0;
   at.upstream.behaviour = ({ bbox, n }, response) => {
     if (n === 40) poison = bbox;
     if (bbox !== poison) return "draw";
+    asked++;
     response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot draw this one");
     return "handled";
   };
   const id = await seed(at.server, LAYER, { ...request, threadCount: 1 });
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 1365, stored: 1349, failed: 16 } });
+  expect(last.retries).toBe(3);
+  expect(asked).toBe(4);
 });
 
 test("a request with failure fields of its own gets exactly those", async () => {

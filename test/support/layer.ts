@@ -1,7 +1,7 @@
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
-import { DEFAULT_JPEG_QUALITY, gridSubset, type Layer } from "../../src/layer/layer.ts";
+import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
 
 /** A format of which the test knows that it exists. */
 export function formatNamed(mimeType: string): TileFormat {
@@ -34,8 +34,9 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   fullWms: false,
   legends: [],
   negativeCacheSeconds: 0,
-  jpegQuality: DEFAULT_JPEG_QUALITY,
+  ...DEFAULT_ENCODING,
   expireClientSeconds: 0,
   secured: false,
+  jobs: STANDARD_LAYER_JOBS,
   ...more,
 });

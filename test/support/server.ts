@@ -108,6 +108,9 @@ export interface TilesJson {
 
 export interface JobJson {
   readonly id: number;
+  readonly gridSet: string | null;
+  readonly format: string | null;
+  readonly parameters: Readonly<Record<string, string>> | null;
   readonly state: string;
   readonly outcome: string | null;
   readonly reason: string | null;

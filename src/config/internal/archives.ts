@@ -5,7 +5,7 @@ import type { ArchiveSourceOptions, GridSubset } from "../../layer/layer.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ArchiveFacts } from "../../source/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../source/open-archive.ts";
-import { DEFAULT_CONNECTIONS } from "./build-upstream.ts";
+import { buildConnections } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArchiveSourceDocument, GridSubsetDocument, LayerDocument } from "./schema.ts";
 
@@ -43,10 +43,11 @@ export function buildArchive(
   path: Path,
   problems: Problems,
 ): ArchiveSourceOptions {
-  const { type, connections = DEFAULT_CONNECTIONS } = document;
+  const { type } = document;
   const { file, report } = archives.of(document);
   if (!report.ok) problems.add([...path, "file"], `${JSON.stringify(file)}: ${report.error}`);
-  return { type, file, connections, stamp: report.ok ? report.value.stamp : "" };
+  const connections = buildConnections(document, path, problems);
+  return { type, file, ...connections, stamp: report.ok ? report.value.stamp : "" };
 }
 
 /** A layer's grid sets with the archive's levels and bounds where the file says nothing else. */

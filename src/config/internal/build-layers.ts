@@ -2,7 +2,7 @@ import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
 import {
-  DEFAULT_JPEG_QUALITY,
+  DEFAULT_ENCODING,
   drawsData,
   drawsSingleTiles,
   type GridSubset,
@@ -10,6 +10,7 @@ import {
   type Layer,
   type SeedGuardOptions,
   type SourceOptions,
+  STANDARD_LAYER_JOBS,
 } from "../../layer/layer.ts";
 import {
   type CaseRule,
@@ -43,7 +44,7 @@ const MAX_NAME = 200;
 /** Most file systems stop at 255 bytes; the store puts a suffix behind a name that it drops. */
 const MAX_DIRECTORY_BYTES = 200;
 /** Names that the store's root has for itself. */
-const RESERVED = ["_gwc_in_progress_deletes_", "tmp", "lost+found"];
+const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 /** GWC's (`facts/gwc-core.md` 1.6). */
@@ -131,13 +132,15 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
       parameterFilters,
       problems: context.problems,
     }),
-    jpegQuality: document.jpegQuality ?? DEFAULT_JPEG_QUALITY,
+    jpegQuality: document.jpegQuality ?? DEFAULT_ENCODING.jpegQuality,
+    pngCompression: document.pngCompression ?? DEFAULT_ENCODING.pngCompression,
     expireCacheSeconds: document.expireCacheSeconds ?? 0,
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
     negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
     ...(document.seedGuard === undefined
       ? {}
       : { seedGuard: buildSeedGuard(document.seedGuard, [...path, "seedGuard"], context.problems) }),
+    jobs: { ...STANDARD_LAYER_JOBS, ...document.jobs },
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
     expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,

@@ -2,7 +2,7 @@ import type { SourceOptions } from "../../layer/layer.ts";
 import { type Archives, buildArchive } from "./archives.ts";
 import { buildArcgis } from "./build-arcgis-source.ts";
 import { buildWmts, buildXyz } from "./build-tile-source.ts";
-import { buildUpstream, checkAddresses, DEFAULT_CONNECTIONS } from "./build-upstream.ts";
+import { buildConnections, buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { LayerDocument, WmsSourceDocument } from "./schema.ts";
 
@@ -31,7 +31,7 @@ export function buildSource(
 ): SourceOptions {
   switch (document.type) {
     case "demo":
-      return { type: "demo", dataset: document.dataset, connections: document.connections ?? DEFAULT_CONNECTIONS };
+      return { type: "demo", dataset: document.dataset, ...buildConnections(document, path, problems) };
     case "wms":
       return buildWms(document, layer, path, problems);
     case "xyz":

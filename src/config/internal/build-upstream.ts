@@ -1,11 +1,28 @@
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { ConnectionOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { addressesOf, withSubdomains } from "../../source/servers.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema.ts";
 
-export const DEFAULT_CONNECTIONS = 8;
+const DEFAULT_CONNECTIONS = 8;
 const DEFAULT_TIMEOUT_SECONDS = 30;
+
+interface ConnectionsDocument {
+  readonly connections?: number;
+  readonly jobConnections?: number;
+}
+
+/** How many connections of a source may be in use at once. */
+export function buildConnections(
+  { connections = DEFAULT_CONNECTIONS, jobConnections }: ConnectionsDocument,
+  path: Path,
+  problems: Problems,
+): ConnectionOptions {
+  if (jobConnections === undefined) return { connections };
+  if (jobConnections > connections)
+    problems.expected([...path, "jobConnections"], `at most connections (${connections})`, jobConnections);
+  return { connections, jobConnections };
+}
 
 /**
  * What every source over HTTP has, defaults filled in. Its addresses are `checkAddresses`'s.
@@ -32,7 +49,7 @@ export function buildUpstream(
   return {
     url,
     timeoutMs: Math.max(1, Math.round((document.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000)),
-    connections: document.connections ?? DEFAULT_CONNECTIONS,
+    ...buildConnections(document, path, problems),
     vendorParameters,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),

@@ -1,4 +1,5 @@
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { PNG_COMPRESSIONS } from "../../layer/layer.ts";
 import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
@@ -56,12 +57,15 @@ export const GridSetSchema = strict({
 });
 
 const connections = optional(whole(1, 1024));
+/** Of these, for jobs at most. */
+const jobConnections = connections;
 
 /** What every source over HTTP has. */
 const upstream = {
   url: Type.Union([text, Type.Array(text, { minItems: 1 })]),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
   connections,
+  jobConnections,
   vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
@@ -103,7 +107,7 @@ export const ArcgisSourceSchema = strict({
   ...upstream,
 });
 
-const archive = { file: text, connections };
+const archive = { file: text, connections, jobConnections };
 export const MbtilesSourceSchema = strict({ type: Type.Literal("mbtiles"), ...archive });
 export const PmtilesSourceSchema = strict({ type: Type.Literal("pmtiles"), ...archive });
 
@@ -111,6 +115,7 @@ const DemoSourceSchema = strict({
   type: Type.Literal("demo"),
   dataset: Type.Enum(["states", "world"]),
   connections,
+  jobConnections,
 });
 
 const level = optional(whole(0, 63));
@@ -170,6 +175,12 @@ const SeedGuardSchema = strict({
   unlikePercent: percent,
 });
 
+/** How the jobs of a layer run beside those of others. */
+const LayerJobsSchema = strict({
+  weight: optional(Type.Number({ minimum: 0.01, maximum: 100 })),
+  maxTasks: optional(whole(1, 4096)),
+});
+
 export const LayerSchema = strict({
   name: text,
   title: optional(Type.String()),
@@ -192,10 +203,12 @@ export const LayerSchema = strict({
   ),
   legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
+  pngCompression: optional(Type.Enum([...PNG_COMPRESSIONS])),
   expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
   seedGuard: optional(SeedGuardSchema),
+  jobs: optional(LayerJobsSchema),
   expireClientSeconds: optional(whole(0, MAX_SECONDS)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
@@ -246,6 +259,7 @@ export const JobsSchema = strict({
   outageLimitSeconds: optional(whole(0, MAX_SECONDS)),
   historyDays: optional(whole(0, 36_500)),
   historyJobs: optional(whole(1, 100_000_000)),
+  confirmTiles: optional(whole(0, Number.MAX_SAFE_INTEGER)),
 });
 
 export const CompatSchema = strict({
@@ -260,6 +274,8 @@ export const StoreSchema = strict({
   fsync: optional(Type.Boolean()),
   /** Another program writes into the same store: hits and seeds ask the disk. */
   shared: optional(Type.Boolean()),
+  /** So long what a mass truncation takes away stays on the disk, to be taken back. */
+  undoSeconds: optional(whole(0, MAX_SECONDS)),
 });
 
 export const WebhookSchema = strict({

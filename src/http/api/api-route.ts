@@ -8,6 +8,7 @@ import { layersResource } from "./layers-route.ts";
 import { openApi } from "./openapi.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules-route.ts";
 import { statusResource } from "./status-route.ts";
+import { truncationResource, truncationsResource, undoResource } from "./truncations-route.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
 
 /** `/api/v1`: what the contract leans on (decisions 10). */
@@ -16,6 +17,7 @@ export function apiRoute(parts: ApiParts): Route {
     if (api !== "api" || version !== "v1") return undefined;
     if (name === "jobs") return jobsAt(parts, rest);
     if (name === "schedules") return schedulesAt(parts, rest);
+    if (name === "truncations") return truncationsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
     if (name === "events" && rest.length === 0) return eventsResource(parts);
     if (name === "estimate" && rest.length === 0) return estimateResource(parts);
@@ -38,6 +40,14 @@ function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]
   if (more.length > 0) return undefined;
   if (name === undefined) return schedulesResource(parts);
   return action === undefined ? scheduleResource(parts, name) : scheduleActionResource(parts, name, action);
+}
+
+function truncationsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Resource | undefined {
+  if (more.length > 0) return undefined;
+  if (id === undefined) return truncationsResource(parts);
+  if (!/^\d{1,15}$/.test(id)) return undefined;
+  if (action === undefined) return truncationResource(parts, Number(id));
+  return action === "undo" ? undoResource(parts, Number(id)) : undefined;
 }
 
 function usageAt(parts: ApiParts, [what, ...more]: readonly string[]): Resource | undefined {

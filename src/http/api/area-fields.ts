@@ -1,4 +1,4 @@
-import { sameSrs } from "../../grid/grid-set.ts";
+import { type Extent, sameSrs } from "../../grid/grid-set.ts";
 import type { Position } from "../../grid/reproject.ts";
 import type { AskedArea, AskedTile } from "../../jobs/seed-request.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
@@ -12,7 +12,7 @@ const MOST_TILES = 100_000;
 
 /** `area`, with its `areaCrs` or with what it says of its CRS itself: the two must not contradict one another. */
 export function decodeArea(area: unknown, areaCrs: unknown): Result<AskedArea, Refusal> {
-  const given = areaCrs === undefined ? ok(undefined) : decodeCrs(areaCrs);
+  const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
   if (!given.ok) return given;
   const decoded = typeof area === "string" ? decodeWkt(area) : decodeDocument(area);
   if (!decoded.ok) return decoded;
@@ -28,6 +28,21 @@ export function decodeArea(area: unknown, areaCrs: unknown): Result<AskedArea, R
   return ok({ polygons: opened, srs: given.value ?? srs ?? standard });
 }
 
+/** `bounds` with `boundsCrs`: the rectangle as an area, with corners in between, as no edge may go halfway around the world. */
+export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<AskedArea, Refusal> {
+  const { minX, minY, maxX, maxY } = bounds;
+  const srs = decodeCrs("boundsCrs", boundsCrs);
+  if (!srs.ok) return srs;
+  if (minX >= maxX || minY >= maxY) {
+    const expected = "minx, miny, maxx, maxy with minx < maxx and miny < maxy";
+    return refuse(badField("bounds", expected, [minX, minY, maxX, maxY]));
+  }
+  const middle = (minX + maxX) / 2;
+  const [lower, upper] = [minY, maxY].map((y): readonly Position[] => [minX, middle, maxX].map((x) => [x, y]));
+  const ring = [...(lower ?? []), ...[...(upper ?? [])].reverse()];
+  return ok({ polygons: [[ring]], srs: srs.value, bounds });
+}
+
 function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number | undefined }, Refusal> {
   const srs = crsOfGeoJson(area);
   if (!srs.ok) return srs;
@@ -36,12 +51,10 @@ function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number
 }
 
 /** 4326, "4326" or "EPSG:4326". */
-function decodeCrs(value: unknown): Result<number, Refusal> {
+function decodeCrs(field: "areaCrs" | "boundsCrs", value: unknown): Result<number, Refusal> {
   const code = typeof value === "number" ? String(value) : value;
   const digits = typeof code === "string" ? /^(?:EPSG:)?(\d{1,6})$/i.exec(code.trim())?.[1] : undefined;
-  return digits === undefined
-    ? refuse(badField("areaCrs", "an EPSG code, such as EPSG:4326", value))
-    : ok(Number(digits));
+  return digits === undefined ? refuse(badField(field, "an EPSG code, such as EPSG:4326", value)) : ok(Number(digits));
 }
 
 function withoutClosing(ring: readonly Position[]): readonly Position[] {

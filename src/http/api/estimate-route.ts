@@ -1,8 +1,9 @@
+import { planMany } from "../../jobs/plan-many.ts";
 import { badField } from "../../lib/refusal.ts";
 import { refusalProblem } from "../errors.ts";
 import type { Resource } from "../resource.ts";
 import { type ApiParts, json } from "./api-parts.ts";
-import { decodeJobRequest } from "./job-request-codec.ts";
+import { decodeJobBody } from "./job-body-codec.ts";
 import { planAsked } from "./jobs-route.ts";
 
 /** `estimate`: what a job would come to, of the body that would make it. Changes nothing: whoever may read may ask. */
@@ -15,12 +16,21 @@ export function estimateResource({ operations, jobOptions }: ApiParts): Resource
         async handle({ body, catalogue }) {
           const bytes = await body();
           if (!bytes.ok) return refusalProblem(bytes.error);
-          const asked = decodeJobRequest(bytes.value);
-          if (!asked.ok) return refusalProblem(asked.error);
-          const { type } = asked.value.request;
+          const decoded = decodeJobBody(bytes.value);
+          if (!decoded.ok) return refusalProblem(decoded.error);
+          const asked = decoded.value;
+          const { type } = "many" in asked ? asked.many.request : asked.request;
           if (type === "truncate") return refusalProblem(badField("type", "seed or reseed", type));
-          const planned = planAsked(asked.value, catalogue, jobOptions());
-          return planned.ok ? json(await operations.estimate(planned.value)) : refusalProblem(planned.error);
+          if ("many" in asked) {
+            const many = await planMany(asked.many, catalogue, { options: jobOptions(), nowMs: Date.now() });
+            if (!many.ok) return refusalProblem(many.error);
+            const all = await operations.estimateAll(many.value.requests);
+            return all.ok ? json(all.value) : refusalProblem(all.error);
+          }
+          const planned = planAsked(asked, catalogue, jobOptions());
+          if (!planned.ok) return refusalProblem(planned.error);
+          const estimated = await operations.estimate(planned.value);
+          return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
         },
       },
     },

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { decodeJobRequest } from "./job-request-codec.ts";
+import { decodeJobBody } from "./job-body-codec.ts";
+import { encodeJobDocument } from "./job-request-codec.ts";
 
-const decode = (text: string) => decodeJobRequest(new TextEncoder().encode(text));
+const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {
   const decoded = decode(text);
   return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
@@ -32,6 +33,66 @@ test("every field is read; null is the same as absent", () => {
   expect(decode('{"layer":"a"}')).toMatchObject({ value: { request: { type: "seed", parameters: new Map() } } });
 });
 
+test("which tiles and how much may fail: other names, ages as they were written, and a confirmation that is no part of the request", () => {
+  const [first, second] = [
+    decode(
+      '{"layer":"a","type":"reseed","onlyExisting":true,"olderThan":"p7d","maxFailures":5,"maxFailurePercent":2.5}',
+    ),
+    decode(
+      '{"layer":"a","type":"reseed","onlyExisting":true,"olderThan":"P7D","totalFailuresBeforeAborting":5,"maxFailurePercent":2.5,"confirm":true}',
+    ),
+  ];
+  expect(first).toMatchObject({
+    value: {
+      confirmed: false,
+      request: {
+        onlyExisting: true,
+        olderThan: { kind: "age", text: "P7D" },
+        totalFailuresBeforeAborting: 5,
+        maxFailurePercent: 2.5,
+      },
+    },
+  });
+  expect(second).toMatchObject({ ok: true, value: { confirmed: true } });
+  expect(first.ok && second.ok && first.value.digest === second.value.digest).toBe(true);
+  expect(first.ok && "request" in first.value && encodeJobDocument(first.value)).toMatchObject({
+    onlyExisting: true,
+    olderThan: "P7D",
+  });
+  const plain = decode('{"layer":"a","onlyExisting":false,"confirm":false}');
+  expect(plain.ok && "request" in plain.value && Object.keys(plain.value.request)).toEqual(["type", "parameters"]);
+});
+
+test.each([
+  ['"onlyExisting":1', "onlyExisting: expected true or false, got 1"],
+  [
+    '"onlyExisting":true',
+    "type: expected reseed beside onlyExisting (a seed draws what is missing or has expired), got null",
+  ],
+  [
+    '"type":"truncate","olderThan":"P1D"',
+    'type: expected reseed beside olderThan (a truncate takes what is kept, whatever its age), got "truncate"',
+  ],
+  [
+    '"type":"reseed","olderThan":"7 days"',
+    'olderThan: expected a time such as 2026-11-01T00:00:00Z or an age such as P7D or PT12H, got "7 days"',
+  ],
+  [
+    '"maxFailures":1,"totalFailuresBeforeAborting":2',
+    "totalFailuresBeforeAborting: expected nothing beside maxFailures, got 2",
+  ],
+  ['"maxFailurePercent":0', "maxFailurePercent: expected a number greater than 0, 100 at most, got 0"],
+  ['"maxFailurePercent":"5"', 'maxFailurePercent: expected a number greater than 0, 100 at most, got "5"'],
+  ['"order":"hot"', 'order: expected one of by-zoom, depth-first, centre-out, got "hot"'],
+  ['"order":"centre-out","tiles":["0/0/0"]', 'order: expected by-zoom beside tiles, got "centre-out"'],
+  [
+    '"order":"depth-first","type":"reseed","onlyExisting":true',
+    'order: expected by-zoom beside onlyExisting, got "depth-first"',
+  ],
+  ['"order":"depth-first","type":"truncate"', 'order: expected nothing beside type truncate, got "depth-first"'],
+  ['"confirm":"yes"', 'confirm: expected true or false, got "yes"'],
+])("%s is refused", (fields, expected) => expect(refusal(`{"layer":"a",${fields}}`)).toBe(`bad_field ${expected}`));
+
 const SQUARE = "[[[0,0],[10,0],[10,10],[0,10],[0,0]]]";
 const SQUARE_WKT = "((0 0, 10 0, 10 10, 0 10, 0 0))";
 const ring = [
@@ -42,7 +103,8 @@ const ring = [
 ];
 const areaOf = (fields: string): unknown => {
   const decoded = decode(`{"layer":"a",${fields}}`);
-  return decoded.ok ? decoded.value.request.area : decoded.error.message;
+  if (!decoded.ok) return decoded.error.message;
+  return "request" in decoded.value ? decoded.value.request.area : undefined;
 };
 const polygon = `{"type":"Polygon","coordinates":${SQUARE}}`;
 
@@ -140,6 +202,30 @@ test.each([
   ["[]", "malformed body: expected a JSON object with the fields of a job, got []"],
 ])("%s is refused with the field and the value", (text, expected) => {
   expect(refusal(text)).toBe(expected);
+});
+
+test("bounds in a CRS of their own are an area, with corners in between", () => {
+  expect(areaOf('"bounds":[-180,-10,180,20],"boundsCrs":"EPSG:4326"')).toEqual({
+    polygons: [
+      [
+        [
+          [-180, -10],
+          [0, -10],
+          [180, -10],
+          [180, 20],
+          [0, 20],
+          [-180, 20],
+        ],
+      ],
+    ],
+    srs: 4326,
+    bounds: { minX: -180, minY: -10, maxX: 180, maxY: 20 },
+  });
+  expect(areaOf('"boundsCrs":4326')).toBe("boundsCrs: expected bounds beside it, got 4326");
+  expect(areaOf('"bounds":[0,0,1,1],"boundsCrs":"wgs84"')).toBe(
+    'boundsCrs: expected an EPSG code, such as EPSG:4326, got "wgs84"',
+  );
+  expect(areaOf('"bounds":[0,0,0,1],"boundsCrs":4326')).toMatch(/^bounds: expected minx, .* got \[0,0,0,1\]$/);
 });
 
 test("what is not JSON is refused with what the parser says", () => {

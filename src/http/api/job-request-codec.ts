@@ -3,8 +3,17 @@ import type { Extent } from "../../grid/grid-set.ts";
 import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { decodeArea, decodeTiles } from "./area-fields.ts";
-import { fieldsOf, type Given, note, parseObject, textOf } from "./json-fields.ts";
+import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
+import {
+  CHOICE_FIELDS,
+  confirmOf,
+  maxFailurePercentOf,
+  olderThanOf,
+  onlyExistingOf,
+  orderOf,
+} from "./choice-fields.ts";
+import { supersedeOf, TERM_FIELDS, termsDocument, termsOf } from "./job-terms-codec.ts";
+import { fieldsOf, type Given, isObject, note, textOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
 export interface AskedJob {
@@ -12,9 +21,20 @@ export interface AskedJob {
   readonly request: SeedRequest;
   /** Of what was asked, whatever the order and the spacing of the fields. */
   readonly digest: string;
+  /** Its size is meant, however large. */
+  readonly confirmed: boolean;
 }
 
+/** Fields by which one request makes several jobs, and those for one that each of them takes the place of. */
+export const PLURALS = {
+  layers: ["layer"],
+  gridSets: ["gridSet", "srs"],
+  formats: ["format"],
+  parameterSets: ["parameters"],
+} as const;
+
 const FIELDS = [
+  ...Object.keys(PLURALS),
   "layer",
   "type",
   "gridSet",
@@ -22,6 +42,7 @@ const FIELDS = [
   "format",
   "parameters",
   "bounds",
+  "boundsCrs",
   "area",
   "areaCrs",
   "tiles",
@@ -31,28 +52,29 @@ const FIELDS = [
   "tileFailureRetryCount",
   "tileFailureRetryWaitTime",
   "totalFailuresBeforeAborting",
+  ...CHOICE_FIELDS,
+  "confirm",
+  ...TERM_FIELDS,
+  "supersede",
 ];
 
-/** The body of a POST to `/api/v1/jobs`: strict JSON. */
-export function decodeJobRequest(body: Uint8Array): Result<AskedJob, Refusal> {
-  const document = parseObject(body, "job");
-  return document.ok ? decodeJobDocument(document.value) : document;
-}
-
-/** The same, read already. */
+/** The document that asks for one job. */
 export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
   const fields = fieldsOf(document, FIELDS);
   if (!fields.ok) return fields;
   const given = fields.value;
+  for (const [plural, [singular]] of Object.entries(PLURALS))
+    if (given.fields.has(plural)) note(given, plural, `${singular}, as one job is asked for`);
   const layer = given.fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
   const request = requestOf(given);
+  const confirmed = confirmOf(given);
   const [problem] = given.problems;
   if (problem !== undefined || layer === undefined)
     return refuse(problem ?? badField("layer", "the name of a layer", null));
   const digest = createHash("sha256")
     .update(JSON.stringify([layer, { ...request, parameters: [...request.parameters].sort() }]))
     .digest("hex");
-  return ok({ layer, request, digest });
+  return ok({ layer, request, digest, confirmed });
 }
 
 /** The document that asks for a job; undefined fields are left out as it is written. */
@@ -70,6 +92,11 @@ export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "
   tileFailureRetryCount: request.tileFailureRetryCount,
   tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
   totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
+  maxFailurePercent: request.maxFailurePercent,
+  onlyExisting: request.onlyExisting,
+  olderThan: request.olderThan?.text,
+  order: request.order,
+  ...termsDocument(request.terms),
 });
 
 const boundsDocument = (bounds: Extent | undefined) =>
@@ -79,8 +106,7 @@ const boundsDocument = (bounds: Extent | undefined) =>
 function requestOf(given: Given): SeedRequest {
   const gridSetId = textOf(given, "gridSet");
   const srs = wholeOf(given, "srs", "an EPSG code, a whole number", 0);
-  const bounds = boundsOf(given);
-  const area = areaOf(given);
+  const place = placeOf(given);
   const tiles = tilesOf(given);
   const zoomStart = wholeOf(given, "zoomStart", "a whole number");
   const zoomStop = wholeOf(given, "zoomStop", "a whole number");
@@ -88,22 +114,33 @@ function requestOf(given: Given): SeedRequest {
   const threadCount = wholeOf(given, "threadCount", "a whole number");
   const tileFailureRetryCount = countOf(given, "tileFailureRetryCount");
   const tileFailureRetryWaitMs = countOf(given, "tileFailureRetryWaitTime");
-  const totalFailuresBeforeAborting = countOf(given, "totalFailuresBeforeAborting");
+  const totalFailuresBeforeAborting = failuresOf(given);
+  const maxFailurePercent = maxFailurePercentOf(given);
+  const type = typeOf(given);
+  const onlyExisting = onlyExistingOf(given, type);
+  const olderThan = olderThanOf(given, type);
+  const order = orderOf(given, type);
+  const terms = termsOf(given, type);
   return {
-    type: typeOf(given) ?? "seed",
+    type: type ?? "seed",
     ...(gridSetId === undefined ? {} : { gridSetId }),
     ...(srs === undefined || srs === 0 ? {} : { srs }),
-    ...(bounds === undefined ? {} : { bounds }),
-    ...(area === undefined ? {} : { area }),
+    ...place,
     ...(tiles === undefined ? {} : { tiles }),
     ...(zoomStart === undefined ? {} : { zoomStart }),
     ...(zoomStop === undefined ? {} : { zoomStop }),
     ...(format === undefined ? {} : { format }),
     ...(threadCount === undefined ? {} : { threadCount }),
-    parameters: parametersOf(given),
+    parameters: parametersIn(given.fields.get("parameters") ?? {}) ?? noteParameters(given),
     ...(tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount }),
     ...(tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs }),
     ...(totalFailuresBeforeAborting === undefined ? {} : { totalFailuresBeforeAborting }),
+    ...(maxFailurePercent === undefined ? {} : { maxFailurePercent }),
+    ...(onlyExisting === undefined ? {} : { onlyExisting }),
+    ...(olderThan === undefined ? {} : { olderThan }),
+    ...(order === undefined ? {} : { order }),
+    ...(terms === undefined ? {} : { terms }),
+    ...(supersedeOf(given, type) ? { supersede: true } : {}),
   };
 }
 
@@ -126,6 +163,13 @@ function countOf(given: Given, name: string): number | undefined {
   return count === -1 ? undefined : count;
 }
 
+/** `maxFailures` is another name for what the seed request of GeoWebCache calls `totalFailuresBeforeAborting`. */
+function failuresOf(given: Given): number | undefined {
+  if (!given.fields.has("maxFailures")) return countOf(given, "totalFailuresBeforeAborting");
+  exclude(given, "maxFailures", ["totalFailuresBeforeAborting"]);
+  return countOf(given, "maxFailures");
+}
+
 function boundsOf(given: Given): Extent | undefined {
   const value = given.fields.get("bounds");
   if (value === undefined) return undefined;
@@ -140,6 +184,19 @@ function boundsOf(given: Given): Extent | undefined {
 function exclude(given: Given, name: string, others: readonly string[]): void {
   const other = others.find((field) => given.fields.has(field));
   if (other !== undefined) note(given, other, `nothing beside ${name}`);
+}
+
+/** Bounds in the grid set's units; those in a CRS of their own are an area. */
+function placeOf(given: Given): Pick<SeedRequest, "bounds" | "area"> {
+  const bounds = boundsOf(given);
+  const area = areaOf(given);
+  if (area !== undefined) return { area };
+  const crs = given.fields.get("boundsCrs");
+  if (crs === undefined) return bounds === undefined ? {} : { bounds };
+  if (bounds === undefined)
+    return given.fields.has("bounds") ? {} : (note(given, "boundsCrs", "bounds beside it") ?? {});
+  const around = decodedOf(given, areaOfBounds(bounds, crs));
+  return around === undefined ? {} : { area: around };
 }
 
 function areaOf(given: Given): AskedArea | undefined {
@@ -161,17 +218,21 @@ function decodedOf<T>({ problems }: Given, decoded: Result<T, Refusal>): T | und
   return undefined;
 }
 
-function parametersOf(given: Given): ReadonlyMap<string, string> {
-  const value = given.fields.get("parameters") ?? {};
+/** The parameters of a document; undefined: it is none of texts. */
+export function parametersIn(value: unknown): ReadonlyMap<string, string> | undefined {
   const parameters = new Map<string, string>();
   const upper = new Set<string>();
-  const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : undefined;
-  for (const [key, text] of entries ?? []) {
+  if (!isObject(value)) return undefined;
+  const entries = Object.entries(value);
+  for (const [key, text] of entries) {
     // Keys are the same in any case: two that differ by it alone contradict each other.
     if (typeof text === "string") parameters.set(key, text);
     upper.add(key.toUpperCase());
   }
-  if (entries === undefined || parameters.size !== entries.length || upper.size !== entries.length)
-    note(given, "parameters", 'an object of texts, such as {"STYLES":"night"}');
-  return parameters;
+  return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
+}
+
+function noteParameters(given: Given): ReadonlyMap<string, string> {
+  note(given, "parameters", 'an object of texts, such as {"STYLES":"night"}');
+  return new Map();
 }

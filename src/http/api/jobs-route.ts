@@ -10,6 +10,7 @@ import type {
 } from "../../jobs/job.ts";
 import type { JobOptions } from "../../jobs/job-options.ts";
 import { planSeed } from "../../jobs/plan-job.ts";
+import { planMany } from "../../jobs/plan-many.ts";
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../lib/refusal.ts";
@@ -18,7 +19,9 @@ import { refusalProblem } from "../errors.ts";
 import type { Answer } from "../reply.ts";
 import type { Exchange, Handler, Resource } from "../resource.ts";
 import { type ApiParts, json, layerOf, limitOf } from "./api-parts.ts";
-import { type AskedJob, decodeJobRequest } from "./job-request-codec.ts";
+import { type AskedJobs, decodeJobBody } from "./job-body-codec.ts";
+import type { AskedJob } from "./job-request-codec.ts";
+import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
@@ -42,11 +45,14 @@ export function jobsResource(parts: ApiParts): Resource {
         async handle(exchange) {
           const body = await exchange.body();
           if (!body.ok) return refusalProblem(body.error);
-          const asked = decodeJobRequest(body.value);
+          const asked = decodeJobBody(body.value);
           if (!asked.ok) return refusalProblem(asked.error);
           const origin = originOf(exchange, asked.value.digest);
           if (!origin.ok) return refusalProblem(origin.error);
-          return submittedAnswer(parts, exchange, await submit(parts, exchange, asked.value, origin.value));
+          const submitted = await submit(parts, exchange, asked.value, origin.value);
+          return "many" in asked.value
+            ? submittedAllAnswer(parts, submitted)
+            : submittedAnswer(parts, exchange, submitted);
         },
       },
     },
@@ -57,13 +63,20 @@ export function jobsResource(parts: ApiParts): Resource {
 async function submit(
   { operations, jobOptions }: ApiParts,
   { catalogue }: Exchange,
-  asked: AskedJob,
+  asked: AskedJob | AskedJobs,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
-  const planned = planAsked(asked, catalogue, jobOptions());
-  return planned.ok ? operations.submit(planned.value, origin) : planned;
+  const options = jobOptions();
+  const isAsked = !asked.confirmed && options.confirmTiles !== undefined;
+  const asking = isAsked ? { ...origin, mostTiles: options.confirmTiles } : origin;
+  if ("many" in asked) {
+    const many = await planMany(asked.many, catalogue, { options, nowMs: Date.now() });
+    return many.ok ? operations.submitAll(many.value, asking) : many;
+  }
+  const planned = planAsked(asked, catalogue, options);
+  return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
 /** A request held against its layer. */
@@ -74,10 +87,10 @@ export function planAsked(
 ): Result<JobRequest, Refusal> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return planSeed(request, layer, options, "gridSet");
+  return planSeed(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() });
 }
 
-/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; DELETE takes an ended one out of the history. */
+/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */
 export function jobResource(parts: ApiParts, id: number): Resource {
   return {
     problems: true,
@@ -89,6 +102,15 @@ export function jobResource(parts: ApiParts, id: number): Resource {
           if (!waitMs.ok) return refusalProblem(waitMs.error);
           const job = await waitForJob(id, waitMs.value, parts, signal);
           return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
+        },
+      },
+      PATCH: {
+        need: "operate",
+        async handle(exchange) {
+          const body = await exchange.body();
+          if (!body.ok) return refusalProblem(body.error);
+          const terms = decodeTermsChange(body.value);
+          return terms.ok ? viewAnswer(await parts.operations.change(id, terms.value)) : refusalProblem(terms.error);
         },
       },
       DELETE: {
@@ -144,6 +166,15 @@ export async function submittedAnswer(
     ...(known ? { "Idempotency-Replayed": "true" } : {}),
   };
   return { ...json(await operations.job(jobId), 201), headers };
+}
+
+/** All jobs of one request, in the order in which they were made, as in a list. */
+async function submittedAllAnswer({ operations }: ApiParts, submitted: Result<SubmittedJob, Refusal>): Promise<Answer> {
+  if (!submitted.ok) return refusalProblem(submitted.error);
+  const { jobIds: ids, known } = submitted.value;
+  const jobs = await operations.jobs({ ids, limit: ids.length });
+  const answer = json({ jobs: [...jobs].reverse() }, 201);
+  return known ? { ...answer, headers: { "Idempotency-Replayed": "true" } } : answer;
 }
 
 /** Who asks, with the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), in quotes or without. */

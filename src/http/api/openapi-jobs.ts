@@ -41,10 +41,17 @@ export const jobPaths = {
     },
     post: {
       operationId: "createJob",
-      summary: "Seeds, reseeds or truncates",
+      summary: "Seeds, reseeds or truncates; with a plural field all of its jobs or none",
       parameters: [idempotencyKey],
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
-      responses: { 201: madeJob, 400: failed, 404: failed, 413: failed, 422: failed },
+      responses: {
+        201: { ...madeJob, ...ok({ anyOf: [ref("Job"), ref("Jobs")] }), description: madeJob.description },
+        400: failed,
+        404: failed,
+        409: failed,
+        413: failed,
+        422: failed,
+      },
     },
   },
   "/estimate": {
@@ -52,7 +59,13 @@ export const jobPaths = {
       operationId: "estimateJob",
       summary: "What a seed or reseed would come to; null where there is no telling",
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
-      responses: { 200: ok(ref("Estimate")), 400: failed, 404: failed, 413: failed },
+      responses: {
+        200: ok({ anyOf: [ref("Estimate"), ref("Estimates")] }),
+        400: failed,
+        404: failed,
+        409: failed,
+        413: failed,
+      },
     },
   },
   "/jobs/{id}": {
@@ -61,6 +74,13 @@ export const jobPaths = {
       summary: "One job; with wait when it has ended, or after so many seconds",
       parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
       responses: { 200: ok(ref("Job")), 400: failed, 404: failed },
+    },
+    patch: {
+      operationId: "changeJob",
+      summary: "Changes how a job that has not ended runs; what is left out stays, null is the standard",
+      parameters: [id],
+      requestBody: { required: true, content: { "application/json": { schema: ref("JobTerms") } } },
+      responses: { 200: ok(ref("Job")), 400: failed, 404: failed, 409: failed, 413: failed },
     },
     delete: {
       operationId: "forgetJob",

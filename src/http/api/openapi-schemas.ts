@@ -1,5 +1,8 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
+import { pluralFields } from "./openapi-many.ts";
+import { askedTerms, supersede, toldTerms } from "./openapi-terms.ts";
 
 /** 64 bits: exact integers on the wire. */
 export const int64 = { type: "integer", format: "int64" };
@@ -54,12 +57,14 @@ const job = object(
     abortedBy: nullable("string"),
     retryOf: int64OrNull,
     schedule: nullable("string"),
+    ...toldTerms,
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     area: {
       description: "GeoJSON in the grid set's CRS; not in lists and events",
       type: ["object", "null"],
       properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
     },
+    ...choiceOfJob,
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
@@ -81,19 +86,20 @@ const job = object(
   ["area", "zooms"],
 );
 
-/** What a POST to /jobs asks for; everything but the layer has its default (docs/management.md). */
+/** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
 const jobRequest = {
   type: "object",
-  required: ["layer"],
   additionalProperties: false,
   properties: {
-    layer: { type: "string" },
+    layer: { description: "This or layers", type: ["string", "null"] },
+    ...pluralFields,
     type: { enum: JOB_TYPES, default: "seed" },
     gridSet: nullable("string"),
     srs: nullable("integer"),
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
     area: {
       description:
         "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
@@ -116,6 +122,9 @@ const jobRequest = {
     tileFailureRetryCount: nullable("integer"),
     tileFailureRetryWaitTime: nullable("integer"),
     totalFailuresBeforeAborting: nullable("integer"),
+    ...choiceProperties,
+    ...askedTerms,
+    supersede,
   },
 };
 
@@ -203,14 +212,31 @@ const simulation = object({
 });
 
 const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
-const estimate = object({
+const weighed = {
   ...estimated,
   bytes: int64OrNull,
   fitsQuota: nullable("boolean"),
   fitsDisk: nullable("boolean"),
-  tilesPerSecond: nullable("number"),
   seconds: nullable("integer"),
+};
+const estimateFields = {
+  ...weighed,
+  tilesPerSecond: nullable("number"),
   zooms: list(object({ z: { type: "integer" }, ...estimated })),
+};
+const estimates = object({
+  ...weighed,
+  jobs: list(
+    object({
+      layer: { type: "string" },
+      gridSet: nullable("string"),
+      format: nullable("string"),
+      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      zoomStart: { type: "integer" },
+      zoomStop: { type: "integer" },
+      ...estimateFields,
+    }),
+  ),
 });
 
 const layers = object({
@@ -228,9 +254,43 @@ const layers = object({
           bounds: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
         }),
       ),
-      parameters: list(object({ key: { type: "string" }, default: { type: "string" } })),
+      parameters: list(
+        object(
+          {
+            type: { enum: ["string", "regex", "float", "integer"] },
+            key: { type: "string" },
+            default: { type: "string" },
+            values: list({ type: ["string", "number"] }),
+            regex: { type: "string" },
+            threshold: { type: "number" },
+            normalize: { enum: ["NONE", "UPPER", "LOWER"] },
+          },
+          ["values", "regex", "threshold", "normalize"],
+        ),
+      ),
+      jobs: object({ weight: { type: "number" }, maxTasks: nullable("integer") }),
     }),
   ),
+  gridSets: {
+    description: "Those that the layers have, as in the configuration",
+    ...list(
+      object(
+        {
+          id: { type: "string" },
+          title: { type: "string" },
+          srs: { type: "integer" },
+          extent: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+          resolutions: list({ type: "number" }),
+          scaleNames: list({ type: "string" }),
+          metersPerUnit: { type: "number" },
+          tileSize: { ...list({ type: "integer" }), minItems: 2, maxItems: 2 },
+          alignTopLeft: { type: "boolean" },
+          yCoordinateFirst: { type: "boolean" },
+        },
+        ["title"],
+      ),
+    ),
+  },
 });
 
 const status = object({
@@ -251,6 +311,7 @@ const problem = {
     status: { type: "integer" },
     detail: { type: "string" },
     code: { type: "string" },
+    tiles: { description: "Of a job that has to be confirmed", ...int64 },
   },
 };
 
@@ -260,6 +321,7 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const schemas = {
   Job: job,
   JobRequest: jobRequest,
+  JobTerms: { type: "object", minProperties: 1, additionalProperties: false, properties: askedTerms },
   Jobs: object({ jobs: { type: "array", items: ref("Job") } }),
   Failures: object({
     gridSet: nullable("string"),
@@ -280,7 +342,8 @@ export const schemas = {
     sentAt: { type: "string", format: "date-time" },
     job: ref("Job"),
   }),
-  Estimate: estimate,
+  Estimate: object(estimateFields),
+  Estimates: estimates,
   Layers: layers,
   Status: status,
   Usage: usage,

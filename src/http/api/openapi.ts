@@ -2,6 +2,7 @@ import { jobPaths, webhooks } from "./openapi-jobs.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { schedulePaths, scheduleSchemas } from "./openapi-schedules.ts";
 import { policy, ref, schemas } from "./openapi-schemas.ts";
+import { truncationPaths, truncationSchemas } from "./openapi-truncations.ts";
 
 /** The description of `/api/v1` (OpenAPI 3.1). */
 export function openApi(base: string): unknown {
@@ -15,7 +16,7 @@ export function openApi(base: string): unknown {
     },
     servers: [{ url: `${base}/api/v1` }],
     components: {
-      schemas: { ...schemas, ...scheduleSchemas },
+      schemas: { ...schemas, ...scheduleSchemas, ...truncationSchemas },
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
     },
     security: [{ basic: [] }, {}],
@@ -23,6 +24,7 @@ export function openApi(base: string): unknown {
     paths: {
       ...jobPaths,
       ...schedulePaths,
+      ...truncationPaths,
       "/layers": {
         get: {
           operationId: "listLayers",

@@ -45,12 +45,20 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<AskedSc
   if (!job.ok) return refuse(ofJob(job.error));
   const { layer, request } = job.value;
   // A run is made in one go with its count; an area may take a second of counting.
-  const limit = request.area !== undefined ? "area" : request.tiles !== undefined ? "tiles" : undefined;
+  const area = request.area?.bounds === undefined ? "area" : "boundsCrs";
+  const limit = request.area !== undefined ? area : request.tiles !== undefined ? "tiles" : undefined;
   if (limit !== undefined)
     return refuse({
       code: "bad_field",
       message: `job.${limit}: expected bounds, the jobs of schedules know no ${limit}`,
     });
+  if ((request.terms?.runWindow ?? null) !== null)
+    return refuse({
+      code: "bad_field",
+      message: "job.runWindow: expected the window of the schedule, its jobs have no other",
+    });
+  if (request.supersede !== undefined)
+    return refuse({ code: "bad_field", message: "job.supersede: expected none, the jobs of schedules end no others" });
   const plan = { time: time.value, job: { layer, request }, missed: rule, window: window.value };
   return ok({ name, plan, job: job.value });
 }

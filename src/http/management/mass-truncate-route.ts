@@ -1,4 +1,5 @@
 import type { JobOptions } from "../../jobs/job-options.ts";
+import type { MassTruncationRequest } from "../../jobs/mass-truncation.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import { planExtentTruncate } from "../../jobs/plan-job.ts";
 import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
@@ -64,16 +65,16 @@ async function truncateAnswer(
     });
   }
   const done: Answer = { status: 200, type: "text/plain", body: "" };
+  const truncated = async (asked: MassTruncationRequest): Promise<Answer> => {
+    const { id } = await operations.truncate(asked, exchange.by);
+    return { ...done, headers: { Link: `<${exchange.base}/api/v1/truncations/${id}>; rel="monitor"` } };
+  };
   switch (request.type) {
     case "truncateLayer":
-      await operations.truncateLayer(request.layer);
-      return done;
     case "truncateOrphans":
-      await operations.truncateOrphans(request.layer);
-      return done;
+      return truncated({ ...request, mode: "hard" });
     case "truncateParameters":
-      await operations.truncateParameters(request.layer, Object.fromEntries(request.parameters));
-      return done;
+      return truncated({ ...request, mode: "hard", parameters: Object.fromEntries(request.parameters) });
     case "truncateExtent": {
       const planned = planExtentTruncate(request, layer, jobOptions());
       if (!planned.ok) return refusalText(planned.error);

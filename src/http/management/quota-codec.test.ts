@@ -108,6 +108,17 @@ describe("fields", () => {
     expect(change(`"globalQuota":{"value":${given},"units":"MiB"}`)).toMatch(/^globalQuota\.value: .*\(line 1/);
   });
 
+  test.each(["enabled", "maxConcurrentCleanUps", "cacheCleanUpUnits", "globalQuota"])(
+    "an empty list for %s",
+    (name) => {
+      expect(change(`"${name}":[]`)).toMatch(new RegExp(`^${name}: expected one value, got a list`));
+    },
+  );
+
+  test("an empty list for a value alone is not taken for bytes left out", () => {
+    expect(change('"globalQuota":{"value":[]}')).toMatch(/^globalQuota\.value: expected one value, got a list/);
+  });
+
   test("half a megabyte of digits is refused at once", { timeout: 5000 }, () => {
     expect(change(`"globalQuota":{"value":"${"1".repeat(500_000)}x"}`)).toMatch(/^globalQuota\.value: expected/);
   });

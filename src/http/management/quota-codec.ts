@@ -18,7 +18,7 @@ import {
 } from "../../quota/quota-validation.ts";
 import { placeOf } from "./internal/body-text.ts";
 import { type DocumentFormat, readDocument } from "./internal/document.ts";
-import { childrenOf, expanded, type Field, isEmpty, scalarOf } from "./internal/field.ts";
+import { expanded, type Field, isEmpty, scalarOf } from "./internal/field.ts";
 import {
   badFieldAt,
   checkCase,
@@ -148,7 +148,7 @@ const readPolicy = (from: Reading, fields: Fields, name: string): ExpirationPoli
 /** `value` and `units`, one or both; or GWC's `bytes` (with an `id` that says nothing) where neither is given. */
 function readQuota(from: Reading, field: Field, path: string): Partial<Quota> {
   const fields = fieldsOf(field, `${path}.`, ["value", "units", "bytes"], from.problems);
-  const isBytes = childrenOf(field, "value").length === 0 && childrenOf(field, "units").length === 0;
+  const isBytes = !field.children.some(({ name }) => name === "value" || name === "units");
   const given = fields.one(isBytes ? "bytes" : "value");
   const text = given === undefined ? undefined : (scalarOf(given) ?? "");
   const value = text === undefined ? undefined : parseQuotaValue(text);

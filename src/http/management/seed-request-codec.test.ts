@@ -231,8 +231,23 @@ describe("fields", () => {
     expect(json('"zoomStop":null')).toEqual({ type: "seed", parameters: none });
   });
 
-  test("an empty text is as none", () => {
-    expect(xml("<gridSetId/><format></format><type> </type>")).toEqual({ type: "seed", parameters: none });
+  test("a list of one is that one, an empty list is not nothing", () => {
+    expect(json('"zoomStop":["4"]')).toMatchObject({ zoomStop: 4 });
+    for (const field of ["zoomStop", "bounds", "gridSetId", "srs", "type"]) {
+      expect(json(`"${field}":[]`)).toBe(
+        `${field}: expected one value, got a list (line 1, column ${20 + field.length})`,
+      );
+      expect(json(`"${field}":[null]`)).toMatch(`${field}: expected one value, got a list`);
+    }
+  });
+
+  test("a zoomStop is reduced however large it is", () => {
+    expect(xml(`<zoomStop>${"9".repeat(20)}</zoomStop>`)).toMatchObject({ zoomStop: Number.MAX_SAFE_INTEGER });
+  });
+
+  test("an empty text is as none, but an empty type is no type", () => {
+    expect(xml("<gridSetId/><format></format>")).toEqual({ type: "seed", parameters: none });
+    expect(xml("<type> </type>")).toBe('type: expected seed, reseed or truncate, got " " (line 1, column 14)');
   });
 
   test("the type does not care for case, and an unknown one names the three", () => {

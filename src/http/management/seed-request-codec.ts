@@ -43,7 +43,17 @@ const FIELDS = [
 ];
 
 /** Every field of a seed request, given or not. */
-type Parts = { readonly [K in Exclude<keyof SeedRequest, "area" | "tiles">]-?: SeedRequest[K] | undefined };
+type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
+/** Known under `/api/v1` alone. */
+type NewFields =
+  | "area"
+  | "tiles"
+  | "maxFailurePercent"
+  | "onlyExisting"
+  | "olderThan"
+  | "order"
+  | "terms"
+  | "supersede";
 
 /**
  * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides
@@ -60,9 +70,9 @@ export function decodeSeedRequest(body: Uint8Array, extension: DocumentFormat): 
     srs: readSrs(fields, problems),
     bounds: readBounds(fields, problems),
     zoomStart: fields.integer("zoomStart"),
-    zoomStop: fields.integer("zoomStop"),
+    zoomStop: readWhole(fields, "zoomStop", problems),
     format: fields.text("format"),
-    threadCount: readThreadCount(fields, problems),
+    threadCount: readWhole(fields, "threadCount", problems),
     parameters: readParameters(fields, problems),
     tileFailureRetryCount: readCount(fields, "tileFailureRetryCount", problems),
     tileFailureRetryWaitMs: readCount(fields, "tileFailureRetryWaitTime", problems),
@@ -90,11 +100,12 @@ function assemble(p: Parts): SeedRequest {
   };
 }
 
+/** An empty type is refused, as in the form: a script whose variable was empty may have meant to truncate. */
 function readType(fields: Fields, problems: Problems): JobType | undefined {
   const given = fields.one("type");
-  const text = given === undefined ? undefined : fields.text("type");
-  if (given === undefined || text === undefined) return undefined;
-  return TYPES.get(text.toLowerCase()) ?? note(problems, badFieldAt("type", TYPE_NAMES, given));
+  if (given === undefined) return undefined;
+  const text = scalarOf(given)?.trim().toLowerCase() ?? "";
+  return TYPES.get(text) ?? note(problems, badFieldAt("type", TYPE_NAMES, given));
 }
 
 /** `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`; 0 and an empty srs are not given. */
@@ -111,15 +122,15 @@ function readSrs(fields: Fields, problems: Problems): number | undefined {
 }
 
 /** Any whole number: what is beyond the safe ones is capped later in any case, so it is brought to the nearest. */
-function readThreadCount(fields: Fields, problems: Problems): number | undefined {
-  const given = fields.one("threadCount");
+function readWhole(fields: Fields, name: "threadCount" | "zoomStop", problems: Problems): number | undefined {
+  const given = fields.one(name);
   if (given === undefined) return undefined;
-  const count = parseInteger(scalarOf(given) ?? "");
-  return count === undefined ? note(problems, badFieldAt("threadCount", "a whole number", given)) : saturated(count);
+  const number = parseInteger(scalarOf(given) ?? "");
+  return number === undefined ? note(problems, badFieldAt(name, "a whole number", given)) : saturated(number);
 }
 
-const saturated = (count: number): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, count));
+const saturated = (number: number): number =>
+  Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number));
 
 const COUNT = "a whole number, 0 or more (-1: the default)";
 
@@ -171,6 +182,11 @@ export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refus
     if (number !== undefined && Number.isSafeInteger(number)) return number;
     return note(problems, badField(name, "a whole number", value));
   };
+  const whole = (name: string, value: string | undefined): number | undefined => {
+    if (value === undefined) return undefined;
+    const number = parseInteger(value);
+    return number === undefined ? note(problems, badField(name, "a whole number", value)) : saturated(number);
+  };
   const count = (name: string): number | undefined => {
     const number = integer(name, filled(name));
     if (number === undefined || number === -1) return undefined;
@@ -184,19 +200,15 @@ export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refus
   if (tileFormat !== undefined && format !== undefined && tileFormat !== format) {
     note(problems, badField("format", `the same as tileFormat (${tileFormat}), or one of the two alone`, format));
   }
-  const threads = filled("threadCount");
-  const threadCount = threads === undefined ? undefined : parseInteger(threads);
-  if (threads !== undefined && threadCount === undefined)
-    note(problems, badField("threadCount", "a whole number", threads));
   const parts: Parts = {
     type,
     gridSetId: filled("gridSetId"),
     srs: undefined,
     bounds: formBounds(filled, problems),
     zoomStart: integer("zoomStart", text("zoomStart")),
-    zoomStop: integer("zoomStop", text("zoomStop")),
+    zoomStop: whole("zoomStop", text("zoomStop")),
     format: tileFormat ?? format,
-    threadCount: threadCount === undefined ? undefined : saturated(threadCount),
+    threadCount: whole("threadCount", filled("threadCount")),
     parameters: formParameters(form, problems),
     tileFailureRetryCount: count("tileFailureRetryCount"),
     tileFailureRetryWaitMs: count("tileFailureRetryWaitTime"),

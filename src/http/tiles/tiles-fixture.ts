@@ -106,6 +106,7 @@ export const served: ServedTile = {
   bytes: Buffer.from("a tile"),
   etag: ETAG,
   modifiedMs: Date.UTC(2024, 1, 3, 4, 5, 6),
+  writtenMs: 0,
   cacheResult: "HIT",
 };
 

@@ -45,6 +45,9 @@ export function fieldsOf(field: Field, prefix: string, known: readonly string[],
 
   function one(name: string): Field | undefined {
     const given = childrenOf(field, name);
+    // A list without items is no way to leave a field out: `"bounds":[]` would seed everything.
+    const empty = given.length === 0 ? field.children.find((child) => child.name === name) : undefined;
+    if (empty !== undefined) note(problems, badFieldAt(path(name), "one value", empty));
     const second = given[1];
     if (second !== undefined) {
       note(problems, { code: "bad_field", message: `${path(name)}: given more than once ${placeOf(second)}` });

@@ -1,0 +1,45 @@
+import { startServer } from "../test/support/server.ts";
+import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { median, pause, quantile } from "./figures.ts";
+import { upstreamProcess } from "./peers.ts";
+
+const LAYER = "ws:roads";
+const SIDE = 12;
+
+/** What a miss takes on an idle machine beyond what the upstream takes for the same metatile, asked in turns. */
+export async function benchColdTile(): Promise<void> {
+  const upstream = await upstreamProcess("map");
+  for (const metatile of [1, 4]) {
+    const server = await startServer({
+      configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: `metatile: [${metatile}, ${metatile}]` }]),
+    });
+    const ms = async (url: string): Promise<number> => {
+      const t0 = performance.now();
+      const response = await fetch(url);
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${url}: ${response.status}`);
+      return performance.now() - t0;
+    };
+    const side = metatile * 256;
+    const drawn: number[] = [];
+    const cold: number[] = [];
+    const hits: number[] = [];
+    for (let n = 0; n < SIDE * SIDE; n++) {
+      const [column, row] = [n % SIDE, Math.floor(n / SIDE)];
+      drawn.push(await ms(`${upstream.url}?WIDTH=${side}&HEIGHT=${side}&BBOX=${column},${row}`));
+      const tile = `${server.url}/xyz/${encodeURIComponent(LAYER)}/8/${column * 4}/${row * 4}.png`;
+      cold.push(await ms(tile));
+      hits.push(await ms(tile));
+      // The rest of the metatile is still being encoded.
+      await pause(60);
+    }
+    // The first ones start painters and draw the upstream's pictures.
+    const from = SIDE * 2;
+    const beyond = cold.map((c, i) => c - (drawn[i] ?? 0)).slice(from);
+    console.log(
+      `cold tile, ${metatile}x${metatile} metatile: ${median(cold.slice(from)).toFixed(1)} ms, the upstream alone ${median(drawn.slice(from)).toFixed(1)}, beyond it ${median(beyond).toFixed(1)} (p90 ${quantile(beyond, 0.9).toFixed(1)}); a hit ${median(hits.slice(from)).toFixed(1)}`,
+    );
+    await server.close();
+  }
+  upstream.close();
+}

@@ -1,0 +1,88 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { ended, seed, startServer } from "../test/support/server.ts";
+import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { cpuSeconds, median } from "./figures.ts";
+import { MapCache, type SeededCache } from "./mapcache.ts";
+import { seedByMapProxy } from "./mapproxy.ts";
+import { installed, upstreamProcess } from "./peers.ts";
+import { filesBelow } from "./tools.ts";
+
+const LAYER = "ws:roads";
+const ROUNDS = 3;
+
+interface Seeder {
+  readonly name: string;
+  readonly seed: (zoomStop: number) => Promise<SeededCache>;
+  readonly perTile: number[];
+  readonly bytes: number[];
+  readonly rate: number[];
+}
+
+/** The same levels of the same pictures by Nuthatch, MapCache and MapProxy in turns: 4x4 metatiles, then single tiles. */
+export async function benchSeedPeers(): Promise<void> {
+  const upstream = await upstreamProcess("map");
+  for (const [metatile, zoomStop] of [
+    [4, 7],
+    [1, 8],
+  ] as const) {
+    const seeders: Seeder[] = [seeder("nuthatch, fast", (z) => ours(upstream.url, metatile, "fast", z))];
+    if (metatile > 1) seeders.push(seeder("nuthatch, small", (z) => ours(upstream.url, metatile, "small", z)));
+    if (installed("mapcache_seed") !== undefined)
+      for (const compression of metatile > 1 ? (["fast", "default"] as const) : (["fast"] as const))
+        seeders.push(seeder(`MapCache, ${compression}`, (z) => byMapCache(upstream.url, compression, metatile, z)));
+    if (installed("mapproxy-seed") !== undefined)
+      seeders.push(seeder("MapProxy", (z) => seedByMapProxy(upstream.url, metatile, Math.min(z, 6))));
+    for (let round = 0; round < ROUNDS; round++)
+      for (const { seed: run, perTile, bytes, rate } of seeders) {
+        const cache = await run(zoomStop);
+        perTile.push(cache.cpuSeconds / cache.tiles);
+        bytes.push(cache.bytes / cache.tiles);
+        rate.push(cache.tiles / cache.seconds);
+      }
+    console.log(`seed with ${metatile}x${metatile} metatiles, pictures like maps:`);
+    for (const { name, perTile, bytes, rate } of seeders) {
+      // Of the same round, as the machine's speed changes from round to round.
+      const ratios = seeders
+        .filter((peer) => peer.name.startsWith("nuthatch") && peer.name !== name)
+        .map(
+          (peer) =>
+            `${peer.name} does ${median(perTile.map((p, i) => p / (peer.perTile[i] ?? 0))).toFixed(2)} times as many`,
+        );
+      console.log(
+        `  ${name}: ${(median(perTile) * 1000).toFixed(3)} CPU s / 1000 tiles, ${median(bytes).toFixed(0)} bytes a tile, ${median(rate).toFixed(0)} tiles/s; per CPU second ${ratios.join(", ")}`,
+      );
+    }
+  }
+  upstream.close();
+}
+
+const seeder = (name: string, run: Seeder["seed"]): Seeder => ({ name, seed: run, perTile: [], bytes: [], rate: [] });
+
+async function byMapCache(
+  upstream: string,
+  compression: "fast" | "default",
+  metatile: number,
+  zoomStop: number,
+): Promise<SeededCache> {
+  const cache = new MapCache(upstream, compression, metatile);
+  const seeded = await cache.seed(zoomStop);
+  cache.remove();
+  return seeded;
+}
+
+/** From the request to the end of the job, the server's start not counted. */
+async function ours(upstream: string, metatile: number, compression: string, zoomStop: number): Promise<SeededCache> {
+  const extra = `metatile: [${metatile}, ${metatile}]\n    pngCompression: ${compression}`;
+  const server = await startServer({ configuration: wmsConfiguration(upstream, [{ name: LAYER, extra }]) });
+  const before = cpuSeconds(server.pid);
+  const t0 = performance.now();
+  const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 0, zoomStop, threadCount: 8 };
+  await ended(server, await seed(server, LAYER, range), 600_000);
+  const seconds = (performance.now() - t0) / 1000;
+  const used = cpuSeconds(server.pid) - before;
+  const { files, bytes } = filesBelow(join(server.dataDir, "tiles"), ".png");
+  await server.close();
+  rmSync(server.dataDir, { recursive: true, force: true });
+  return { cpuSeconds: used, seconds, tiles: files, bytes };
+}

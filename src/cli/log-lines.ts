@@ -1,0 +1,73 @@
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+
+/** A longer line is nobody's request: servers refuse addresses of more than 8 KiB. */
+const LONGEST_LINE = 32 * 1024;
+const GZIP = [0x1f, 0x8b];
+
+/** What stands for a line that is too long. */
+const TOO_LONG = "…";
+
+/**
+ * The lines of a file, or of standard input ("-"), gzip or not, as it is read: nothing is held but a part of it. Bytes are
+ * read as Latin-1, as Node reads the addresses of requests.
+ */
+export async function* logLines(file: string, read: (bytes: number) => void): AsyncGenerator<readonly string[]> {
+  const source: AsyncIterable<Buffer> = file === "-" ? process.stdin : createReadStream(file);
+  const counted = countedChunks(source, read);
+  const first = await firstBytes(counted);
+  const all = chained(first, counted);
+  const isGzip = GZIP.every((byte, n) => first[n] === byte);
+  yield* linesOf(isGzip ? unpacked(all) : all);
+}
+
+async function* countedChunks(source: AsyncIterable<Buffer>, read: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    read(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Two bytes at least, if there are as many: a pipe may begin with one. */
+async function firstBytes(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
+  let first: Buffer = Buffer.alloc(0);
+  while (first.length < GZIP.length) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    first = Buffer.concat([first, next.value]);
+  }
+  return first;
+}
+
+async function* chained(first: Buffer, others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* others;
+}
+
+/** Several gzip files in one, as rotated logs that were put together are, are one text. */
+async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const packed = Readable.from(chunks, { objectMode: false });
+  const gunzip = createGunzip();
+  packed.on("error", (error) => gunzip.destroy(error));
+  yield* packed.pipe(gunzip);
+}
+
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
+  let rest = "";
+  let isTooLong = false;
+  const asLine = (line: string): string => {
+    const told = isTooLong || line.length > LONGEST_LINE ? TOO_LONG : line;
+    isTooLong = false;
+    return told;
+  };
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk.toString("latin1")).split("\n");
+    rest = lines.pop() ?? "";
+    yield lines.map(asLine);
+    if (rest.length <= LONGEST_LINE) continue;
+    isTooLong = true;
+    rest = "";
+  }
+  if (rest !== "" || isTooLong) yield [asLine(rest)];
+}

@@ -1,0 +1,45 @@
+import type { Result } from "../lib/result.ts";
+import { createGridSet } from "./create-grid-set.ts";
+import type { Extent, GridSet } from "./grid-set.ts";
+
+/** A grid set in the words of the configuration: what it is made of, exactly. */
+export interface GridSetDocument {
+  readonly id: string;
+  readonly title?: string;
+  /** EPSG code. */
+  readonly srs: number;
+  readonly extent: readonly [minX: number, minY: number, maxX: number, maxY: number];
+  readonly resolutions: readonly number[];
+  readonly scaleNames: readonly string[];
+  readonly metersPerUnit: number;
+  readonly tileSize: readonly [width: number, height: number];
+  readonly alignTopLeft: boolean;
+  readonly yCoordinateFirst: boolean;
+}
+
+export const corners = ({ minX, minY, maxX, maxY }: Extent): GridSetDocument["extent"] => [minX, minY, maxX, maxY];
+
+export const gridSetDocument = (g: GridSet): GridSetDocument => ({
+  id: g.id,
+  ...(g.title === undefined ? {} : { title: g.title }),
+  srs: g.srs,
+  extent: corners(g.extent),
+  resolutions: g.matrices.map((m) => m.resolution),
+  scaleNames: g.matrices.map((m) => m.name),
+  metersPerUnit: g.metersPerUnit,
+  tileSize: [g.tileWidth, g.tileHeight],
+  alignTopLeft: g.alignTopLeft,
+  yCoordinateFirst: g.yCoordinateFirst,
+});
+
+/** The grid set of such a document. Refused, with the reason, when its numbers make no pyramid. */
+export function gridSetOfDocument({
+  extent,
+  resolutions,
+  tileSize,
+  ...plain
+}: GridSetDocument): Result<GridSet, string> {
+  const [minX, minY, maxX, maxY] = extent;
+  const [tileWidth, tileHeight] = tileSize;
+  return createGridSet({ ...plain, extent: { minX, minY, maxX, maxY }, scale: { resolutions }, tileWidth, tileHeight });
+}

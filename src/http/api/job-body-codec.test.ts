@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { decodeJobBody } from "./job-body-codec.ts";
+import { decodeJobDocument } from "./job-request-codec.ts";
+
+const decode = (document: object) => decodeJobBody(new TextEncoder().encode(JSON.stringify(document)));
+const refusal = (document: object): string => {
+  const decoded = decode(document);
+  return decoded.ok ? "accepted" : decoded.error.message;
+};
+const digest = (document: object): string | undefined => {
+  const decoded = decode(document);
+  return decoded.ok ? decoded.value.digest : undefined;
+};
+
+test("plural fields stand beside the singular ones of the other choices", () => {
+  expect(
+    decode({
+      layers: ["ws:*", "roads"],
+      gridSets: "*",
+      formats: ["image/png"],
+      parameterSets: [{ STYLES: "night" }, {}],
+      type: "truncate",
+      zoomStop: 3,
+    }),
+  ).toMatchObject({
+    value: {
+      many: {
+        request: { type: "truncate", zoomStop: 3 },
+        layers: ["ws:*", "roads"],
+        layersAre: "patterns",
+        gridSets: "*",
+        formats: ["image/png"],
+        parameterSets: [new Map([["STYLES", "night"]]), new Map()],
+      },
+    },
+  });
+  expect(decode({ layers: "ws:*", format: "image/png" })).toMatchObject({
+    value: { many: { layers: ["ws:*"], layersAre: "patterns", request: { format: "image/png" } } },
+  });
+  expect(decode({ layer: "a", formats: "*" })).toMatchObject({
+    value: { many: { layers: ["a"], layersAre: "names" } },
+  });
+});
+
+test("null is as absent: such a body asks for one job", () => {
+  expect(decode({ layer: "a", layers: null, formats: null })).toMatchObject({ value: { layer: "a" } });
+});
+
+test.each([
+  [{ layer: "a", layers: ["b"] }, 'layer: expected nothing beside layers, got "a"'],
+  [{ layers: ["a"], srs: 4326, gridSets: "*" }, "srs: expected nothing beside gridSets, got 4326"],
+  [{ layers: ["a"], parameters: {}, parameterSets: "*" }, "parameters: expected nothing beside parameterSets, got {}"],
+  [{ gridSets: "*" }, "layer: expected the name of a layer, got null"],
+  [{ layers: [] }, "layers: expected 1 to 1000 names of layers, in which * stands for any characters, got []"],
+  [{ layers: [1] }, "layers: expected 1 to 1000 names of layers, in which * stands for any characters, got [1]"],
+  [{ layers: "a", gridSets: "EPSG:4326" }, 'gridSets: expected 1 to 1000 names of grid sets, or "*", got "EPSG:4326"'],
+  [
+    { layers: "a", parameterSets: [{ STYLES: 1 }] },
+    'parameterSets: expected 1 to 1000 objects of texts, such as [{"STYLES":"night"},{}], or "*", got [{"STYLES":1}]',
+  ],
+  [{ layers: "a", zoomstop: 3 }, "zoomstop: unknown field, expected zoomStop, got 3"],
+  [{ layers: "a", zoomStop: "3" }, 'zoomStop: expected a whole number, got "3"'],
+  [{ Layers: "a" }, 'Layers: unknown field, expected layers, got "a"'],
+])("%j is refused with the field and the value", (document, expected) => {
+  expect(refusal(document)).toBe(expected);
+});
+
+test("the digest is that of all that was asked", () => {
+  const one = digest({ layers: ["a"], formats: "*", parameterSets: [{ A: "1", B: "2" }] });
+  expect(one).toMatch(/^[0-9a-f]{64}$/);
+  expect(digest({ parameterSets: [{ B: "2", A: "1" }], formats: "*", layers: ["a"] })).toBe(one);
+  for (const other of [
+    { layers: ["b"], formats: "*", parameterSets: [{ A: "1", B: "2" }] },
+    { layer: "a", formats: "*", parameterSets: [{ A: "1", B: "2" }] },
+    { layers: ["a"], formats: ["image/png"], parameterSets: [{ A: "1", B: "2" }] },
+    { layers: ["a"], formats: "*", parameterSets: "*" },
+    { layers: ["a"], formats: "*", parameterSets: [{ A: "1", B: "2" }], zoomStop: 3 },
+  ])
+    expect(digest(other)).not.toBe(one);
+});
+
+test("where one job is asked for, a plural field is refused with what to say instead", () => {
+  expect(decodeJobDocument({ layers: ["a"] })).toMatchObject({
+    error: { message: 'layers: expected layer, as one job is asked for, got ["a"]' },
+  });
+});

@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import type { ManyRequest } from "../../jobs/plan-many.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { type AskedJob, decodeJobDocument, PLURALS, parametersIn } from "./job-request-codec.ts";
+import { type Given, note, parseObject } from "./json-fields.ts";
+
+/** One request for the jobs of several layers, grid sets, formats or parameters. */
+export interface AskedJobs {
+  readonly many: ManyRequest;
+  /** Of all that was asked. */
+  readonly digest: string;
+  /** Their size is meant, however large. */
+  readonly confirmed: boolean;
+}
+
+/** Entries of one list at most; what they come to is limited as the jobs are planned. */
+const MOST_ENTRIES = 1000;
+
+/** The body of a POST to `/api/v1/jobs` or to `/api/v1/estimate`: strict JSON. */
+export function decodeJobBody(body: Uint8Array): Result<AskedJob | AskedJobs, Refusal> {
+  const document = parseObject(body, "job");
+  if (!document.ok) return document;
+  const fields = new Map<string, unknown>(Object.entries(document.value).filter(([, value]) => value !== null));
+  const isMany = Object.keys(PLURALS).some((plural) => fields.has(plural));
+  return isMany ? decodeMany({ fields, problems: [] }) : decodeJobDocument(document.value);
+}
+
+function decodeMany(given: Given): Result<AskedJobs, Refusal> {
+  const { fields, problems } = given;
+  const common = new Map(fields);
+  for (const [plural, singulars] of Object.entries(PLURALS)) {
+    common.delete(plural);
+    for (const singular of singulars)
+      if (fields.has(plural) && fields.has(singular)) note(given, singular, `nothing beside ${plural}`);
+  }
+  const patterns = fields.has("layers") ? layersOf(given) : undefined;
+  const gridSets = namesOf(given, "gridSets", 'names of grid sets, or "*"');
+  const formats = namesOf(given, "formats", 'MIME types, or "*"');
+  const parameterSets = setsOf(given);
+  const [problem] = problems;
+  if (problem !== undefined) return refuse(problem);
+  // The document of one of the jobs, all but for what they differ by.
+  const one = decodeJobDocument(Object.fromEntries(patterns === undefined ? common : common.set("layer", "*")));
+  if (!one.ok) return one;
+  const { layer, request, digest, confirmed } = one.value;
+  const sets = typeof parameterSets === "object" ? parameterSets.map((set) => [...set].sort()) : parameterSets;
+  const many: ManyRequest = {
+    request,
+    layers: patterns ?? [layer],
+    layersAre: patterns === undefined ? "names" : "patterns",
+    ...(gridSets === undefined ? {} : { gridSets }),
+    ...(formats === undefined ? {} : { formats }),
+    ...(parameterSets === undefined ? {} : { parameterSets }),
+  };
+  const asked = JSON.stringify([digest, many.layersAre, many.layers, gridSets, formats, sets]);
+  return ok({ many, confirmed, digest: createHash("sha256").update(asked).digest("hex") });
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+/** A list of 1 to 1000, each of its kind; undefined: it is none. */
+function listOf<T>(value: unknown, read: (entry: unknown) => T | undefined): readonly T[] | undefined {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  const list = entries.slice(0, MOST_ENTRIES).flatMap((entry) => read(entry) ?? []);
+  return list.length > 0 && list.length === entries.length ? list : undefined;
+}
+
+const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined);
+
+/** "ws:*" alone is as ["ws:*"]. */
+function layersOf(given: Given): readonly string[] | undefined {
+  const value = given.fields.get("layers");
+  const expected = `1 to ${MOST_ENTRIES} names of layers, in which * stands for any characters`;
+  return listOf(isText(value) ? [value] : value, textOf) ?? note(given, "layers", expected);
+}
+
+function namesOf(given: Given, field: "gridSets" | "formats", what: string): readonly string[] | "*" | undefined {
+  const value = given.fields.get(field);
+  if (value === undefined || value === "*") return value;
+  return listOf(value, textOf) ?? note(given, field, `1 to ${MOST_ENTRIES} ${what}`);
+}
+
+function setsOf({ fields, problems }: Given): ManyRequest["parameterSets"] {
+  const value = fields.get("parameterSets");
+  if (value === undefined || value === "*") return value;
+  const sets = listOf(value, parametersIn);
+  if (sets !== undefined) return sets;
+  const expected = `1 to ${MOST_ENTRIES} objects of texts, such as [{"STYLES":"night"},{}], or "*"`;
+  problems.push(badField("parameterSets", expected, value));
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { TileRect } from "../grid/grid-set.ts";
+import { indexOf } from "../grid/selection.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { countRanges, countTiles, SLICE_MS } from "./count-tiles.ts";
+import type { JobRequest } from "./job.ts";
+import { JobCounts } from "./job-counts.ts";
+
+export interface JobCounterParts {
+  readonly ledger: Pick<Ledger, "countKept">;
+  /** Counts what a crash has left open. */
+  readonly recounted: () => Promise<void>;
+  /** Whether all tiles of a layer have been counted. */
+  readonly isCounted: (layer: string) => boolean;
+}
+
+/** The totals of jobs: of ranges by arithmetic, of what is kept from the ledger, never from the store. */
+export class JobCounter {
+  readonly #parts: JobCounterParts;
+
+  constructor(parts: JobCounterParts) {
+    this.#parts = parts;
+  }
+
+  async count(request: JobRequest): Promise<Result<JobCounts, Refusal>> {
+    if (request.onlyExisting !== true) return ok(await countTiles(request));
+    await this.#parts.recounted();
+    if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));
+    const counts = new JobCounts();
+    const counting = this.#countKept(request, counts);
+    let sinceMs = performance.now();
+    while (counting.next().done !== true) {
+      if (performance.now() - sinceMs < SLICE_MS) continue;
+      await turn();
+      sinceMs = performance.now();
+    }
+    return ok(counts);
+  }
+
+  /** In one go: of jobs without an area, such as those of schedules. */
+  countAtOnce(request: JobRequest): Result<JobCounts, Refusal> {
+    if (request.onlyExisting !== true) return ok(countRanges(request));
+    if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));
+    const counts = new JobCounts();
+    const counting = this.#countKept(request, counts);
+    while (counting.next().done !== true);
+    return ok(counts);
+  }
+
+  /** What is kept now in a part of a job's range that is small. */
+  keptIn(
+    { layer, format, parametersId }: JobRequest,
+    gridSet: string,
+    rect: TileRect,
+    selection: TileSelection | undefined,
+  ): bigint {
+    if (format === null || parametersId === null) return 0n;
+    const counting = this.#parts.ledger.countKept({ layer, gridSet, format, parametersId }, rect, selection);
+    for (;;) {
+      const step = counting.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  *#countKept({ ranges, layer, format, parametersId, selection }: JobRequest, counts: JobCounts): Generator<undefined> {
+    if (format === null || parametersId === null) return;
+    const index = selection === undefined ? undefined : indexOf(selection);
+    for (const { gridSet, rects } of ranges) {
+      const tileSet = { layer, gridSet, format, parametersId };
+      for (const rect of rects) {
+        const total = yield* this.#parts.ledger.countKept(tileSet, rect, index);
+        counts.add(rect.z, { total });
+      }
+    }
+  }
+}
+
+const notCounted = (layer: string): Refusal => ({
+  code: "conflict",
+  message: `What is kept of ${layer} is still being counted: onlyExisting has to wait until its usage is complete.`,
+});

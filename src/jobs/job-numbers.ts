@@ -1,0 +1,102 @@
+import { CentreOut } from "../grid/centre-out.ts";
+import { DepthFirst } from "../grid/depth-first.ts";
+import { numberOf, positionAt } from "../grid/metatile.ts";
+import { type JobWalk, nextChosen } from "./job-walk.ts";
+import type { JobOrder } from "./seed-request.ts";
+
+/** A metatile of one of a job's walks. */
+export interface WalkPlace {
+  readonly at: JobWalk;
+  /** Its number in the walk. */
+  readonly local: bigint;
+}
+
+/** How a job's metatiles are numbered: by arithmetic, so that what is finished is told in intervals whatever the order. */
+export interface JobNumbers {
+  readonly count: bigint;
+  placeOf(n: bigint): WalkPlace;
+  /** `placeOf` the other way. */
+  numberOf(place: WalkPlace): bigint;
+  /** Nothing is wanted of the numbers from n to before the answer; `count` when nothing more comes. */
+  next(n: bigint): bigint;
+}
+
+/** In orders other than by zoom what is not wanted is passed over one by one: so many in one go. */
+const PASSED_AT_ONCE = 64n;
+
+export function numbersOf(walks: readonly JobWalk[], order: JobOrder): JobNumbers {
+  const last = walks.at(-1);
+  const count = last === undefined ? 0n : last.offset + last.walk.count;
+  const byZoom = {
+    placeOf: (n: bigint) => placeByZoom(walks, n),
+    numberOf: ({ at, local }: WalkPlace) => at.offset + local,
+  };
+  switch (order) {
+    case "by-zoom":
+      return {
+        count,
+        ...byZoom,
+        next(n) {
+          if (n >= count) return count;
+          const { at, local } = byZoom.placeOf(n);
+          return at.offset + nextChosen(at, local);
+        },
+      };
+    case "centre-out":
+      return withNext(count, centreOutOf(walks));
+    case "depth-first":
+      return withNext(count, depthFirstOf(walks));
+  }
+}
+
+type Places = Pick<JobNumbers, "placeOf" | "numberOf">;
+
+function withNext(count: bigint, places: Places): JobNumbers {
+  const isChosen = ({ at, local }: WalkPlace): boolean => nextChosen(at, local) === local;
+  return {
+    count,
+    ...places,
+    next(n) {
+      const end = n + PASSED_AT_ONCE < count ? n + PASSED_AT_ONCE : count;
+      for (let at = n; at < end; at++) if (isChosen(places.placeOf(at))) return at;
+      return end;
+    },
+  };
+}
+
+/** The walk that a number by zoom is of. */
+function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
+  let found = walks[0];
+  for (const at of walks) {
+    if (at.offset > n) break;
+    found = at;
+  }
+  if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
+  return { at: found, local: n - found.offset };
+}
+
+function centreOutOf(walks: readonly JobWalk[]): Places {
+  const orders = new Map(walks.map((at) => [at, new CentreOut(at.walk)]));
+  const orderOf = (at: JobWalk): CentreOut => orders.get(at) ?? new CentreOut(at.walk);
+  return {
+    placeOf(n) {
+      const { at, local } = placeByZoom(walks, n);
+      return { at, local: numberOf(at.walk, orderOf(at).at(local)) };
+    },
+    numberOf: ({ at, local }) => at.offset + orderOf(at).numberOf(positionAt(at.walk, local)),
+  };
+}
+
+/** Walks of one grid set, coarsest first: a seed or reseed has no others. */
+function depthFirstOf(walks: readonly JobWalk[]): Places {
+  const order = new DepthFirst(walks.map(({ walk }) => walk));
+  return {
+    placeOf(n) {
+      const { level, ...position } = order.at(n);
+      const at = walks[level];
+      if (at === undefined) throw new RangeError(`there is no metatile ${n}`);
+      return { at, local: numberOf(at.walk, position) };
+    },
+    numberOf: ({ at, local }) => order.numberOf({ level: walks.indexOf(at), ...positionAt(at.walk, local) }),
+  };
+}

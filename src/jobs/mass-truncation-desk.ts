@@ -1,0 +1,292 @@
+import type { DrawGate } from "../cache/draw.ts";
+import { type Refusal, unknownTruncation } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Database } from "../state/database.ts";
+import type { StoredPyramid } from "../store/blob-store.ts";
+import { type DropTargetSources, dropTargets, pyramidsOf } from "./drop-targets.ts";
+import type { Drops, DropTarget } from "./drops.ts";
+import type {
+  MassTruncationFilter,
+  MassTruncationOperations,
+  MassTruncationRequest,
+  MassTruncationView,
+} from "./mass-truncation.ts";
+import type { MassTruncationStore } from "./mass-truncation-store.ts";
+
+export interface MassTruncationParts extends DropTargetSources {
+  readonly db: Database;
+  readonly truncations: MassTruncationStore;
+  readonly drops: Drops;
+  readonly gate: Pick<DrawGate, "pause" | "resume" | "expireBefore">;
+  /** For how long what a truncation takes away stays on the disk; 0: not at all. */
+  readonly undoSeconds: () => number;
+  /** Reclaims in the background what has been dropped. */
+  readonly sweep: () => void;
+  /** What has come back may hold tiles that nobody has counted. */
+  readonly restored: (pyramids: readonly StoredPyramid[]) => void;
+  readonly now: () => number;
+  /** The server is shutting down. */
+  readonly closing: AbortSignal;
+}
+
+interface Kept {
+  readonly layer: string;
+  readonly untilMs: number;
+}
+
+/**
+ * Mass truncations: answered when they are done (decisions 6), listed, and taken back until their space is reclaimed, which
+ * is when their time has passed, or sooner when the quota or the disk needs the space.
+ */
+export class MassTruncationDesk implements MassTruncationOperations {
+  readonly #parts: MassTruncationParts;
+  /** What can be taken back and takes space meanwhile. */
+  readonly #kept = new Map<number, Kept>();
+  #softTimes: ReadonlyMap<string, number>;
+
+  constructor(parts: MassTruncationParts) {
+    this.#parts = parts;
+    const { truncations, drops, ledger, store, now } = parts;
+    for (const { aside } of truncations.asides("undoing")) {
+      drops.finishRestoring(aside);
+      this.#write(() => truncations.end(aside.id, "undone", now(), null));
+    }
+    const there = new Set(store.setAsideIds());
+    for (const { aside, untilMs } of truncations.asides("kept")) {
+      const isThere = there.delete(String(aside.id));
+      // What somebody has removed by hand has had its time.
+      this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? untilMs : 0 });
+    }
+    // Left by a kill between the record and the rename, or by another database.
+    for (const id of there) store.discard(id);
+    ledger.forgetVanished();
+    this.#softTimes = truncations.softTimes();
+  }
+
+  /** With what has been written to the store. */
+  #write(body: () => void): void {
+    this.#parts.db.transaction(() => {
+      this.#parts.ledger.writeAll();
+      body();
+    });
+  }
+
+  /** By layer: tiles written before this time are stale, ms since 1970. */
+  get softTimes(): ReadonlyMap<string, number> {
+    return this.#softTimes;
+  }
+
+  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    return request.mode === "soft" ? this.#soften(request.layer, by) : this.#drop(request, by);
+  }
+
+  async #drop(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    const { truncations, drops, undoSeconds, sweep, now } = this.#parts;
+    let id = 0;
+    await drops.drop(
+      request.layer,
+      () => dropTargets(request, this.#parts),
+      (targets, names) => {
+        const keptMs = undoSeconds() * 1000;
+        const isKept = keptMs > 0 && names.length > 0;
+        const createdMs = now();
+        const untilMs = isKept ? createdMs + keptMs : null;
+        id = truncations.add({
+          layer: request.layer,
+          type: request.type,
+          mode: request.mode,
+          parameters: request.type === "truncateParameters" ? request.parameters : null,
+          state: isKept ? "kept" : "reclaimed",
+          createdMs,
+          createdBy: by,
+          undoUntilMs: untilMs,
+          ...this.#countOf(targets),
+          kept: isKept ? { names, pyramids: this.#pyramidsIn(targets) } : null,
+        });
+        if (untilMs === null) return undefined;
+        this.#kept.set(id, { layer: request.layer, untilMs });
+        return id;
+      },
+    );
+    if (!this.#kept.has(id)) sweep();
+    return this.#view(id);
+  }
+
+  #countOf(targets: readonly DropTarget[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
+    let [tiles, bytes] = [0n, 0n];
+    for (const target of targets) {
+      const { ledger } = this.#parts;
+      const known = this.#pyramidsIn([target]).every(({ complete }) => complete);
+      const sum = !known
+        ? null
+        : target.kind === "layer"
+          ? ledger.countOf(target.layer, undefined)
+          : ledger.countOf(target.pyramid.layer, target.pyramid);
+      if (sum === null) return { tiles: null, bytes: null };
+      tiles += sum.tiles;
+      bytes += sum.bytes;
+    }
+    return { tiles, bytes };
+  }
+
+  #pyramidsIn(targets: readonly DropTarget[]) {
+    return targets
+      .flatMap((target) => (target.kind === "layer" ? pyramidsOf(target.layer, this.#parts) : [target.pyramid]))
+      .map(({ layer, gridSet, parametersId }) => ({
+        gridSet,
+        parametersId,
+        complete: this.#parts.ledger.isComplete({ layer, gridSet, parametersId }) === true,
+      }));
+  }
+
+  /** No draw begun before is kept, so that whatever is written after this moment was drawn after it. */
+  async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
+    const { truncations, gate, now } = this.#parts;
+    await gate.pause(layer);
+    try {
+      let id = 0;
+      this.#write(() => {
+        id = truncations.add({
+          layer,
+          type: "truncateLayer",
+          mode: "soft",
+          parameters: null,
+          state: "kept",
+          createdMs: now(),
+          createdBy: by,
+          undoUntilMs: null,
+          ...this.#countOf([{ kind: "layer", layer }]),
+          kept: null,
+        });
+      });
+      this.#softened(layer);
+      return this.#view(id);
+    } finally {
+      gate.resume(layer);
+    }
+  }
+
+  #softened(layer: string): void {
+    this.#softTimes = this.#parts.truncations.softTimes();
+    this.#parts.gate.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
+  }
+
+  async truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]> {
+    return this.#parts.truncations.list(filter);
+  }
+
+  async truncation(id: number): Promise<MassTruncationView | undefined> {
+    return this.#parts.truncations.find(id);
+  }
+
+  async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const { truncations, now } = this.#parts;
+    const found = truncations.find(id);
+    if (found === undefined) return refuse(unknownTruncation(id));
+    if (found.mode === "hard") return this.#bringBack(found, by);
+    if (found.state !== "kept") return refuse(gone(found));
+    this.#write(() => truncations.end(id, "undone", now(), by));
+    this.#softened(found.layer);
+    return ok(this.#view(id));
+  }
+
+  async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const { truncations, drops, restored, now, closing } = this.#parts;
+    const aside = truncations.aside(id);
+    const refused =
+      aside === undefined
+        ? gone(this.#view(id))
+        : await drops.restore(
+            aside,
+            {
+              refuse: () => this.#whyNot(id, layer),
+              begun: () => {
+                this.#kept.delete(id);
+                this.#write(() => truncations.begin(id));
+              },
+              ended: () => this.#write(() => truncations.end(id, "undone", now(), by)),
+            },
+            closing,
+          );
+    if (refused !== undefined) return refuse(refused);
+    restored((aside?.pyramids ?? []).map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
+    return ok(this.#view(id));
+  }
+
+  /** Asked when nothing else is under way in the layer. */
+  #whyNot(id: number, layer: string): Refusal | undefined {
+    const { truncations, ledger } = this.#parts;
+    const found = this.#view(id);
+    // "undoing": an undo that failed half way is gone on with.
+    if (found.state !== "undoing" && (this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
+    const later = truncations.standingAfter(id, layer);
+    if (later !== undefined)
+      return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
+    if (ledger.isWatched(layer))
+      return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
+    return undefined;
+  }
+
+  async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const found = this.#parts.truncations.find(id);
+    if (found === undefined) return refuse(unknownTruncation(id));
+    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft one: it keeps no space.`));
+    if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
+    if (found.state !== "kept") return refuse(gone(found));
+    this.#reclaim([id], by);
+    return ok(this.#view(id));
+  }
+
+  /** The records, then the files: what a kill leaves is found at the next start. */
+  #reclaim(ids: readonly number[], by: string | null): void {
+    if (ids.length === 0) return;
+    const { truncations, ledger, store, sweep, now } = this.#parts;
+    // A disk that is full may take no records: the files go all the same, and the records as soon as there is room.
+    for (const id of ids) this.#kept.set(id, { layer: this.#kept.get(id)?.layer ?? "", untilMs: 0 });
+    try {
+      this.#write(() => {
+        for (const id of ids) {
+          truncations.end(id, "reclaimed", now(), by);
+          ledger.discard(id);
+        }
+      });
+      for (const id of ids) this.#kept.delete(id);
+    } finally {
+      for (const id of ids) store.discard(String(id));
+      sweep();
+    }
+  }
+
+  /** Reclaims what has had its time. */
+  tick(nowMs: number): void {
+    if (this.#kept.size === 0) return;
+    this.#reclaim(
+      [...this.#kept].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
+      null,
+    );
+  }
+
+  /** Space is needed, by one layer or by all: what is kept goes before any tile does. */
+  giveUp(layer: string | undefined): void {
+    if (this.#kept.size === 0) return;
+    this.#reclaim(
+      [...this.#kept].flatMap(([id, kept]) => (layer === undefined || kept.layer === layer ? [id] : [])),
+      null,
+    );
+  }
+
+  #view(id: number): MassTruncationView {
+    const found = this.#parts.truncations.find(id);
+    if (found === undefined) throw new Error(`truncation ${id} is not in the database`);
+    return found;
+  }
+}
+
+const conflict = (message: string): Refusal => ({ code: "conflict", message });
+
+const gone = ({ id, state, endedAt }: MassTruncationView): Refusal =>
+  conflict(
+    state === "undone"
+      ? `Truncation ${id} has been undone at ${endedAt}.`
+      : `The space of truncation ${id} has been reclaimed${endedAt === null ? "" : ` at ${endedAt}`}.`,
+  );

@@ -1,0 +1,169 @@
+import { expect, test } from "vitest";
+import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import { gridSubset } from "../layer/layer.ts";
+import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { type ManyRequest, planMany } from "./plan-many.ts";
+import type { SeedRequest } from "./seed-request.ts";
+
+const OPTIONS = {
+  maxRunningTasks: 32,
+  maxThreadCount: 128,
+  outageLimitSeconds: 3600,
+  historyDays: 30,
+  historyJobs: 1000,
+};
+const geodetic = gridSetNamed("EPSG:4326");
+const mercator = gridSetNamed("EPSG:900913");
+const styles: ParameterFilter = { type: "string", key: "STYLES", default: "", values: ["day", "night"] };
+const levels: ParameterFilter = { type: "integer", key: "ELEVATION", default: "0", values: [0, 10, 20], threshold: 1 };
+const any: ParameterFilter = { type: "regex", key: "CQL_FILTER", default: "", regex: ".*" };
+const formats = [formatNamed("image/png"), formatNamed("image/jpeg")];
+const europe = { minX: -10, minY: 35, maxX: 30, maxY: 60 };
+const catalogue = catalogueOf([
+  layerNamed("ws:roads", {
+    gridSubsets: [gridSubset(geodetic, {}), gridSubset(mercator, { zoomStop: 10 })],
+    formats,
+    parameterFilters: [styles, levels],
+  }),
+  layerNamed("ws:europe", { gridSubsets: [gridSubset(geodetic, { extent: europe })], formats }),
+  layerNamed("free", { parameterFilters: [any] }),
+]);
+
+const plan = (many: Partial<Omit<ManyRequest, "request">>, request: Partial<SeedRequest> = {}) =>
+  planMany(
+    {
+      layers: ["ws:roads"],
+      layersAre: "patterns",
+      ...many,
+      request: { type: "seed", parameters: new Map(), ...request },
+    },
+    catalogue,
+    { options: OPTIONS, nowMs: 0 },
+  );
+const jobs = async (...asked: Parameters<typeof plan>): Promise<readonly string[]> => {
+  const planned = await plan(...asked);
+  if (!planned.ok) throw new Error(planned.error.message);
+  return planned.value.requests.map(({ layer, gridSet, format, parameters }) =>
+    [layer, gridSet ?? "all", format ?? "all", parameters === null ? "all" : Object.values(parameters).join("/")].join(
+      " ",
+    ),
+  );
+};
+const refusal = async (...asked: Parameters<typeof plan>): Promise<string> => {
+  const planned = await plan(...asked);
+  return planned.ok ? "accepted" : [planned.error.message, ...(planned.error.details ?? [])].join(" ");
+};
+
+test("each combination of layers, grid sets and formats is a job; what is not named has its default", async () => {
+  expect(await jobs({ layers: ["ws:*"] })).toEqual(["ws:roads EPSG:4326 image/png ", "ws:europe EPSG:4326 image/png "]);
+  expect(await jobs({ layers: ["*roads"], gridSets: "*", formats: "*" })).toEqual([
+    "ws:roads EPSG:4326 image/png ",
+    "ws:roads EPSG:4326 image/jpeg ",
+    "ws:roads EPSG:900913 image/png ",
+    "ws:roads EPSG:900913 image/jpeg ",
+  ]);
+  expect(await jobs({ layers: ["ws:europe", "ws:*", "ws:roads"], formats: ["image/jpeg"] })).toEqual([
+    "ws:europe EPSG:4326 image/jpeg ",
+    "ws:roads EPSG:4326 image/jpeg ",
+  ]);
+});
+
+test("all parameter sets of a seed are those that the filters list; sets that mean the same are one job", async () => {
+  expect(await jobs({ parameterSets: "*" })).toEqual(
+    ["/0", "/10", "/20", "day/0", "day/10", "day/20", "night/0", "night/10", "night/20"].map(
+      (values) => `ws:roads EPSG:4326 image/png ${values === "/0" ? "" : values}`,
+    ),
+  );
+  const sets = [new Map(), new Map([["STYLES", ""]]), new Map([["styles", "night"]])];
+  expect(await jobs({ parameterSets: sets })).toEqual([
+    "ws:roads EPSG:4326 image/png ",
+    "ws:roads EPSG:4326 image/png night/0",
+  ]);
+  expect(await refusal({ layers: ["*"], parameterSets: "*" })).toBe(
+    'parameterSets: expected a list of sets, as the values of CQL_FILTER cannot be listed (a value that matches .*), got "*" The layer is free.',
+  );
+});
+
+test("a truncate takes all that is kept in one job, and one for each grid set where it has a place", async () => {
+  const all: Partial<ManyRequest> = { gridSets: "*", formats: "*", parameterSets: "*" };
+  expect(await jobs(all, { type: "truncate" })).toEqual(["ws:roads all all all"]);
+  const area = { polygons: [[square(0, 0, 20, 20)]], srs: 4326 };
+  expect(await jobs(all, { type: "truncate", area })).toEqual([
+    "ws:roads EPSG:4326 all all",
+    "ws:roads EPSG:900913 all all",
+  ]);
+  expect(await jobs({ parameterSets: [new Map([["STYLES", "gone"]])] }, { type: "truncate" })).toEqual([
+    "ws:roads all all gone",
+  ]);
+});
+
+const square = (minX: number, minY: number, maxX: number, maxY: number): (readonly [number, number])[] => [
+  [minX, minY],
+  [maxX, minY],
+  [maxX, maxY],
+  [minX, maxY],
+];
+
+test("jobs of the same tiles share what they are limited to", async () => {
+  const planned = await plan(
+    { formats: "*", parameterSets: "*" },
+    { area: { polygons: [[square(0, 0, 20, 20)]], srs: 4326 } },
+  );
+  const requests = planned.ok ? planned.value.requests : [];
+  expect(requests).toHaveLength(18);
+  expect(new Set(requests.map(({ selection }) => selection)).size).toBe(1);
+  expect(new Set(requests.map(({ ranges }) => ranges)).size).toBe(1);
+});
+
+test("bounds have the units of one CRS, tiles the numbers of one grid set", async () => {
+  const bounds = { minX: 0, minY: 0, maxX: 20, maxY: 50 };
+  expect(await refusal({ gridSets: "*" }, { bounds })).toBe(
+    "boundsCrs: expected the CRS of the bounds, as those of the grid sets differ (EPSG:4326, EPSG:3857), got null",
+  );
+  expect(await jobs({ layers: ["ws:*"] }, { bounds })).toHaveLength(2);
+  expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { tiles: [{ z: 0, x: 0, y: 0 }] })).toBe(
+    'tiles: expected one grid set, as tiles have other numbers in each; an area has not, got "EPSG:4326, EPSG:900913"',
+  );
+  expect(await jobs({ formats: "*" }, { tiles: [{ z: 0, x: 0, y: 0 }] })).toHaveLength(2);
+});
+
+test("what a wildcard stands for may have nothing in the range; what is named may not", async () => {
+  const area = { polygons: [[square(-100, 35, -90, 40)]], srs: 4326 };
+  expect(await jobs({ layers: ["ws:*"] }, { area })).toEqual(["ws:roads EPSG:4326 image/png "]);
+  expect(await refusal({ layers: ["ws:roads", "ws:europe"] }, { area })).toMatch(
+    /^area: expected an area that overlaps .* The layer is ws:europe\.$/,
+  );
+  expect(await refusal({ layers: ["ws:e*"] }, { area })).toMatch(/^area: expected an area that overlaps /);
+  expect(await jobs({ gridSets: "*" }, { zoomStart: 12 })).toEqual(["ws:roads EPSG:4326 image/png "]);
+  expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { zoomStart: 12 })).toMatch(/^zoomStart: /);
+});
+
+test("a pattern that matches nothing, and what one of the layers does not have, are refused", async () => {
+  expect(await refusal({ layers: ["ws:*", "sw:*"] })).toBe("Unknown layer: sw:*");
+  expect(await refusal({ layers: ["ws:*"], layersAre: "names" })).toBe("Unknown layer: ws:*");
+  expect(await refusal({ layers: ["ws:*"], gridSets: ["EPSG:900913"] })).toBe(
+    'gridSet: expected one of EPSG:4326, got "EPSG:900913" The layer is ws:europe.',
+  );
+});
+
+test("more than a thousand jobs are counted, not planned", async () => {
+  const set = new Map([["STYLES", "night"]]);
+  const sets = Array.from({ length: 501 }, () => set);
+  expect(await refusal({ parameterSets: sets, formats: "*" })).toBe(
+    'parameterSets: expected what comes to at most 1000 jobs in all, got "1002 jobs"',
+  );
+  expect(await jobs({ parameterSets: sets.slice(1), formats: "*" })).toHaveLength(2);
+});
+
+test("many jobs of a large area are refused: each keeps its own", async () => {
+  const corners = Array.from({ length: 50_000 }, (_, n): readonly [number, number] => {
+    const turn = (n / 50_000) * 2 * Math.PI;
+    return [10 * Math.cos(turn), 10 * Math.sin(turn)];
+  });
+  const parameterSets = Array.from({ length: 100 }, (_, n) => new Map([["CQL_FILTER", `a=${n}`]]));
+  const many = { layers: ["free"], parameterSets };
+  expect(await refusal(many, { area: { polygons: [[corners]], srs: 4326 }, zoomStop: 4 })).toBe(
+    'area: expected fewer corners or tiles, or fewer jobs of one request, got "100 jobs"',
+  );
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
+import type { JobRequest } from "./job.ts";
+import { isSuperseded } from "./supersede.ts";
+
+const rect = (z: number, [minX, maxX]: readonly [number, number]) => ({ z, minX, maxX, minY: 0, maxY: 3 });
+const ranges = (...rects: ReturnType<typeof rect>[]) => [{ gridSet: "g", rects }];
+
+const older = jobRequest({ ranges: ranges(rect(2, [0, 3]), rect(3, [2, 5])) });
+const around = ranges(rect(1, [0, 1]), rect(2, [0, 3]), rect(3, [0, 7]));
+
+const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<JobRequest>?])[] = [
+  ["a reseed around it", true, { type: "reseed", ranges: around }],
+  ["the same range", true, { type: "reseed", ranges: older.ranges }],
+  ["one that begins a column later", false, { type: "reseed", ranges: ranges(rect(2, [1, 3]), rect(3, [0, 7])) }],
+  ["one that lacks a zoom", false, { type: "reseed", ranges: ranges(rect(2, [0, 3])) }],
+  ["another grid set", false, { type: "reseed", ranges: [{ gridSet: "h", rects: around[0]?.rects ?? [] }] }],
+  ["another layer", false, { type: "reseed", ranges: around, layer: "b" }],
+  ["another format", false, { type: "reseed", ranges: around, format: "image/jpeg" }],
+  ["other parameters", false, { type: "reseed", ranges: around, parametersId: "x" }],
+  [
+    "a truncate of all formats and parameters",
+    true,
+    { type: "truncate", ranges: around, format: null, parametersId: null },
+  ],
+  ["an older truncate", false, { type: "truncate", ranges: around, format: null }, { type: "truncate" }],
+];
+
+for (const [what, expected, newer, old = {}] of CASES)
+  test(`${what} ${expected ? "makes" : "does not make"} an older job pointless`, () => {
+    expect(isSuperseded({ ...older, ...old }, jobRequest(newer))).toBe(expected);
+  });

@@ -1,0 +1,134 @@
+import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
+import { isSelected } from "../grid/tile-selection.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import type { ActiveJob } from "./active-job.ts";
+
+export interface WantedTilesParts {
+  readonly ledger: Pick<Ledger, "presence" | "repair">;
+  readonly store: Pick<BlobStore, "stat">;
+  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  readonly expiredBeforeMs: (layer: string) => number;
+  /** Whether other programs write to the store: then it is asked, not the ledger. */
+  readonly sharedStore: () => boolean;
+  readonly now: () => number;
+}
+
+/** Where a metatile of a job lies. */
+export interface MetatilePlace {
+  readonly tileSet: TileSet;
+  /** To draw: inside the coverage. */
+  readonly rect: TileRect;
+  /** To count: inside the request's range too. */
+  readonly counted: TileRect;
+}
+
+/** Tells of a tile of a metatile that is counted whether the job counts it. */
+export type IsCounted = (x: number, y: number) => boolean;
+
+/** A tile that is kept needs no drawing when this time of it is not before a moment. */
+interface Fresh {
+  readonly time: "modifiedMs" | "confirmedMs";
+  readonly sinceMs: number;
+}
+
+/** Which tiles of a metatile a seed or reseed counts, and which of them it has to draw. */
+export class WantedTiles {
+  readonly #parts: WantedTilesParts;
+
+  constructor(parts: WantedTilesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The tiles that a job counts. A job over what exists looks before it draws: what was kept when it was made, and has not
+   * been put or confirmed since, by itself before a restart or by others.
+   */
+  counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePlace): IsCounted {
+    const { selection } = job;
+    const isMeant = meantIn(counted, selection);
+    if (job.request.onlyExisting !== true) return isMeant;
+    const isKept = this.#keptBefore(tileSet, rect, { time: "confirmedMs", sinceMs: job.createdMs });
+    const mask = new Uint8Array(Number(rectCount(rect)));
+    for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
+    return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
+  }
+
+  /** Which tiles to keep: null all, a mask some, "none" when no counted one needs it. */
+  wanted(
+    job: ActiveJob,
+    layer: Layer,
+    { tileSet, rect, counted }: MetatilePlace,
+    isCounted: IsCounted,
+  ): Uint8Array | null | "none" {
+    const { now, expiredBeforeMs } = this.#parts;
+    const fresh = freshness(job, layer, now(), expiredBeforeMs(layer.name));
+    if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
+    const { onlyExisting } = job.request;
+    const isOld = this.#keptBefore(tileSet, rect, fresh);
+    const isKept = this.#parts.ledger.presence(tileSet, rect).has;
+    const wanted = new Uint8Array(Number(rectCount(rect)));
+    let any = false;
+    for (const { x, y, i } of tilesOf(rect)) {
+      const isWanted = isKept(x, y) ? isOld(x, y) : onlyExisting !== true;
+      if (!isWanted) continue;
+      wanted[i] = 1;
+      if (isCounted(x, y)) any = true;
+    }
+    return any ? wanted : "none";
+  }
+
+  /** Tells whether a tile is kept and not fresh; one that has vanished from the store unnoticed is as old as can be. */
+  #keptBefore(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): IsCounted {
+    const { ledger, store, sharedStore } = this.#parts;
+    // Counted anew, the ledger is what the store holds at this moment.
+    if (sharedStore()) ledger.repair(tileSet, rect);
+    const presence = ledger.presence(tileSet, rect);
+    return (x, y) =>
+      presence.has(x, y) &&
+      presence.oldestMs < sinceMs &&
+      (store.stat({ tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs;
+  }
+}
+
+/** Undefined: all tiles are drawn. */
+function freshness(
+  { request, resumed, startedMs, createdMs }: ActiveJob,
+  layer: Layer,
+  nowMs: number,
+  expiredBeforeMs: number,
+): Fresh | undefined {
+  const { type, olderThanMs, onlyExisting } = request;
+  // A seed renews what has expired.
+  if (type === "seed") {
+    const ageMs = layer.expireCacheSeconds * 1000;
+    return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs, ageMs > 0 ? nowMs - ageMs : 0) };
+  }
+  // What such a job finds unchanged is renewed: all that it has looked at is younger.
+  if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
+  if (onlyExisting === true) return { time: "confirmedMs", sinceMs: createdMs };
+  // A resumed reseed has written or confirmed what is younger than itself.
+  return resumed ? { time: "confirmedMs", sinceMs: startedMs ?? createdMs } : undefined;
+}
+
+function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {
+  for (const { x, y } of tilesOf(rect)) if (isCounted(x, y)) return true;
+  return false;
+}
+
+const meantIn =
+  (counted: TileRect, selection: TileSelection | undefined): IsCounted =>
+  (x, y) =>
+    rectHolds(counted, x, y) && (selection === undefined || isSelected(selection, counted.z, x, y));
+
+const indexIn = (rect: TileRect, x: number, y: number): number =>
+  (y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX);
+
+/** Row by row from the lower left, with the number in a mask. */
+function* tilesOf(rect: TileRect): Generator<{ readonly x: number; readonly y: number; readonly i: number }> {
+  let i = 0;
+  for (let y = rect.minY; y <= rect.maxY; y++) for (let x = rect.minX; x <= rect.maxX; x++) yield { x, y, i: i++ };
+}

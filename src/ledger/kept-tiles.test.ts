@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { rectHolds, type TileRect } from "../grid/grid-set.ts";
+import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
+import { TileListIndex, tileList } from "../grid/tile-list.ts";
+import { isSelected } from "../grid/tile-selection.ts";
+import { openDatabase } from "../state/database.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { Ledger, ledgerMigrations } from "./ledger.ts";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-kept-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
+const Z = 12;
+
+/** A ledger that knows of these tiles, of one level. */
+async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
+  const db = openDatabase(join(directory, name));
+  db.migrate([ledgerMigrations]);
+  const store = createMemoryBlobStore();
+  const ledger = new Ledger(db, store, "boot", () => 1_000);
+  for (const { x, y } of tiles) {
+    const open = ledger.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
+    const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), () => true);
+    if (stored) ledger.wrote(tileSet, { x, y, z: Z, bytes: 5, replaced: undefined });
+    ledger.close(open);
+  }
+  ledger.flush();
+  return { db, ledger };
+}
+
+const tile = fc.record({ x: fc.nat(700), y: fc.nat(700) });
+const tilesArbitrary = fc.uniqueArray(tile, { maxLength: 40, selector: ({ x, y }) => `${x}/${y}` });
+const rectArbitrary = fc
+  .tuple(fc.nat(400), fc.nat(400), fc.nat(400), fc.nat(400))
+  .map(([x, y, width, height]): TileRect => ({ z: Z, minX: x, minY: y, maxX: x + width, maxY: y + height }));
+const counted = (counting: Generator<undefined, bigint>): bigint => {
+  for (;;) {
+    const step = counting.next();
+    if (step.done === true) return step.value;
+  }
+};
+
+test("a walk over what is kept passes over no metatile that holds something, and looks at few others", async () => {
+  let run = 0;
+  const factors = fc.constantFrom<readonly [number, number]>([1, 1], [4, 4], [3, 5]);
+  await fc.assert(
+    fc.asyncProperty(tilesArbitrary, rectArbitrary, factors, async (tiles, rect, metatile) => {
+      const { db, ledger } = await ledgerOf(String(run++), tiles);
+      const walk = metatileWalk(rect, metatile);
+      const kept = ledger.keptMetatiles(tileSet, walk);
+      const inside = tiles.filter(({ x, y }) => rectHolds(rect, x, y));
+      const wanted = new Set(inside.map(({ x, y }) => metatileNumber(walk, x, y)));
+      const met = new Set<bigint>();
+      for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) met.add(n);
+      for (const n of wanted) expect(met).toContain(n);
+      // Some steps end for patience alone; what is far from anything that is kept costs none.
+      expect(met.size).toBeLessThanOrEqual(wanted.size + 40 * tiles.length);
+      expect(counted(ledger.countKept(tileSet, rect, undefined))).toBe(BigInt(inside.length));
+      db.close();
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test("what is kept of a selection is counted exactly, whole blocks too", async () => {
+  const block = Array.from({ length: 128 * 128 }, (_, i) => ({ x: 128 + (i % 128), y: 128 + Math.floor(i / 128) }));
+  const { db, ledger } = await ledgerOf("whole", [...block, { x: 3, y: 3 }, { x: 300, y: 130 }]);
+  const all = { z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };
+  expect(counted(ledger.countKept(tileSet, all, undefined))).toBe(128n * 128n + 2n);
+  expect(counted(ledger.countKept(tileSet, { ...all, minX: 129 }, undefined))).toBe(127n * 128n + 1n);
+  const chosen = new TileListIndex(
+    tileList(
+      [3, 127, 128, 129].flatMap((x) => [
+        { z: Z, x, y: 3 },
+        { z: Z, x, y: 200 },
+      ]),
+    ),
+  );
+  const expected = [...block, { x: 3, y: 3 }].filter(({ x, y }) => isSelected(chosen, Z, x, y)).length;
+  expect(counted(ledger.countKept(tileSet, all, chosen))).toBe(BigInt(expected));
+  expect(counted(ledger.countKept({ ...tileSet, layer: "b" }, all, undefined))).toBe(0n);
+  db.close();
+});
+
+test("a few tiles of a level of ten million are found without looking at the others", async () => {
+  const tiles = Array.from({ length: 30 }, (_, i) => ({ x: (i * 137) % 4096, y: (i * 911) % 4096 }));
+  const { db, ledger } = await ledgerOf("sparse", tiles);
+  const walk = metatileWalk({ z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 }, [1, 1]);
+  const kept = ledger.keptMetatiles(tileSet, walk);
+  let looks = 0;
+  for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) looks++;
+  expect(looks).toBeLessThan(30 * 40);
+  db.close();
+});

@@ -1,0 +1,180 @@
+import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import { BAND, bandOf, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
+import type { MetatileChoice } from "../grid/selected-metatiles.ts";
+import type { Span, TileSelection } from "../grid/tile-selection.ts";
+import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import { blockRect } from "./block.ts";
+import type { BlockTable } from "./block-table.ts";
+
+const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
+
+/** Blocks that are asked for in vain before the caller gets its turn: each may have to be read. */
+const PATIENCE = 64;
+
+/** Which metatiles of a walk hold tiles that are kept: what it costs follows the blocks that exist, not the walk. */
+export class KeptMetatiles implements MetatileChoice {
+  readonly #blocks: BlockTable;
+  /** A truncation gives the tile set another id; undefined: nothing is kept of it. */
+  readonly #tileSetId: () => number | undefined;
+  readonly #walk: MetatileWalk;
+
+  constructor(blocks: BlockTable, tileSetId: () => number | undefined, walk: MetatileWalk) {
+    this.#blocks = blocks;
+    this.#tileSetId = tileSetId;
+    this.#walk = walk;
+  }
+
+  next(n: bigint): bigint {
+    const tileSetId = this.#tileSetId();
+    const walk = this.#walk;
+    if (tileSetId === undefined) return walk.count;
+    let from = n;
+    for (let looks = 0; from < walk.count && looks < PATIENCE; ) {
+      const { band, group } = bandOf(walk, from);
+      const found = this.#columnWithTile(tileSetId, band, group, PATIENCE - looks);
+      looks += found.looks;
+      if (found.column === undefined) {
+        from = this.#nextBand(tileSetId, band);
+        continue;
+      }
+      if (found.column > group) from = numberAt(walk, band, found.column);
+      const end = this.#endOfGroup(band, found.column);
+      for (; from < end; from++) if (this.#mayHold(tileSetId, metatileAt(walk, from))) return from;
+    }
+    return from;
+  }
+
+  /** The first group of a band from one on where something may be kept, or as far as `patience` has reached. */
+  #columnWithTile(
+    tileSetId: number,
+    band: number,
+    group: number,
+    patience: number,
+  ): { readonly column: number | undefined; readonly looks: number } {
+    const { rect, factorX } = this.#walk;
+    const left = Math.floor(rect.minX / factorX);
+    const columnOf = (x: number): number => Math.floor((Math.floor(x / factorX) - left) / BAND);
+    const rows = this.#rowsOf(band);
+    const part = { ...rect, ...rows, minX: Math.max(rect.minX, (left + group * BAND) * factorX) };
+    let looks = 0;
+    let first: number | undefined;
+    for (let by = blockOf(part.minY); by <= blockOf(part.maxY); by++) {
+      let bx = blockOf(part.minX);
+      for (;;) {
+        looks++;
+        const [block] = this.#blocks.inRow({ tileSetId, z: rect.z, by }, [bx, blockOf(first ?? rect.maxX)], 1);
+        if (block === undefined) break;
+        const found =
+          looks < patience
+            ? this.#blocks.at(tileSetId, rect.z, block.bx, by).firstColumn(part)
+            : Math.max(part.minX, block.bx * BLOCK_SIDE);
+        if (found !== undefined) {
+          if (first === undefined || found < first) first = found;
+          break;
+        }
+        bx = block.bx + 1;
+      }
+    }
+    return { column: first === undefined ? undefined : columnOf(first), looks };
+  }
+
+  #rowsOf(band: number): { readonly minY: number; readonly maxY: number } {
+    const { rect } = this.#walk;
+    const minY = Math.max(rect.minY, metatileRow(this.#walk, band * BAND));
+    const maxY = Math.min(rect.maxY, metatileRow(this.#walk, (band + 1) * BAND) - 1);
+    return { minY, maxY };
+  }
+
+  #nextBand(tileSetId: number, band: number): bigint {
+    const { rect, factorY, count } = this.#walk;
+    const y = this.#rowsOf(band).maxY + 1;
+    const by = y > rect.maxY ? undefined : this.#blocks.nextRow(tileSetId, rect.z, blockOf(y));
+    if (by === undefined || by > blockOf(rect.maxY)) return count;
+    const row = Math.floor(Math.max(y, by * BLOCK_SIDE) / factorY) - Math.floor(rect.minY / factorY);
+    return numberAt(this.#walk, Math.floor(row / BAND), 0);
+  }
+
+  #endOfGroup(band: number, group: number): bigint {
+    const { columns, rows } = this.#walk;
+    const height = Math.min(BAND, rows - band * BAND);
+    const width = Math.min(BAND, columns - group * BAND);
+    return numberAt(this.#walk, band, group) + BigInt(width * height);
+  }
+
+  #mayHold(tileSetId: number, metatile: TileRect): boolean {
+    const rect = intersectRects(metatile, this.#walk.rect);
+    if (rect === undefined) return false;
+    for (let by = blockOf(rect.minY); by <= blockOf(rect.maxY); by++)
+      for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); bx++)
+        if (this.#blocks.at(tileSetId, rect.z, bx, by).firstColumn(rect) !== undefined) return true;
+    return false;
+  }
+}
+
+/** Blocks that are counted between two pauses. */
+const PAGE = 64;
+
+/** How many selected tiles of a rectangle are kept, by the rows of the database: blocks that are wholly meant are not opened. */
+export function* countKept(
+  blocks: BlockTable,
+  tileSetId: number | undefined,
+  rect: TileRect,
+  selection: TileSelection | undefined,
+): Generator<undefined, bigint> {
+  let count = 0n;
+  if (tileSetId === undefined) return count;
+  const { z } = rect;
+  const rowFrom = (from: number): number | undefined => {
+    const by = blocks.nextRow(tileSetId, z, from);
+    return by === undefined || by > blockOf(rect.maxY) ? undefined : by;
+  };
+  for (let by = rowFrom(blockOf(rect.minY)); by !== undefined; by = rowFrom(by + 1)) {
+    const meant = meantOf(rect, selection, by);
+    for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); ) {
+      const page = blocks.inRow({ tileSetId, z, by }, [bx, blockOf(rect.maxX)], PAGE);
+      for (const block of page) {
+        const all = blockRect({ z, bx: block.bx, by });
+        const isWhole = meant.length === BLOCK_SIDE && meant.every(({ spans }) => spans.some(isAround(all)));
+        if (isWhole) count += BigInt(block.tiles);
+        else {
+          const kept = blocks.at(tileSetId, z, block.bx, by);
+          for (const { y, spans } of meant)
+            for (const { first, last } of spans)
+              for (let x = Math.max(first, all.minX); x <= Math.min(last, all.maxX); x++) if (kept.has(x, y)) count++;
+        }
+      }
+      yield;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      bx = last.bx + 1;
+    }
+  }
+  return count;
+}
+
+const isAround =
+  ({ minX, maxX }: TileRect) =>
+  ({ first, last }: Span): boolean =>
+    first <= minX && last >= maxX;
+
+/** The columns that are meant of each row of tiles of a row of blocks; rows of which nothing is meant are left out. */
+function meantOf(
+  rect: TileRect,
+  selection: TileSelection | undefined,
+  by: number,
+): readonly { readonly y: number; readonly spans: readonly Span[] }[] {
+  const rows: { y: number; spans: readonly Span[] }[] = [];
+  const whole = { first: rect.minX, last: rect.maxX };
+  const lastY = Math.min(rect.maxY, (by + 1) * BLOCK_SIDE - 1);
+  for (let y = Math.max(rect.minY, by * BLOCK_SIDE); y <= lastY; y++) {
+    const spans =
+      selection === undefined
+        ? [whole]
+        : selection.spans(rect.z, y).flatMap((span) => {
+            const cut = { first: Math.max(span.first, whole.first), last: Math.min(span.last, whole.last) };
+            return cut.first <= cut.last ? [cut] : [];
+          });
+    if (spans.length > 0) rows.push({ y, spans });
+  }
+  return rows;
+}

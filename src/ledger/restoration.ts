@@ -1,0 +1,112 @@
+import { type Database, int, text } from "../state/database.ts";
+import { Block, CELLS, maskCells } from "./block.ts";
+import { type BlockTable, contentOf } from "./block-table.ts";
+import type { Marks } from "./marks.ts";
+import type { AsidePyramid, TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+
+/** A cell that writers are at. */
+interface OpenCell {
+  readonly block: Block;
+  readonly cell: number;
+}
+
+/** Blocks of a tile set that has a successor, counted there in one transaction. */
+const BLOCKS_AT_ONCE = 32;
+
+export interface RestorationParts {
+  readonly db: Database;
+  readonly tileSets: TileSetTable;
+  readonly blocks: BlockTable;
+  readonly marks: Marks;
+  readonly writeAll: () => void;
+  /** Counts a cell from the store while nobody writes in the layer. */
+  readonly recount: (record: TileSetRecord, block: Block, cell: number) => void;
+  /** The cell is to be counted again. */
+  readonly doubt: (block: Block, cell: number) => void;
+}
+
+/**
+ * Brings the records of dropped tile sets back. They were left as they were; what was stored since is in the blocks of the
+ * tile sets born since, and only those cells are counted. Each step can be interrupted, and is then done again.
+ */
+export class Restoration {
+  readonly #parts: RestorationParts;
+
+  constructor(parts: RestorationParts) {
+    this.#parts = parts;
+  }
+
+  /** The tile sets are kept again, with their numbers. `merge` has to follow before anybody writes there. */
+  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
+    const { db, tileSets, blocks, marks, writeAll, doubt } = this.#parts;
+    db.transaction(writeAll);
+    const atWork: OpenCell[] = [];
+    const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
+    for (const { from, to } of tileSets.restore(layer, aside, pyramids)) {
+      // Marked when it was set aside: nobody has counted these since.
+      for (const row of markedCells.all(to.id)) {
+        const block = blocks.at(to.id, int(row, "z"), int(row, "bx"), int(row, "by"));
+        for (const cell of maskCells(text(row, "active"))) {
+          marks.restore(block, cell);
+          doubt(block, cell);
+          blocks.changed(block);
+        }
+      }
+      if (from === undefined) continue;
+      const gone = blocks.forget((block) => block.tileSetId === from.id);
+      marks.forget(gone);
+      atWork.push(...this.handOver(gone, to));
+    }
+    if (atWork.length > 0) db.transaction(() => marks.writeFresh());
+  }
+
+  /**
+   * Cells that writers have open go to another tile set of the same name: what they write is recorded there. @returns those
+   * cells, whose marks are to be committed before anything is written there
+   */
+  handOver(gone: readonly Block[], to: TileSetRecord): OpenCell[] {
+    const { blocks, marks } = this.#parts;
+    const atWork: OpenCell[] = [];
+    for (const old of gone) {
+      if (!old.writers.some((writers) => writers > 0)) continue;
+      const block = blocks.at(to.id, old.z, old.bx, old.by);
+      old.heir = block;
+      for (let cell = 0; cell < CELLS; cell++) {
+        const writers = old.writers[cell] ?? 0;
+        if (writers === 0) continue;
+        block.writers[cell] = (block.writers[cell] ?? 0) + writers;
+        marks.mark(block, cell);
+        atWork.push({ block, cell });
+      }
+    }
+    return atWork;
+  }
+
+  /** Counts what was stored since, some blocks at a time. True: more is left. */
+  mergeSome(aside: number): boolean {
+    const { db, tileSets, blocks, recount, writeAll } = this.#parts;
+    const succeeded = tileSets.succeeded(aside);
+    if (succeeded === undefined) return false;
+    const { id, to } = succeeded;
+    const rows = db.prepare("SELECT * FROM block WHERE tile_set = ? LIMIT ?").all(id, BLOCKS_AT_ONCE);
+    for (const row of rows) {
+      const at = { tileSetId: id, z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
+      const since = Block.decode(at, contentOf(row));
+      const block = blocks.at(to.id, at.z, at.bx, at.by);
+      for (let cell = 0; cell < CELLS; cell++) {
+        if (since.cellTiles[cell] === 0 && since.known[cell] === 1) continue;
+        recount(to, block, cell);
+        // Writers that have it open wait: what was counted is all there is.
+        block.known[cell] = 1;
+        block.takeUse(cell, since);
+      }
+    }
+    db.transaction(() => {
+      writeAll();
+      const remove = db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?");
+      for (const row of rows) remove.run(id, int(row, "z"), int(row, "bx"), int(row, "by"));
+      if (rows.length < BLOCKS_AT_ONCE) tileSets.settle(id);
+    });
+    return true;
+  }
+}

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FrequentItems } from "./frequent-items.ts";
+
+test("as long as all items have a place the counts are exact, the most frequent first", () => {
+  const items = new FrequentItems(3);
+  for (const item of ["b", "a", "c", "a", "c", "a"]) items.add(item);
+  expect(items.shortBy).toBe(0);
+  expect(items.top(2)).toEqual([
+    { item: "a", count: 3 },
+    { item: "c", count: 2 },
+  ]);
+});
+
+test("of any stream a count is short by no more than is told, and that by no more than 2 n / most", () => {
+  const letters = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 400 });
+  fc.assert(
+    fc.property(letters, fc.integer({ min: 2, max: 12 }), (stream, most) => {
+      const items = new FrequentItems(most);
+      const exact = new Map<string, number>();
+      for (const item of stream) {
+        items.add(item);
+        exact.set(item, (exact.get(item) ?? 0) + 1);
+      }
+      const told = new Map(items.top(most).map(({ item, count }) => [item, count]));
+      expect(told.size).toBeLessThanOrEqual(most);
+      expect(items.shortBy).toBeLessThanOrEqual((2 * stream.length) / most);
+      for (const [item, count] of exact) {
+        expect(told.get(item) ?? 0).toBeLessThanOrEqual(count);
+        expect((told.get(item) ?? 0) + items.shortBy).toBeGreaterThanOrEqual(count);
+      }
+    }),
+  );
+});
+
+test("what is asked for often outlives a million that are asked for once", () => {
+  const items = new FrequentItems(1000);
+  for (let n = 0; n < 1_000_000; n++) {
+    items.add(`once ${n}`);
+    if (n % 100 === 0) items.add(`often ${(n / 100) % 3}`);
+  }
+  expect(new Set(items.top(3).map(({ item }) => item))).toEqual(new Set(["often 0", "often 1", "often 2"]));
+});

@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+const range = { layer: LAYER, gridSet: "EPSG:900913", zoomStart: 0 };
+
+async function call(
+  server: TestServer,
+  method: string,
+  path: string,
+  document: object,
+): Promise<{ status: number; job: JobJson & { rateLimit: number | null; priority: number } }> {
+  const response = await fetch(`${server.url}/api/v1/jobs${path}`, { method, body: JSON.stringify(document) });
+  return { status: response.status, job: JSON.parse(await response.text()) };
+}
+const made = async (server: TestServer, document: object): Promise<number> => {
+  const { status, job: view } = await call(server, "POST", "", document);
+  expect(status, JSON.stringify(view)).toBe(201);
+  return view.id;
+};
+const change = (server: TestServer, id: number, document: object) => call(server, "PATCH", `/${id}`, document);
+
+test("a rate limit holds for the upstream, over a kill -9 too, takes no place from others, and may be lifted", async () => {
+  running.upstream = await startUpstream();
+  const { asked } = running.upstream;
+  const at: number[] = [];
+  running.upstream.behaviour = () => {
+    at.push(performance.now());
+    return "draw";
+  };
+  const more = "jobs: { maxRunningTasks: 1 }\n";
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url, undefined, more) });
+  // 1 + 1 + 1 + 4 + 16 metatiles of 16 tiles at most: two in a second.
+  const limited = { ...range, zoomStop: 4, type: "reseed", threadCount: 8, rateLimit: 32 };
+  const id = await made(running.server, limited);
+  const first = running.server;
+  const early = await until("some of it is drawn", async () => (asked.length >= 6 ? await job(first, id) : undefined));
+  // It is at work though it waits, and 341 tiles take more than ten seconds.
+  expect(early).toMatchObject({ state: "running", paused: false });
+  expect(early.timeLeft?.seconds).toBeGreaterThanOrEqual(Math.floor((341 - early.tiles.stored) / 32));
+  // The only place is another job's meanwhile.
+  const other = await seed(first, LAYER, { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 });
+  expect((await ended(first, other)).outcome).toBe("done");
+  expect((await job(first, id)).outcome).toBeNull();
+  running.server = await first.restart("SIGKILL");
+  const server = running.server;
+  expect(await job(server, id)).toMatchObject({ rateLimit: 32, outcome: null });
+  const before = at.length;
+  await until("it goes on", async () => (at.length >= before + 5 ? true : undefined));
+  // Four metatiles of 16 tiles are worth two seconds; what is in flight may arrive late, but not early.
+  expect((at[before + 4] ?? 0) - (at[before] ?? 0)).toBeGreaterThan(1_000);
+  const [row] = await rows(server);
+  expect(row?.[2], "the classic list tells how long").toBeGreaterThan(0);
+  expect((await change(server, id, { rateLimit: null })).job).toMatchObject({ rateLimit: null });
+  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { total: 341, failed: 0 } });
+  expect((await change(server, id, { rateLimit: 5 })).status).toBe(409);
+}, 120_000);
+
+test("a job that waits for its rate is killed and paused at once", async () => {
+  running.upstream = await startUpstream();
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  const { server } = running;
+  const limited = { ...range, zoomStop: 5, type: "reseed", threadCount: 4, rateLimit: 0.01 };
+  const id = await made(server, limited);
+  await until("it has drawn one", async () => (running.upstream?.asked.length === 1 ? true : undefined));
+  await until("that is stored", async () => ((await job(server, id)).tiles.stored === 1 ? true : undefined));
+  expect((await call(server, "POST", `/${id}/pause`, {})).job).toMatchObject({ state: "pending", paused: true });
+  expect((await rows(server)).map((row) => row[4])).toEqual([0, 0, 0, 0]);
+  expect((await call(server, "POST", `/${id}/resume`, {})).status).toBe(200);
+  expect((await call(server, "POST", `/${id}/cancel`, {})).job).toMatchObject({ outcome: "aborted" });
+  expect(await rows(server)).toEqual([]);
+  expect(running.upstream.asked).toHaveLength(1);
+}, 60_000);
+
+test("a failing upstream is asked no more often than the rate, retries included", async () => {
+  running.upstream = await startUpstream();
+  const at: number[] = [];
+  running.upstream.behaviour = (_, response) => {
+    at.push(performance.now());
+    response.writeHead(404).end();
+    return "handled";
+  };
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  // One metatile of one tile each at zoom 0, of 4 at zoom 1, of 16 at zoom 2; each is tried three times.
+  const failing = { ...range, zoomStop: 2, threadCount: 4, rateLimit: 20 };
+  const policy = { tileFailureRetryCount: 2, tileFailureRetryWaitTime: 1 };
+  const id = await made(running.server, { ...failing, ...policy });
+  expect(await ended(running.server, id)).toMatchObject({ outcome: "done_with_failures", retries: 6 });
+  expect(at).toHaveLength(9);
+  // Of 63 tiles asked for in all the last 16 are not waited for.
+  expect((at[8] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(1_500);
+}, 60_000);
+
+test("a job of high priority is done when one of low priority has had a little; priorities may be changed on the way", async () => {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(20);
+  const more = "jobs: { maxRunningTasks: 2 }\n";
+  const layers = [{ name: LAYER }, { name: "ws:rivers", extra: "jobs: { maxTasks: 1 }" }];
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers, more) });
+  const { server } = running;
+  const whole = { ...range, zoomStop: 5, type: "reseed", threadCount: 2 };
+  const low = await made(server, { ...whole, priority: "low" });
+  const high = await made(server, { ...whole, priority: 1 });
+  expect((await change(server, high, { priority: 20 })).job).toMatchObject({ priority: 20 });
+  const last = await ended(server, high);
+  expect(last).toMatchObject({ outcome: "done", tiles: { stored: 1365 } });
+  const { tiles, outcome } = await job(server, low);
+  expect(outcome).toBeNull();
+  expect(tiles.stored).toBeGreaterThan(0);
+  expect(tiles.stored).toBeLessThan(1365 / 2);
+  expect((await ended(server, low)).outcome).toBe("done");
+  // One task of the other layer runs, whatever it asks for.
+  const flying: number[] = [];
+  running.upstream.behaviour = () => {
+    flying.push(running.upstream?.inFlight() ?? 0);
+    return "draw";
+  };
+  const rivers = await made(server, { ...whole, layer: "ws:rivers", zoomStop: 3, threadCount: 8 });
+  expect(await ended(server, rivers)).toMatchObject({ outcome: "done", tiles: { failed: 0, stored: 85 } });
+  expect(flying).toEqual([1, 1, 1, 1, 1, 1, 1]);
+}, 120_000);
+
+test("what supersedes ends the older jobs that lie within it, and no others", async () => {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = () => new Promise(() => undefined);
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  const { server } = running;
+  const within = await made(server, { ...range, zoomStart: 1, zoomStop: 4, threadCount: 2 });
+  const paused = await made(server, { ...range, zoomStart: 3, zoomStop: 3, type: "reseed" });
+  await call(server, "POST", `/${paused}/pause`, {});
+  const deeper = await made(server, { ...range, zoomStart: 1, zoomStop: 6 });
+  const jpeg = await made(server, { ...range, zoomStop: 1, format: "image/jpeg" });
+  const reseed = await made(server, { ...range, zoomStop: 5, type: "reseed", supersede: true });
+  const reason = `superseded by job ${reseed}`;
+  for (const id of [within, paused]) expect(await job(server, id)).toMatchObject({ outcome: "aborted", reason });
+  for (const id of [deeper, jpeg, reseed]) expect(await job(server, id)).toMatchObject({ outcome: null });
+  // All formats of the grid set go.
+  const truncate = await made(server, { layer: LAYER, gridSet: "EPSG:900913", type: "truncate", supersede: true });
+  for (const id of [deeper, jpeg, reseed])
+    expect(await job(server, id)).toMatchObject({ outcome: "aborted", reason: `superseded by job ${truncate}` });
+  expect((await ended(server, truncate)).outcome).toBe("done");
+  expect(await rows(server)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, type JobJson, job, startServer, type TestServer, usage } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const VALUES = Array.from({ length: 50 }, (_, n) => `s${n}`);
+const FILTER = (values: readonly string[]): string =>
+  `parameterFilters: [{ type: string, key: STYLES, default: s0, values: [${values.join(", ")}] }]`;
+/** A third grid set, with the tiles of EPSG:4326. */
+const THIRD = `
+  - id: third
+    srs: EPSG:4326
+    extent: [-180, -90, 180, 90]
+    tileSize: [64, 64]
+    levels: 5
+`;
+const GRID_SETS = "[{ gridSet: EPSG:4326 }, { gridSet: EPSG:900913 }, { gridSet: third }]";
+
+async function start(values: readonly string[] = ["s0", "s1"], more = ""): Promise<TestServer> {
+  running.upstream = await startUpstream();
+  running.server = await startServer({
+    configuration: smallTiles(
+      running.upstream.url,
+      [
+        { name: "ws:roads", gridSubsets: GRID_SETS, extra: FILTER(values) },
+        { name: "ws:rivers" },
+        { name: "other", extra: "parameterFilters: [{ type: regex, key: CQL_FILTER, default: '', regex: '.*' }]" },
+      ],
+      THIRD + more,
+    ),
+  });
+  return running.server;
+}
+
+async function post(server: TestServer, path: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+  const response = await fetch(`${server.url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body), headers });
+  return { status: response.status, headers: response.headers, json: JSON.parse(await response.text()) };
+}
+
+async function made(server: TestServer, body: object): Promise<readonly JobJson[]> {
+  const { status, json } = await post(server, "jobs", body);
+  expect([status, json]).toEqual([201, { jobs: expect.any(Array) }]);
+  return json.jobs;
+}
+
+async function allEnded(server: TestServer, jobs: readonly JobJson[]): Promise<readonly JobJson[]> {
+  const views: JobJson[] = [];
+  // One after the other: hundreds that ask at once would have the server answer them instead of working.
+  for (const { id } of jobs) views.push(await ended(server, id));
+  return views;
+}
+
+test("one request removes an area from every grid set, format and parameter set, and nothing else", async () => {
+  const server = await start(VALUES);
+  const all = { layer: "ws:roads", gridSets: "*", formats: "*", parameterSets: "*", zoomStop: 1 };
+  const seeds = await allEnded(server, await made(server, { ...all, type: "seed" }));
+  expect(seeds).toHaveLength(300);
+  expect(new Set(seeds.map(({ outcome }) => outcome))).toEqual(new Set(["done"]));
+  expect((await usage(server)).total.tiles).toBe(100 * (10 + 5 + 10));
+
+  // The west half of the first level, and of the next the one tile in the north-west.
+  const box = { bounds: [-170, 10, -100, 80], boundsCrs: "EPSG:4326" };
+  const truncates = await allEnded(server, await made(server, { ...all, ...box, type: "truncate" }));
+  expect(
+    truncates.map(({ gridSet, format, parameters, tiles }) => [gridSet, format, parameters, tiles.deleted]),
+  ).toEqual(["EPSG:4326", "EPSG:900913", "third"].map((gridSet) => [gridSet, null, null, 200]));
+  expect(scanStore(server.dataDir).tiles).toBe(100 * (8 + 3 + 8));
+  await expectExact(server);
+  const again = await allEnded(server, await made(server, { ...all, ...box, type: "truncate" }));
+  expect(again.map(({ tiles }) => tiles.deleted)).toEqual([0, 0, 0]);
+}, 180_000);
+
+test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {
+  const server = await start();
+  for (const [body, status, detail] of [
+    [{ layers: ["ws:*", "sw:*"] }, 404, "Unknown layer: sw:*"],
+    [
+      { layers: "ws:*", gridSets: ["EPSG:4326", "third"], zoomStop: 1 },
+      400,
+      'gridSet: expected one of EPSG:900913, EPSG:4326, got "third"\nThe layer is ws:rivers.',
+    ],
+    [
+      { layer: "other", parameterSets: "*" },
+      400,
+      'parameterSets: expected a list of sets, as the values of CQL_FILTER cannot be listed (a value that matches .*), got "*"\nThe layer is other.',
+    ],
+    [
+      { layer: "ws:roads", gridSets: "*", bounds: [0, 0, 10, 10] },
+      400,
+      "boundsCrs: expected the CRS of the bounds, as those of the grid sets differ (EPSG:4326, EPSG:3857), got null",
+    ],
+    [
+      { layers: "other", formats: "*", parameterSets: Array.from({ length: 501 }, (_, n) => ({ CQL_FILTER: `${n}` })) },
+      400,
+      'parameterSets: expected what comes to at most 1000 jobs in all, got "1002 jobs"',
+    ],
+  ] as const) {
+    const refused = await post(server, "jobs", { zoomStop: 1, ...body });
+    expect([refused.status, refused.json.detail]).toEqual([status, detail]);
+  }
+  expect(await (await fetch(`${server.url}/api/v1/jobs`)).text()).toBe('{"jobs":[]}');
+  const schedule = { name: "a", cron: "@daily", job: { layers: ["ws:*"] } };
+  expect((await post(server, "schedules", schedule)).json.detail).toBe(
+    'job.layers: expected layer, as one job is asked for, got ["ws:*"]',
+  );
+});
+
+test("a key covers the whole request, over a kill: again it answers with the same jobs", async () => {
+  const server = await start();
+  const body = { layers: ["ws:*"], formats: "*", zoomStop: 2 };
+  const key = { "Idempotency-Key": "all-of-them" };
+  const first = await post(server, "jobs", body, key);
+  expect(first.headers.get("idempotency-replayed")).toBeNull();
+  const ids = first.json.jobs.map(({ id }: JobJson) => id);
+  expect(ids).toHaveLength(4);
+  const restarted = await server.restart("SIGKILL");
+  running.server = restarted;
+  const again = await post(restarted, "jobs", body, key);
+  expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+  expect(again.json.jobs.map(({ id }: JobJson) => id)).toEqual(ids);
+  expect((await post(restarted, "jobs", { ...body, zoomStop: 1 }, key)).status).toBe(422);
+  expect((await post(restarted, "jobs", { layer: "ws:roads", zoomStop: 1 }, key)).status).toBe(422);
+  expect((await allEnded(restarted, again.json.jobs)).map(({ outcome }) => outcome)).toEqual(ids.map(() => "done"));
+  expect((await fetch(`${restarted.url}/api/v1/jobs/${ids[0]}`, { method: "DELETE" })).status).toBe(204);
+  expect((await job(restarted, ids[1])).id).toBe(ids[1]);
+});
+
+test("an estimate of the same body tells the sum and each job", async () => {
+  const server = await start();
+  const body = { layers: ["ws:roads"], gridSets: "*", formats: "*", zoomStop: 2 };
+  const { status, json } = await post(server, "estimate", body);
+  expect([status, json]).toEqual([
+    200,
+    expect.objectContaining({ tiles: 2 * (42 + 21 + 42), kept: 0, missing: 210, bytes: null, fitsQuota: null }),
+  ]);
+  expect(json.jobs.map((one: Record<string, unknown>) => [one["gridSet"], one["format"], one["tiles"]])).toEqual([
+    ["EPSG:4326", "image/png", 42],
+    ["EPSG:4326", "image/jpeg", 42],
+    ["EPSG:900913", "image/png", 21],
+    ["EPSG:900913", "image/jpeg", 21],
+    ["third", "image/png", 42],
+    ["third", "image/jpeg", 42],
+  ]);
+  await allEnded(server, await made(server, { ...body, formats: ["image/png"] }));
+  const after = (await post(server, "estimate", body)).json;
+  expect([after.kept, after.missing, after.bytes]).toEqual([105, 105, null]);
+  const png = (await post(server, "estimate", { ...body, formats: ["image/png"], type: "reseed" })).json;
+  expect(png.bytes).toBe((await usage(server)).total.bytes);
+  expect(png.seconds).toBe(png.jobs.reduce((sum: number, one: { seconds: number }) => sum + one.seconds, 0));
+});
+
+test("many jobs are confirmed by what they come to together, and jobs over what exists count each their own", async () => {
+  const server = await start(["s0"], "jobs: { confirmTiles: 100 }\n");
+  const body = { layer: "ws:roads", gridSets: "*", zoomStop: 2 };
+  const large = await post(server, "jobs", body);
+  expect([large.status, large.json.code, large.json.tiles]).toEqual([409, "confirmation_needed", 105]);
+  expect(large.json.detail).toMatch(/^This would be 3 jobs of 105 tiles; /);
+  await allEnded(server, await made(server, { ...body, gridSets: ["EPSG:4326", "EPSG:900913"] }));
+  expect(await made(server, { ...body, confirm: true })).toHaveLength(3);
+  const again = { layer: "ws:roads", type: "reseed", formats: "*", zoomStop: 2, onlyExisting: true };
+  const totals = (await made(server, again)).map(({ format, tiles }) => [format, tiles.total]);
+  expect(totals).toEqual([
+    ["image/png", 42],
+    ["image/jpeg", 0],
+  ]);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { truncate, undo } from "../support/truncations.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+
+const LAYER = "ws:roads";
+const SOFT = { layer: LAYER, mode: "soft" };
+const request = {
+  gridSetId: "EPSG:900913",
+  zoomStart: 0,
+  zoomStop: 3,
+  format: "image/png",
+  type: "seed",
+  threadCount: 2,
+};
+
+async function start(more = ""): Promise<{ server: TestServer; upstream: Upstream }> {
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  upstream.behaviour = drawNoise(8, 64);
+  const server = await startServer({ configuration: smallTiles(upstream.url, [{ name: LAYER }], more) });
+  running.server = server;
+  await ended(server, await seed(server, LAYER, request));
+  return { server, upstream };
+}
+
+async function read(server: TestServer, tile = "3/4/2") {
+  const response = await fetch(`${server.url}/xyz/${LAYER}/${tile}.png`);
+  const bytes = (await response.arrayBuffer()).byteLength;
+  return { status: response.status, result: response.headers.get("geowebcache-cache-result"), bytes };
+}
+
+async function drawsAnew(server: TestServer, upstream: Upstream): Promise<void> {
+  const old = await read(server);
+  expect(old).toMatchObject({ status: 200, result: "HIT" });
+  upstream.behaviour = drawNoise(40, 64);
+  await until("it is drawn anew", async () => ((await read(server)).bytes > old.bytes ? true : undefined));
+  const asked = upstream.asked.length;
+  for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ result: "HIT" });
+  // Its metatile came with it.
+  expect(await read(server, "3/5/3")).toMatchObject({ result: "HIT" });
+  expect(upstream.asked.length).toBe(asked);
+}
+
+test("a soft truncation leaves the tiles to be served, over a kill and without the map server, until they are drawn anew", async () => {
+  const { server, upstream } = await start();
+  await read(server);
+  const asked = upstream.asked.length;
+  expect(await truncate(server, SOFT)).toMatchObject({ mode: "soft", state: "kept", undoUntil: null, tiles: 85 });
+  await upstream.down();
+  for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ status: 200, result: "HIT" });
+  const restarted = await server.restart("SIGKILL");
+  running.server = restarted;
+  expect(await read(restarted)).toMatchObject({ status: 200, result: "HIT" });
+  expect(upstream.asked.length).toBe(asked);
+  await upstream.up();
+  await drawsAnew(restarted, upstream);
+  await expectExact(restarted);
+});
+
+test("it holds in all serving processes", async () => {
+  const { server, upstream } = await start("server: { workers: 2 }\n");
+  for (let n = 0; n < 8; n++) await read(server);
+  await truncate(server, SOFT);
+  await drawsAnew(server, upstream);
+});
+
+test("a seed draws what is stale, once, also where the picture is the same; undone, nothing is stale", async () => {
+  const { server, upstream } = await start();
+  const first = await truncate(server, SOFT);
+  expect(await undo(server, first.id)).toMatchObject({ status: 200, answer: { state: "undone" } });
+  expect(await ended(server, await seed(server, LAYER, request))).toMatchObject({ tiles: { stored: 0, skipped: 85 } });
+  expect(await undo(server, first.id)).toMatchObject({ status: 409 });
+  await truncate(server, SOFT);
+  expect(await ended(server, await seed(server, LAYER, request))).toMatchObject({ tiles: { stored: 85, skipped: 0 } });
+  expect(await ended(server, await seed(server, LAYER, request))).toMatchObject({ tiles: { stored: 0, skipped: 85 } });
+  const asked = upstream.asked.length;
+  for (let n = 0; n < 3; n++) expect(await read(server)).toMatchObject({ result: "HIT" });
+  expect(upstream.asked.length).toBe(asked);
+  await expectExact(server);
+});
+
+test("explain says that a tile is stale", async () => {
+  const { server } = await start();
+  await truncate(server, SOFT);
+  const explained = await (await fetch(`${server.url}/xyz/${LAYER}/3/4/2.png?explain`)).text();
+  expect(JSON.parse(explained)).toMatchObject({ state: "expired" });
+});

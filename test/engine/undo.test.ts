@@ -1,0 +1,212 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, massTruncate, putQuota, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { truncate, truncation, truncations, undo } from "../support/truncations.ts";
+import { drawAfter, drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+
+const LAYER = "ws:roads";
+const request = {
+  gridSetId: "EPSG:900913",
+  zoomStart: 0,
+  zoomStop: 4,
+  format: "image/png",
+  type: "seed",
+  threadCount: 4,
+};
+const STYLES = 'parameterFilters: [{ type: string, key: STYLES, default: "", values: ["", a, b] }]';
+
+async function start(undoSeconds = 600, env = {}): Promise<{ server: TestServer; upstream: Upstream }> {
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  upstream.behaviour = drawNoise(8, 64);
+  const store = `store: { undoSeconds: ${undoSeconds} }\n`;
+  const server = await startServer({
+    configuration: smallTiles(upstream.url, [{ name: LAYER, extra: STYLES }, { name: "other" }], store),
+    env,
+  });
+  running.server = server;
+  return { server, upstream };
+}
+
+async function read(server: TestServer, tile: string, layer = LAYER) {
+  const response = await fetch(`${server.url}/xyz/${layer}/${tile}.png`);
+  const bytes = (await response.arrayBuffer()).byteLength;
+  return { result: response.headers.get("geowebcache-cache-result"), bytes };
+}
+
+const asideIn = (server: TestServer): string[] => {
+  const directory = join(server.dataDir, "tiles", "_gwc_set_aside_");
+  return existsSync(directory) ? readdirSync(directory) : [];
+};
+
+async function expectVerified(server: TestServer): Promise<void> {
+  await expectExact(server);
+  const address = `${server.url}/api/v1/usage/verification`;
+  await fetch(address, { method: "POST" });
+  const answer = await until("it is verified", async () => {
+    const view: { state: string; differing: number } = JSON.parse(await (await fetch(address)).text());
+    return view.state === "running" ? undefined : view;
+  });
+  expect(answer).toMatchObject({ state: "done", differing: 0 });
+  expect((await usage(server)).layers.map(({ complete }) => complete)).toEqual([true, true]);
+}
+
+test("a truncation is taken back: its tiles are hits again, but for those stored since, over a kill too", async () => {
+  const { server, upstream } = await start();
+  await ended(server, await seed(server, LAYER, request));
+  await ended(server, await seed(server, "other", { ...request, zoomStop: 2 }));
+  const before = await usage(server);
+  const old = await read(server, "4/3/3");
+  expect(old.result).toBe("HIT");
+  const response = await massTruncate(server, LAYER);
+  expect([response.status, await response.text()]).toEqual([200, ""]);
+  const link = /<(.*)>; rel="monitor"/.exec(response.headers.get("link") ?? "")?.[1] ?? "";
+  const [listed] = await truncations(server, `?layer=${LAYER}&state=kept`);
+  const roads = before.layers.find(({ layer }) => layer === LAYER);
+  expect(listed).toMatchObject({ layer: LAYER, type: "truncateLayer", mode: "hard", tiles: 341, bytes: roads?.bytes });
+  expect(JSON.parse(await (await fetch(link)).text())).toEqual(listed);
+
+  upstream.behaviour = drawNoise(40, 64);
+  const newer = await read(server, "4/3/3");
+  expect(newer.result).toBe("MISS");
+  expect(newer.bytes).toBeGreaterThan(old.bytes);
+  // A format, and a level, that the old ones did not have.
+  for (const path of ["4/9/9.jpeg", "5/20/20.png"])
+    await (await fetch(`${server.url}/xyz/${LAYER}/${path}`)).arrayBuffer();
+  const since = await usage(server);
+
+  const restarted = await server.restart("SIGKILL");
+  running.server = restarted;
+  const id = listed?.id ?? 0;
+  expect(await undo(restarted, id)).toMatchObject({
+    status: 200,
+    answer: { state: "undone", undoUntil: null, tiles: 341 },
+  });
+  const asked = upstream.asked.length;
+  expect(await read(restarted, "4/12/12")).toMatchObject({ result: "HIT", bytes: old.bytes });
+  expect(await read(restarted, "4/3/3")).toMatchObject({ result: "HIT", bytes: newer.bytes });
+  expect(await read(restarted, "5/20/20")).toMatchObject({ result: "HIT" });
+  expect(upstream.asked.length).toBe(asked);
+  await expectVerified(restarted);
+  // The metatile that was drawn since took the place of sixteen; its twin in the other format and level are new.
+  expect((await usage(restarted)).total.tiles).toBe(before.total.tiles + (since.total.tiles - 21) - 16);
+  expect(asideIn(restarted)).toEqual([]);
+  expect(await undo(restarted, id)).toMatchObject({ status: 409, answer: { code: "conflict" } });
+  const again = await restarted.restart("SIGKILL");
+  running.server = again;
+  await expectVerified(again);
+});
+
+test("a seed that is running goes on through a truncation and its undo, and nothing is lost or counted twice", async () => {
+  const { server, upstream } = await start();
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 3 }));
+  upstream.behaviour = drawAfter(15);
+  const id = await seed(server, LAYER, { ...request, type: "reseed", zoomStop: 5, threadCount: 8 });
+  for (let round = 0; round < 5; round++) {
+    const asked = upstream.asked.length;
+    const drawn = (more: number) => async () => (upstream.asked.length > asked + more ? true : undefined);
+    await until("it draws", drawn(3));
+    const { id: truncated } = await truncate(server, { layer: LAYER });
+    if (round % 2 === 0) await until("it draws on", drawn(8));
+    expect((await undo(server, truncated)).status).toBe(200);
+  }
+  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });
+  expect((await usage(server)).total.tiles).toBe(1365);
+  await expectVerified(server);
+});
+
+test("a kill in the middle of an undo leaves it done or undoable, and the records exact", async () => {
+  const { server, upstream } = await start();
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 5 }));
+  let now = server;
+  for (const delayMs of [2, 8, 25, 60]) {
+    const { id } = await truncate(now, { layer: LAYER });
+    upstream.behaviour = drawNoise(8 + delayMs, 64);
+    await ended(now, await seed(now, LAYER, { ...request, zoomStop: 5 }));
+    const undoing = fetch(`${now.url}/api/v1/truncations/${id}/undo`, { method: "POST" }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    now = await now.restart("SIGKILL");
+    running.server = now;
+    await undoing;
+    const { state } = await truncation(now, id);
+    expect(["kept", "undone"]).toContain(state);
+    await expectVerified(now);
+    if (state === "kept") expect((await undo(now, id)).status).toBe(200);
+    expect(asideIn(now)).toEqual([]);
+    expect((await usage(now)).total.tiles).toBe(1365);
+    await expectVerified(now);
+  }
+});
+
+test("one combination of parameters is taken back; the last truncation of a layer comes first", async () => {
+  const { server } = await start();
+  for (const STYLES of ["a", "b"])
+    await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2, parameters: { STYLES } }));
+  const of = async () => (await usage(server, "?by=tileSet")).tileSets?.map(({ tiles }) => tiles);
+  const first = await truncate(server, { layer: LAYER, type: "truncateParameters", parameters: { STYLES: "a" } });
+  expect(first).toMatchObject({ state: "kept", tiles: 21, parameters: { STYLES: "a" } });
+  expect(await of()).toEqual([21]);
+  const second = await truncate(server, { layer: LAYER });
+  expect(second).toMatchObject({ state: "kept", tiles: 21 });
+  const nothing = await truncate(server, { layer: LAYER, type: "truncateOrphans" });
+  expect(nothing).toMatchObject({ state: "reclaimed", tiles: 0, undoUntil: null });
+  const early = await undo(server, first.id);
+  expect([early.status, early.answer.detail]).toEqual([409, expect.stringContaining(`Truncation ${second.id}`)]);
+  expect((await undo(server, second.id)).status).toBe(200);
+  expect((await undo(server, first.id)).status).toBe(200);
+  expect(await of()).toEqual([21, 21]);
+  await expectVerified(server);
+});
+
+test("what is kept is given back when its time has passed, when it is deleted, or at once", async () => {
+  const { server } = await start(1);
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
+  const { id } = await truncate(server, { layer: LAYER });
+  await until("its space is reclaimed", async () =>
+    (await truncation(server, id)).state === "reclaimed" ? true : undefined,
+  );
+  expect(asideIn(server)).toEqual([]);
+  expect(await undo(server, id)).toMatchObject({ status: 409 });
+
+  const longer = await server.restart("SIGKILL");
+  running.server = longer;
+  await longer.close();
+  const { server: other } = await start();
+  await ended(other, await seed(other, LAYER, { ...request, zoomStop: 2 }));
+  const kept = await truncate(other, { layer: LAYER });
+  expect(asideIn(other)).toEqual([String(kept.id)]);
+  const deleted = await fetch(`${other.url}/api/v1/truncations/${kept.id}`, { method: "DELETE" });
+  expect([deleted.status, asideIn(other)]).toEqual([200, []]);
+  expect(await truncation(other, kept.id)).toMatchObject({ state: "reclaimed", undoUntil: null });
+  const again = await fetch(`${other.url}/api/v1/truncations/${kept.id}`, { method: "DELETE" });
+  expect(again.status).toBe(409);
+});
+
+test("with undoSeconds 0 nothing is kept", async () => {
+  const { server } = await start(0);
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
+  expect(await truncate(server, { layer: LAYER })).toMatchObject({ state: "reclaimed", tiles: 21, undoUntil: null });
+  expect(asideIn(server)).toEqual([]);
+});
+
+test("what is kept goes before the quota evicts a tile", async () => {
+  const { server, upstream } = await start();
+  upstream.behaviour = drawNoise(64, 64);
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
+  const { id } = await truncate(server, { layer: LAYER });
+  await putQuota(server, { enabled: true, globalQuota: { value: 200, units: "KiB" } });
+  await ended(server, await seed(server, "other", { ...request, zoomStop: 1 }));
+  expect(await truncation(server, id)).toMatchObject({ state: "kept" });
+  expect((await usage(server)).enforcement.evictedTiles).toBe(0);
+  for (let n = 0; (await usage(server)).enforcement.evictedTiles === 0; n++) {
+    expect(n).toBeLessThan(100);
+    await read(server, `5/${(n * 4) % 32}/${Math.floor(n / 8) * 4}`, "other");
+  }
+  expect(await truncation(server, id)).toMatchObject({ state: "reclaimed" });
+});
