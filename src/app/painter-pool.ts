@@ -2,14 +2,13 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder } from "../cache/draw.ts";
-import type { WaitingUser } from "../cache/paint.ts";
 import type { InfoResult, Painters, PaintResult } from "../cache/painters.ts";
 import type { Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Question } from "../source/source.ts";
-import type { PainterData, PainterEvents, PainterMethods, UserDrawing } from "./painter-process.ts";
+import type { PainterData, PainterMethods } from "./painter-process.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
@@ -23,7 +22,7 @@ const NICE = { user: 5, job: 10 } as const;
 interface Painter {
   readonly who: "user" | "job";
   readonly process: ChildProcess;
-  readonly channel: Channel<PainterEvents, PainterMethods>;
+  readonly channel: Channel<Record<never, never>, PainterMethods>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
   idleTimer: NodeJS.Timeout | undefined;
@@ -42,9 +41,6 @@ export class PainterPool implements Painters {
   readonly #usersActive: () => boolean;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
-  #draws = 0;
-  /** Who waits for one tile of a draw, by its number. */
-  readonly #waiting = new Map<number, WaitingUser>();
 
   constructor(parts: {
     readonly data: PainterData;
@@ -69,9 +65,7 @@ export class PainterPool implements Painters {
     });
     // Now, as its threads will take it over.
     if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
-    const channel = new Channel<PainterEvents, PainterMethods>(portOfProcess(child), {
-      first: (draw, first) => this.#waiting.get(draw)?.tell(first),
-    });
+    const channel = new Channel<Record<never, never>, PainterMethods>(portOfProcess(child), {});
     const painter: Painter = {
       who,
       process: child,
@@ -113,34 +107,12 @@ export class PainterPool implements Painters {
     return best;
   }
 
-  async paint(
-    order: DrawOrder,
-    generation: number,
-    user: WaitingUser | undefined,
-    signal: AbortSignal,
-  ): Promise<PaintResult> {
+  async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    if (user === undefined) return this.#paint(order, generation, "job", null, signal);
-    const draw = this.#draws++;
-    this.#waiting.set(draw, user);
-    try {
-      return await this.#paint(order, generation, "user", { draw, missed: user.missed }, signal);
-    } finally {
-      this.#waiting.delete(draw);
-    }
-  }
-
-  #paint(
-    order: DrawOrder,
-    generation: number,
-    who: "user" | "job",
-    user: UserDrawing | null,
-    signal: AbortSignal,
-  ): Promise<PaintResult> {
     return this.#busy(who, async ({ channel }, died) => {
       // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
       const answer = channel
-        .callUntil(signal, "paint", order, generation, user)
+        .callUntil(signal, "paint", order, generation, who === "user")
         .catch((error: unknown): PaintResult => {
           this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
           return { kind: "lost" };

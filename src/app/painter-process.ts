@@ -1,7 +1,6 @@
 import type { DrawOrder } from "../cache/draw.ts";
-import { type FirstTile, paint } from "../cache/paint.ts";
+import { paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
-import type { TileIndex } from "../grid/grid-set.ts";
 import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
@@ -22,23 +21,11 @@ export interface PainterData {
   readonly parentPid: number;
 }
 
-/** Whose draw it is, and what is missed. */
-export interface UserDrawing {
-  readonly draw: number;
-  readonly missed: TileIndex;
-}
-
-/** What a painter tells. */
-export interface PainterEvents {
-  /** As `WaitingUser.tell`. */
-  first(draw: number, first: FirstTile): void;
-}
-
 /** What a painter can be asked. */
 export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
-  paint(order: DrawOrder, generation: number, user: UserDrawing | null, signal: AbortSignal): Promise<PaintResult>;
+  paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question): Promise<InfoResult>;
@@ -74,7 +61,7 @@ function startPainter(): void {
     return source;
   };
 
-  const work: PainterMethods["paint"] = async (order, generation, user, signal) => {
+  const work: PainterMethods["paint"] = async (order, generation, bytesWanted, signal) => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
@@ -94,15 +81,12 @@ function startPainter(): void {
           storing: (busy) => {
             storing += busy ? 1 : -1;
           },
-          user:
-            user === null
-              ? undefined
-              : { missed: user.missed, tell: (first) => channel.note("first", [user.draw, first]) },
+          bytesWanted,
         },
         signal,
       );
       const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
-      const tiles = user === null ? [] : painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes }));
+      const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
       return { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
@@ -162,7 +146,7 @@ function startPainter(): void {
       setImmediate(() => process.exit(0));
     },
   };
-  const channel = new Channel<PainterMethods, PainterEvents>(portOfProcess(process), methods);
+  new Channel<PainterMethods, Record<never, never>>(portOfProcess(process), methods);
 }
 
 if (process.send !== undefined) {

@@ -15,7 +15,6 @@ import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import type { Governor, Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
 import type { HotTiles } from "./memory-tier.ts";
-import type { FirstTile, PaintedTile } from "./paint.ts";
 import type { InfoResult, Painters, PaintResult } from "./painters.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./user-draws.ts";
@@ -44,8 +43,6 @@ interface Flight {
   readonly order: DrawOrder;
   readonly beganMs: number;
   readonly done: Promise<FlightResult>;
-  /** For a user: the tile that was missed, as soon as it is kept, if that is before the whole is done. */
-  readonly first: { readonly missed: TileIndex; readonly tile: Promise<PaintedTile> } | undefined;
   readonly abort: AbortController;
   waiters: number;
 }
@@ -107,8 +104,7 @@ export class Draws implements DrawGate, UserDraws {
     const key = flightKey(order);
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
-      const result = await outcomeOf(flying, missed);
-      if (result.kind === "first") return { kind: "painted", tiles: [result.tile] };
+      const result = await flying.done;
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       const { wanted, rect } = flying.order;
       if (result.kind === "painted" && isWanted(wanted, rect, missed.x, missed.y))
@@ -123,10 +119,8 @@ export class Draws implements DrawGate, UserDraws {
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const flight = this.#fly(key, order, "user", missed);
-    const result = await outcomeOf(flight, missed);
+    const result = await flight.done;
     switch (result.kind) {
-      case "first":
-        return { kind: "painted", tiles: [result.tile] };
       case "painted":
       case "refused":
       case "cancelled":
@@ -228,14 +222,9 @@ export class Draws implements DrawGate, UserDraws {
 
   #fly(key: string, order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
-    let tell = (_: PaintedTile) => {};
-    const tile = new Promise<PaintedTile>((resolve) => {
-      tell = resolve;
-    });
-    const done = this.#lease(order, who, missed, tell, abort.signal).finally(() => this.#flights.delete(key));
+    const done = this.#lease(order, who, missed, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    const first = missed === undefined ? undefined : { missed, tile };
-    const flight: Flight = { order, beganMs: this.#now(), done, first, abort, waiters: who === "user" ? 1 : 0 };
+    const flight: Flight = { order, beganMs: this.#now(), done, abort, waiters: who === "user" ? 1 : 0 };
     this.#flights.set(key, flight);
     return flight;
   }
@@ -244,7 +233,6 @@ export class Draws implements DrawGate, UserDraws {
     order: DrawOrder,
     who: "user" | "job",
     missed: TileIndex | undefined,
-    tell: (tile: PaintedTile) => void,
     signal: AbortSignal,
   ): Promise<FlightResult> {
     const governor = this.#governor(order);
@@ -273,23 +261,8 @@ export class Draws implements DrawGate, UserDraws {
       const generation = this.#generations.get(order.tileSet.layer) ?? 0;
       const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
       const dated = expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
-      let told: WrittenTile | undefined;
-      const tellFirst = ({ tile, written }: FirstTile): void => {
-        told = written;
-        if (written !== undefined) this.#written(order.tileSet, [written]);
-        tell(tile);
-      };
-      const painted = await this.#painters.paint(
-        unstored ? unkept(dated) : dated,
-        generation,
-        missed === undefined ? undefined : { missed, tell: tellFirst },
-        signal,
-      );
-      if (painted.kind === "painted")
-        this.#written(
-          order.tileSet,
-          painted.written.filter(({ x, y }) => x !== told?.x || y !== told.y),
-        );
+      const painted = await this.#painters.paint(unstored ? unkept(dated) : dated, generation, who, signal);
+      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       this.#measure(order, painted);
@@ -379,15 +352,6 @@ export class Draws implements DrawGate, UserDraws {
   cancelAll(): void {
     for (const flight of this.#flights.values()) flight.abort.abort(new Error("shutting down"));
   }
-}
-
-/** What becomes of a flight, for somebody who misses one of its tiles. */
-function outcomeOf(
-  { done, first }: Flight,
-  { x, y }: TileIndex,
-): Promise<FlightResult | { readonly kind: "first"; readonly tile: PaintedTile }> {
-  if (first?.missed.x !== x || first.missed.y !== y) return done;
-  return Promise.race([done, first.tile.then((tile) => ({ kind: "first" as const, tile }))]);
 }
 
 /** How the upstream did; of a draw that was cancelled or lost nothing is known. */

@@ -35,7 +35,7 @@ async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) 
       store,
       isCurrent: () => true,
       storing: () => undefined,
-      user: undefined,
+      bytesWanted: true,
     },
     new AbortController().signal,
   );

@@ -14,7 +14,7 @@ const DEFAULTS: Parameters = { id: "", values: {} };
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
 /** Nothing is truncated meanwhile, and nobody waits for the pictures. */
-const undisturbed = { isCurrent: () => true, storing: () => {}, user: undefined };
+const undisturbed = { isCurrent: () => true, storing: () => {}, bytesWanted: false };
 
 /** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
 async function painted(layer: Layer, mimeType: string, { id, values }: Parameters, rect: TileRect, answer: Drawing) {
@@ -130,38 +130,4 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
     [0, undefined, false],
     [1, undefined, false],
   ]);
-});
-
-test("the tile that a user waits for is kept and told before the others; what is written is told whole at the end", async () => {
-  await using store = createMemoryBlobStore();
-  const [subset] = plain.gridSubsets;
-  if (subset === undefined) throw new Error("no grid subset");
-  const tileSet = { layer: plain.name, gridSet: subset.gridSet.id, format: "image/png", parametersId: "" };
-  const source: Source = {
-    draw: async () => ({ kind: "encoded", bytes: half.bytes }),
-    async [Symbol.asyncDispose]() {},
-  };
-  const keptAt = (x: number): boolean => store.get({ tileSet, x, y: 0, z: 0 }) !== undefined;
-  const draw = async (wanted: Uint8Array | null, isCurrent: () => boolean) => {
-    const told: unknown[] = [];
-    const painting = await paint(
-      { tileSet, parameters: {}, rect: ROW, wanted },
-      {
-        ...{ layer: plain, subset, format: formatNamed("image/png"), source, store, isCurrent, storing: () => {} },
-        user: {
-          missed: { x: 1, y: 0, z: 0 },
-          tell: ({ tile, written }) => void told.push([tile.x, written?.x, keptAt(0), keptAt(1)]),
-        },
-      },
-      new AbortController().signal,
-    );
-    return { told, written: painting.written.map(({ x }) => x), tiles: painting.tiles.map(({ x }) => x) };
-  };
-  expect(await draw(new Uint8Array([0, 0]), () => true), "no room").toEqual({
-    told: [[1, undefined, false, false]],
-    written: [],
-    tiles: [1, 0],
-  });
-  expect(await draw(null, () => false), "truncated meanwhile").toEqual({ told: [], written: [], tiles: [1, 0] });
-  expect(await draw(null, () => true)).toEqual({ told: [[1, 1, false, true]], written: [1, 0], tiles: [1, 0] });
 });

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { setImmediate as turn } from "node:timers/promises";
-import { type Extent, rectExtent, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
@@ -20,23 +19,9 @@ export interface PaintedTile {
   readonly bytes: Uint8Array;
 }
 
-/** The tile of a metatile that somebody waits for, kept and told before the others are encoded. */
-export interface FirstTile {
-  readonly tile: PaintedTile;
-  /** Undefined: it was not to be kept. */
-  readonly written: WrittenTile | undefined;
-}
-
-/** Somebody who misses a tile, and is told of it before the rest of the metatile is done, where there is a rest. */
-export interface WaitingUser {
-  readonly missed: TileIndex;
-  readonly tell: (first: FirstTile) => void;
-}
-
 export interface Painting {
-  /** The first one too, where one was told. */
   readonly written: readonly WrittenTile[];
-  /** All tiles of the metatile, for a user. */
+  /** All tiles of the metatile, when they were asked for. */
   readonly tiles: readonly PaintedTile[];
   /** A newer generation has begun: not kept. */
   readonly stale: boolean;
@@ -86,9 +71,9 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
   width === gridSet.tileWidth && height === gridSet.tileHeight;
 
 /**
- * Draws a metatile, cuts it apart, encodes and keeps its tiles: the one that a user waits for, then the others. What is
- * written is written in one go, after it is encoded: between the first and the last put of a file store no message is
- * handled, so that a truncation finds all of them or none.
+ * Draws a metatile, cuts it apart, encodes and keeps its tiles. What is written is written in one go, after everything is
+ * encoded: between the first and the last put of a file store no message is handled, so that a truncation finds all of
+ * them or none.
  * @throws SourceError
  */
 export async function paint(
@@ -102,12 +87,11 @@ export async function paint(
     readonly isCurrent: () => boolean;
     /** Told before the first put and after the last. */
     readonly storing: (busy: boolean) => void;
-    /** A user waits for one of its tiles: that one is told as soon as it is kept. Undefined: a job draws. */
-    readonly user: WaitingUser | undefined;
+    readonly bytesWanted: boolean;
   },
   signal: AbortSignal,
 ): Promise<Painting> {
-  const { layer, subset, format, source, store, user } = parts;
+  const { layer, subset, format, source, store } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -124,74 +108,47 @@ export async function paint(
     signal,
   );
   const upstreamMs = performance.now() - beganMs;
-  const positions: Position[] = [];
+  const positions: { x: number; y: number; keep: boolean }[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
       const keep = isWanted(wanted, rect, x, y);
-      if (keep || user !== undefined) positions.push({ x, y, keep });
+      if (keep || parts.bytesWanted) positions.push({ x, y, keep });
     }
   }
-  const encode = await encoderOf(drawing, parts, frame);
-  const finish = async (some: readonly Position[]): Promise<Kept> => {
-    const encoded = await encode(some.map(({ x, y }) => cutOf(subset, rect, frame, x, y)));
-    signal.throwIfAborted();
-    const tiles = some.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: encoded[i] ?? new Uint8Array(0) }));
-    parts.storing(true);
-    try {
-      return await keepTiles(order, tiles, layer, store, parts.isCurrent);
-    } finally {
-      parts.storing(false);
-    }
-  };
-  const at = positions.findIndex(({ x, y }) => x === user?.missed.x && y === user.missed.y);
-  if (user === undefined || at < 0 || positions.length === 1) return { ...(await finish(positions)), upstreamMs };
-  const first = await finish(positions.splice(at, 1));
-  const [tile] = first.tiles;
-  if (tile !== undefined && !first.stale && first.storeFailure === undefined) {
-    user.tell({ tile, written: first.written[0] });
-    // The message leaves before the others take the processor.
-    await turn();
+  const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
+  const painted = await tilesOf(drawing, cuts, parts, frame);
+  signal.throwIfAborted();
+  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
+  parts.storing(true);
+  try {
+    return { ...(await keepTiles(order, tiles, layer, store, parts.isCurrent)), upstreamMs };
+  } finally {
+    parts.storing(false);
   }
-  const others = await finish(positions);
-  return {
-    written: [...first.written, ...others.written],
-    tiles: [...first.tiles, ...others.tiles],
-    stale: first.stale || others.stale,
-    storeFailure: first.storeFailure ?? others.storeFailure,
-    storeFull: first.storeFull || others.storeFull,
-    upstreamMs,
-  };
 }
 
-type Kept = Omit<Painting, "upstreamMs">;
-
-interface Position {
-  readonly x: number;
-  readonly y: number;
-  readonly keep: boolean;
-}
-
-/** What makes tiles of a drawing, once that is proved whole. @throws SourceError */
-async function encoderOf(
+/** What of a drawing each tile is. */
+async function tilesOf(
   drawing: Drawing,
+  cuts: readonly Cut[],
   { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },
   frame: Frame,
-): Promise<(cuts: readonly Cut[]) => Promise<readonly Uint8Array[]>> {
+): Promise<readonly Uint8Array[]> {
   if (format.kind === "data") {
-    if (drawing.kind !== "data" || !isOneTile(subset, frame))
+    if (drawing.kind !== "data" || cuts.length > 1)
       throw new SourceError("wrong_type", `the upstream draws pictures, not ${format.mimeType}`);
-    return async (cuts) => cuts.map(() => drawing.bytes);
+    return cuts.map(() => drawing.bytes);
   }
   switch (drawing.kind) {
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return (cuts) => encodeTiles(drawing.raster, cuts, format, layer);
+      return encodeTiles(drawing.raster, cuts, format, layer);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
       return isPassThrough(layer, subset, frame, format, drawing.bytes)
-        ? async (cuts) => cuts.map(() => drawing.bytes)
-        : (cuts) => encodeTiles(raster, cuts, format, layer);
+        ? cuts.map(() => drawing.bytes)
+        : encodeTiles(raster, cuts, format, layer);
     }
   }
 }
@@ -202,7 +159,7 @@ async function keepTiles(
   layer: Layer,
   store: BlobStore,
   isCurrent: () => boolean,
-): Promise<Kept> {
+): Promise<Omit<Painting, "upstreamMs">> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
   const same = (at: TileAddress): "keep" | "renew" =>

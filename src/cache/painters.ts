@@ -1,7 +1,7 @@
 import type { Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { DrawOrder } from "./draw.ts";
-import type { Painting, WaitingUser } from "./paint.ts";
+import type { Painting } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
@@ -20,7 +20,7 @@ export type PaintResult =
 /** The painters, as the front sees them. */
 export interface Painters {
   /** For a user all tiles come back, for a job none. */
-  paint(order: DrawOrder, generation: number, user: WaitingUser | undefined, signal: AbortSignal): Promise<PaintResult>;
+  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
   /**
    * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
    * a store phase that began before, and all of those have been told.

@@ -26,7 +26,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   const turns = new Map<number, number>();
   let taskId = 0;
   const deal = (): void => {
-    for (let next = dealer.next(); next !== undefined; next = dealer.next()) {
+    for (let next = dealer.next(nowMs); next !== undefined; next = dealer.next(nowMs)) {
       dealer.took(next.job, next.task);
       next.task.running = Promise.resolve();
       running.push(next);
@@ -51,7 +51,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
       maxRunningTasks = n;
     },
     crowds: (id: number) => dealer.crowds(job(id)),
-    waitMs: () => dealer.waitMs(),
+    waitMs: () => dealer.waitMs(nowMs),
     runningOf: (layer: string) => running.filter((one) => one.job.request.layer === layer).length,
     add(id: number, threads: number, request: Partial<JobRequest>, terms: Partial<JobTerms> = {}): ActiveJob {
       const stored = {

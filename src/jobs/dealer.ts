@@ -35,11 +35,11 @@ export class Dealer {
     this.#firstTruncates = undefined;
   }
 
-  /** The job whose turn it is, with a task that waits, if there is a place for it. */
-  next(): { readonly job: ActiveJob; readonly task: Task } | undefined {
+  /** The job whose turn it is at a moment, with a task that waits, if there is a place for it. */
+  next(nowMs: number): { readonly job: ActiveJob; readonly task: Task } | undefined {
     if (this.#places >= this.#parts.options().maxRunningTasks) return undefined;
     for (const job of this.#turns.inOrder()) {
-      const task = this.#hasPlace(job.request.layer, 0) ? this.#waiting(job) : undefined;
+      const task = this.#hasPlace(job.request.layer, 0) ? this.#waiting(job, nowMs) : undefined;
       if (task !== undefined) return { job, task };
     }
     return undefined;
@@ -73,17 +73,21 @@ export class Dealer {
     const areAllTaken = this.#places >= maxRunningTasks;
     // With places left others wait for nothing but those of their layer.
     if (!areAllTaken && this.#hasPlace(layer, 0)) return false;
+    const nowMs = this.#parts.now();
     for (const other of this.#turns.inOrder()) {
       const isOfLayer = other.request.layer === layer;
       if (other === job || (!areAllTaken && !isOfLayer)) continue;
-      if (this.#hasPlace(other.request.layer, isOfLayer ? 1 : 0) && this.#waiting(other) !== undefined) return true;
+      if (this.#hasPlace(other.request.layer, isOfLayer ? 1 : 0) && this.#waiting(other, nowMs) !== undefined)
+        return true;
     }
     return false;
   }
 
-  /** Until the first job that its rate limit holds back may go on; undefined: there is none. */
-  waitMs(): number | undefined {
-    const nowMs = this.#parts.now();
+  /**
+   * Until the first job that its rate limit holds back at a moment may go on; undefined: there is none. To be asked of the
+   * moment of which `next` was: what comes due between two moments nobody would come back for.
+   */
+  waitMs(nowMs: number): number | undefined {
     let soonest: number | undefined;
     for (const job of this.#turns.inOrder()) {
       const { rateLimit } = job.terms;
@@ -95,10 +99,10 @@ export class Dealer {
   }
 
   /** Of a job that may work. One that stands for a job between two draws (`JobRunner`) comes first. */
-  #waiting(job: ActiveJob): Task | undefined {
+  #waiting(job: ActiveJob, nowMs: number): Task | undefined {
     if (job.outcome !== null || job.paused || !this.#isFirst(job)) return undefined;
     const waiting = job.tasks.filter((task) => task.running === undefined);
-    if (waiting.length === 0 || !job.mayWork(undefined, this.#parts.now())) return undefined;
+    if (waiting.length === 0 || !job.mayWork(undefined, nowMs)) return undefined;
     return waiting.find((task) => task.status === 1) ?? waiting[0];
   }
 

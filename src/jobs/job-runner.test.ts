@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
@@ -10,6 +10,7 @@ import { JobDesk } from "./job-desk.ts";
 import { emptyProgress } from "./job-progress.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { STANDARD_TERMS } from "./job-terms.ts";
 import { RunWindows } from "./run-windows.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
@@ -25,7 +26,7 @@ afterEach(() => {
 });
 
 /** A server's jobs; the next one reads what the one before has written, as after a kill. */
-function live(work: Work, maxRunningTasks = 4) {
+function live(work: Work, maxRunningTasks = 4, now = Date.now) {
   db.migrate([jobMigrations]);
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
@@ -47,10 +48,10 @@ function live(work: Work, maxRunningTasks = 4) {
     beforeAbort: async () => undefined,
     told: () => undefined,
     announce: () => undefined,
-    now: Date.now,
+    now,
     log,
   });
-  const windows = new RunWindows({ runner, schedule: () => undefined, persist, now: Date.now, log });
+  const windows = new RunWindows({ runner, schedule: () => undefined, persist, now, log });
   const desk = new JobDesk({
     jobs,
     runner,
@@ -59,7 +60,7 @@ function live(work: Work, maxRunningTasks = 4) {
     counter: nothingKept.counter,
     persist,
     forgotten: () => undefined,
-    now: Date.now,
+    now,
   });
   const submit = (request: JobRequest): number =>
     runner.submit({
@@ -191,4 +192,32 @@ test("a list of the jobs of a state has none of another state, also while jobs y
     await new Promise(setImmediate);
   }
   expect(steps).toBeGreaterThan(40);
+});
+
+test("a job with a rate limit goes on, however much time passes between two looks at the clock", async () => {
+  let nowMs = Date.UTC(2026, 0, 1);
+  let looks = 0;
+  const now = (): number => {
+    nowMs += 1 + ((looks++ * 13) % 30);
+    return nowMs;
+  };
+  const work: Work = {
+    async step(job, task) {
+      if (!job.mayWork(task, now())) return true;
+      const n = job.take();
+      if (n === undefined) return false;
+      if (job.mayDraw(task, now())) {
+        job.pacer.begin(1, job.terms.rateLimit, now());
+        job.finished.add(n);
+        await turns();
+      } else job.giveBack([n]);
+      return true;
+    },
+  };
+  const { runner, submit } = live(work, 2, now);
+  const terms = { ...STANDARD_TERMS, rateLimit: 10 };
+  // Between them the next draw may come due.
+  const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
+  const id = submit({ ...seed, ranges: [{ gridSet: "g", rects }], metatile: [1, 1], terms });
+  await vi.waitFor(() => expect(runner.job(id)?.state).toBe("done"), { timeout: 20_000 });
 });

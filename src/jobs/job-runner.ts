@@ -435,14 +435,15 @@ export class JobRunner {
   }
 
   #deal(): void {
-    for (let next = this.#nextTurn(); next !== undefined; next = this.#nextTurn()) {
+    const nowMs = this.#parts.now();
+    for (let next = this.#nextTurn(nowMs); next !== undefined; next = this.#nextTurn(nowMs)) {
       const { job, task } = next;
       this.#dealer.took(job, task);
       const abort = new AbortController();
       task.abort = abort;
       task.status = 1;
-      job.startedMs ??= this.#parts.now();
-      job.startClock(this.#parts.now());
+      job.startedMs ??= nowMs;
+      job.startClock(nowMs);
       job.dirty = true;
       task.running = this.#run(job, task, abort.signal).finally(() => {
         this.#dealer.gaveBack(job, task);
@@ -455,12 +456,12 @@ export class JobRunner {
       });
     }
     clearTimeout(this.#timer);
-    const waitMs = this.#closing ? undefined : this.#dealer.waitMs();
+    const waitMs = this.#closing ? undefined : this.#dealer.waitMs(nowMs);
     if (waitMs !== undefined) this.#timer = setTimeout(() => this.#deal(), Math.min(waitMs, LONGEST_TIMER_MS));
   }
 
-  #nextTurn(): ReturnType<Dealer["next"]> {
-    return this.#closing ? undefined : this.#dealer.next();
+  #nextTurn(nowMs: number): ReturnType<Dealer["next"]> {
+    return this.#closing ? undefined : this.#dealer.next(nowMs);
   }
 
   /** A job that its rate limit keeps from drawing is at work all the same: one task without a place stands for it. */
