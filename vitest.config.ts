@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // The gate says the same twice: its properties have one seed, and what fails once on a busy machine is tried again and shown.
@@ -11,7 +12,7 @@ export default defineConfig({
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
     retry: gate ? 1 : 0,
     // vitest leaves one core of two idle; most tests wait for servers that they have started.
-    maxWorkers: "100%",
+    maxWorkers: availableParallelism() + 1,
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,

@@ -75,10 +75,10 @@ export async function benchWorkers(): Promise<void> {
   }
   const upstream = await upstreamProcess("map");
   const path = `/xyz/${encodeURIComponent(LAYER)}/4/3/5.png`;
-  const servers: { readonly server: TestServer; readonly rates: number[] }[] = [];
+  const servers: { readonly server: TestServer; readonly rates: number[]; readonly micros: number[] }[] = [];
   for (const workers of [1, 2]) {
     const configuration = wmsConfiguration(upstream.url, [{ name: LAYER }], `server: { workers: ${workers} }`);
-    servers.push({ server: await startServer({ configuration }), rates: [] });
+    servers.push({ server: await startServer({ configuration }), rates: [], micros: [] });
   }
   const rate = ({ url }: TestServer, seconds: number): number => {
     const said = execFileSync(wrk, ["-t", "1", "-c", "32", "-d", `${seconds}s`, url + path], { encoding: "utf8" });
@@ -86,11 +86,21 @@ export async function benchWorkers(): Promise<void> {
   };
   for (const { server } of servers) rate(server, 2);
   for (let round = 0; round < ROUNDS; round++)
-    for (const { server, rates } of servers) rates.push(rate(server, WRK_SECONDS));
+    for (const { server, rates, micros } of servers) {
+      const before = cpuSeconds(server.pid);
+      const perSecond = rate(server, WRK_SECONDS);
+      rates.push(perSecond);
+      micros.push(((cpuSeconds(server.pid) - before) / (perSecond * WRK_SECONDS)) * 1e6);
+    }
   const [one, two] = servers.map(({ rates }) => rates);
   const ratios = (two ?? []).map((r, i) => r / (one?.[i] ?? Number.NaN));
   console.log(
     `workers: ${median(one ?? []).toFixed(0)} hits/s by one, ${median(two ?? []).toFixed(0)} by two, ratio ${median(ratios).toFixed(2)} (wrk shares the cores)`,
+  );
+  // With a client on cores of its own, as many as this would be the limit.
+  const [alone, shared] = servers.map(({ micros }) => median(micros));
+  console.log(
+    `  CPU a hit: ${alone?.toFixed(1)} µs by one, ${shared?.toFixed(1)} µs by two: two cores carry ${((2 * (alone ?? 0)) / (shared ?? 1)).toFixed(2)} times as many hits as one`,
   );
   for (const { server } of servers) await server.close();
   upstream.close();

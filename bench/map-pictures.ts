@@ -1,5 +1,5 @@
+import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { crc32 } from "../test/support/crc32.ts";
 import { png } from "../test/support/upstream.ts";
 
 /** Different pictures of one size: as many as keep a tile's bytes from being the same all over. */

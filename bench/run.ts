@@ -20,7 +20,8 @@ import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["start", benchStart],
   ["hits", benchHits],
-  ["truncate", benchTruncateBoth],
+  ["truncate", benchTruncate],
+  ["truncate-load", benchTruncateUnderLoad],
   ["world", benchWorld],
   ["memory", benchMemory],
   ["seed", benchSeed],
@@ -33,11 +34,6 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["seed-peers", benchSeedPeers],
   ["cold-tile", benchColdTile],
 ]);
-
-async function benchTruncateBoth(): Promise<void> {
-  await benchTruncate();
-  await benchTruncateUnderLoad();
-}
 
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
 console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "?"}, commit ${commit}`);

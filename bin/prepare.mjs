@@ -1,7 +1,7 @@
 // Does what is missing: installs when the lock file changed, builds when a source is newer than the build.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -43,12 +43,11 @@ if (stamp(installed) !== lock) {
 }
 
 const built = createHash("sha256")
-  .update([...sources(at("src")).sort(), stamp(at("tsconfig.json")), stamp(at("tsconfig.build.json"))].join("\n"))
+  .update([...sources(at("src")).sort(), lock, stamp(at("package.json")), stamp(at("bin", "build.mjs"))].join("\n"))
   .digest("hex");
 const builtStamp = at("dist", ".built");
 if (stamp(builtStamp) !== built) {
   console.error("nuthatch: building …");
-  mkdirSync(at("dist"), { recursive: true });
-  run(process.execPath, [at("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.build.json"]);
+  run(process.execPath, [at("bin", "build.mjs")]);
   writeFileSync(builtStamp, built);
 }

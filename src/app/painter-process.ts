@@ -5,6 +5,7 @@ import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
+import { withTrace } from "../lib/trace-context.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -119,9 +120,10 @@ function startPainter(): void {
       if (layer === undefined) return { kind: "cancelled" };
       const beganMs = performance.now();
       const source = await sourceOf(layer.source);
-      if (source.ask === undefined) throw new Error(`the source of ${name} knows pictures only`);
       try {
-        return { kind: "info", info: await source.ask(question, new AbortController().signal) };
+        const info = await withTrace(question.trace, () => source.ask?.(question, new AbortController().signal));
+        if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
+        return { kind: "info", info };
       } catch (error) {
         return failedDraw(error, beganMs);
       }

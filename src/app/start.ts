@@ -14,6 +14,7 @@ import { Channel } from "../lib/channel.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { namesCollector } from "./collector.ts";
 import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
 import { createLogger } from "./logger.ts";
 import { PainterPool } from "./painter-pool.ts";
@@ -49,6 +50,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const storeRoot = join(configuration.dataDir, "tiles");
   mkdirSync(storeRoot, { recursive: true });
   const instance = randomUUID();
+  const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
 
   let current = configuration;
   let catalogue: Catalogue = catalogueOf(configuration.layers);
@@ -64,7 +66,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     sweep: (signal) => draws.sweep(signal),
     expireBefore: (layer, beforeMs) => draws.expireBefore(layer, beforeMs),
     evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
-    jobEvent: (event) => serving.publish(event),
+    jobEvent: (event) => {
+      serving.publish(event);
+      telemetry?.told(event);
+    },
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
   const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
@@ -170,7 +175,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   const core: Core = {
     operations: keeper,
-    draws,
+    draws: telemetry?.traced(draws) ?? draws,
     compose: (composition) => painters.compose(composition),
     used(report) {
       lastUseMs = Date.now();
@@ -222,6 +227,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       await painters.close();
       await keeperWorker.terminate();
       await keeperEnded;
+      await telemetry?.close();
       log.info("closed");
     },
   };

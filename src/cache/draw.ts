@@ -1,4 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 
@@ -19,6 +20,8 @@ export interface DrawOrder {
   readonly renewed?: true;
   /** A picture that was asked for before will not do, ms since 1970. */
   readonly sinceMs?: number;
+  /** Of the user who missed it. */
+  readonly trace?: TraceContext;
 }
 
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */

@@ -8,7 +8,8 @@ import type { Cut, Raster } from "../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
-import { type Drawing, type FailureClass, type Source, SourceError } from "../source/source.ts";
+import { withTrace } from "../lib/trace-context.ts";
+import { type Drawing, type DrawRequest, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import type { TileAddress } from "../tile/tile-set.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
@@ -95,18 +96,16 @@ export async function paint(
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
-  const drawing = await source.draw(
-    {
-      gridSet: subset.gridSet,
-      extent: frame.extent,
-      width: frame.width,
-      height: frame.height,
-      ...(isOneTile(subset, frame) ? { tile: { x: rect.minX, y: rect.minY, z: rect.z } } : {}),
-      format,
-      parameters: { ...defaultValues(layer.parameterFilters), ...order.parameters },
-    },
-    signal,
-  );
+  const picture: DrawRequest = {
+    gridSet: subset.gridSet,
+    extent: frame.extent,
+    width: frame.width,
+    height: frame.height,
+    ...(isOneTile(subset, frame) ? { tile: { x: rect.minX, y: rect.minY, z: rect.z } } : {}),
+    format,
+    parameters: { ...defaultValues(layer.parameterFilters), ...order.parameters },
+  };
+  const drawing = await withTrace(order.trace, () => source.draw(picture, signal));
   const upstreamMs = performance.now() - beganMs;
   const positions: { x: number; y: number; keep: boolean }[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {

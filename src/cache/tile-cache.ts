@@ -1,6 +1,7 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
+import { currentTrace } from "../lib/trace-context.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 import { tileKey } from "./draws.ts";
@@ -169,7 +170,15 @@ export class TileCache implements TileReader {
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);
-    const drawn = await this.#draws.drawForUser({ tileSet, parameters: parameters.values, rect, wanted: null }, index);
+    const trace = currentTrace();
+    const order = {
+      tileSet,
+      parameters: parameters.values,
+      rect,
+      wanted: null,
+      ...(trace === undefined ? {} : { trace }),
+    };
+    const drawn = await this.#draws.drawForUser(order, index);
     if (drawn.kind === "painted") {
       const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {

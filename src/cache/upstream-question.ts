@@ -1,4 +1,5 @@
 import type { Layer } from "../layer/layer.ts";
+import { currentTrace } from "../lib/trace-context.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure } from "./tile-reader.ts";
@@ -18,6 +19,7 @@ export async function askUpstream(
   draws: Pick<UserDraws, "ask">,
   { layer, request }: UpstreamQuestion,
 ): Promise<UpstreamOutcome> {
-  const answer = await draws.ask(layer, request);
+  const trace = currentTrace();
+  const answer = await draws.ask(layer, trace === undefined ? request : { ...request, trace });
   return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
 }

@@ -58,7 +58,8 @@ function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerCli
   const at = new URL(text);
   // A pasted address may lead anywhere: the password goes to the server that it is for.
   const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
-  return { client: new ServerClient({ ...flags, url: at.origin }, trusted ? "from the environment" : "none"), at };
+  const credentials = trusted ? "found" : "none";
+  return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
 }
 
 /** `nuthatch explain URL`: where a tile is, or why it is not there; asks a running server, draws nothing. */

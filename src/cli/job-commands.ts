@@ -1,28 +1,51 @@
 import { type Command, Option } from "commander";
-import { type AnswerFlags, askingCommand, NONE, tell } from "./answer.ts";
-import { type FollowFlags, parseJobId, tellEndedJob, tellMadeJob } from "./follow-job.ts";
-import { showJob, showJobs, showProgress } from "./job-text.ts";
+import { type AnswerFlags, askingCommand, exactNumbers, NONE, tell } from "./answer.ts";
+import { addKeyFlag, askOnce, type KeyFlags } from "./ask-once.ts";
+import { type FollowFlags, parseJobId, tellEndedJob, tellEndedJobs, tellMadeJob } from "./follow-job.ts";
+import { showJob, showJobs } from "./job-text.ts";
+import { showProgress } from "./progress-text.ts";
 import { parseWhole } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
 import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
 
+/** As many as one request can make. */
+const MOST_JOBS = 1_000;
+const JOBS_BY_DEFAULT = 20;
+
+interface JobsFlags extends FollowFlags {
+  readonly layer?: string;
+  readonly state?: string;
+  readonly requestedWith?: number;
+  readonly limit?: number;
+}
+
 /** `nuthatch jobs`: jobs with their outcome. */
 export function jobsCommand(): Command {
   return askingCommand("jobs", "jobs of a running server with their outcome, newest first")
-    .option("--layer <name>", "of one layer")
+    .option("--layer <layer>", "of one layer")
     .addOption(new Option("--state <state>", "in one state").choices(["pending", "running", "done", "aborted"]))
-    .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
-    .action(async (flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
-      const query = new URLSearchParams({ limit: String(flags.limit) });
-      if (flags.layer !== undefined) query.set("layer", flags.layer);
-      if (flags.state !== undefined) query.set("state", flags.state);
-      tell(await new ServerClient(flags).ask("GET", "/api/v1/jobs", query), flags, showJobs);
+    .option("--requested-with <job>", "those that one request has made with this one", parseJobId)
+    .option("--limit <n>", "so many at most (20; of one request all)", parseWhole(1, MOST_JOBS))
+    .option("--wait", "until those have ended; the exit code is the outcome of the worst")
+    .action(async (flags: JobsFlags) => {
+      const { layer, state, requestedWith } = flags;
+      const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
+      const query = new URLSearchParams({ limit: String(limit) });
+      if (layer !== undefined) query.set("layer", layer);
+      if (state !== undefined) query.set("state", state);
+      if (requestedWith !== undefined) query.set("requestedWith", String(requestedWith));
+      const client = new ServerClient(flags);
+      const text = await client.ask("GET", "/api/v1/jobs", query);
+      if (flags.wait === true) await tellEndedJobs(JSON.parse(exactNumbers(text)), flags, client);
+      else tell(text, flags, showJobs);
     });
 }
 
 /** `nuthatch job ID`: one job in full; with flags on how it runs that is changed first. */
 export function jobCommand(): Command {
-  return addTermsFlags(askingCommand("job", "one job in full, or changes how it runs").argument("<id>", "", parseJobId))
+  return addTermsFlags(
+    askingCommand("job", "one job in full, or changes how it runs").argument("<job>", "", parseJobId),
+  )
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (id: number, flags: FollowFlags & TermsFlags) => {
       const client = new ServerClient(flags);
@@ -36,7 +59,7 @@ export function jobCommand(): Command {
 export function holdCommand(action: "pause" | "resume"): Command {
   const what = action === "pause" ? "stops a job until it is resumed, over restarts too" : "lets a paused job go on";
   return askingCommand(action, what)
-    .argument("<id>", "", parseJobId)
+    .argument("<job>", "", parseJobId)
     .action(async (id: number, flags: AnswerFlags) => {
       tell(await new ServerClient(flags).ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, showProgress);
     });
@@ -44,11 +67,13 @@ export function holdCommand(action: "pause" | "resume"): Command {
 
 /** `nuthatch retry ID`: a new job over what failed, or was not done. */
 export function retryCommand(): Command {
-  return askingCommand("retry", "a new job over the tiles that failed, or that an aborted job did not come to")
-    .argument("<id>", "", parseJobId)
+  return addKeyFlag(
+    askingCommand("retry", "a new job over the tiles that failed, or that an aborted job did not come to"),
+  )
+    .argument("<job>", "", parseJobId)
     .option("--wait", "until the new job has ended; the exit code is its outcome")
-    .action(async (id: number, flags: FollowFlags) => {
+    .action(async (id: number, flags: FollowFlags & KeyFlags) => {
       const client = new ServerClient(flags);
-      await tellMadeJob(await client.ask("POST", `/api/v1/jobs/${id}/retry`, NONE), flags, client);
+      await tellMadeJob(await askOnce(client, `/api/v1/jobs/${id}/retry`, flags), flags, client);
     });
 }

@@ -35,6 +35,7 @@ export interface JobAnswer {
   readonly abortedBy: string | null;
   readonly retryOf: number | null;
   readonly schedule: string | null;
+  readonly requestedWith: number | null;
   readonly priority: number;
   readonly rateLimit: number | null;
   readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
@@ -74,33 +75,14 @@ function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
 }
 /** A moment without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
-const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
+export const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
 /** A share of all, with one digit; "" when all is not known. */
-function doneText({ tiles }: JobAnswer): string {
-  const total = BigInt(tiles.total);
-  return total === 0n ? "" : `${(Number((workedOff(tiles) * 1000n) / total) / 10).toFixed(1)} %`;
-}
-const rateText = ({ tilesPerSecond }: JobAnswer): string =>
+export const shareText = (done: bigint, total: bigint): string =>
+  total === 0n ? "" : `${(Number((done * 1000n) / total) / 10).toFixed(1)} %`;
+export const rateText = (tilesPerSecond: number | null): string =>
   tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
-
-/** One line on how far a job is. */
-export function progressText(job: JobAnswer): string {
-  const { tiles, timeLeft, reason } = job;
-  const share = doneText(job);
-  const parts = [
-    `job ${job.id}: ${stateText(job)}`,
-    `${workedOff(tiles)}${BigInt(tiles.total) === 0n ? "" : ` of ${tiles.total}`} tiles${share === "" ? "" : ` (${share})`}`,
-    ...(BigInt(tiles.failed) === 0n ? [] : [`${tiles.failed} failed`]),
-    ...(job.tilesPerSecond === null ? [] : [`${rateText(job)} tiles/s`]),
-    ...(timeLeft === null ? [] : [`${durationText(timeLeft.seconds)} left`]),
-    ...(reason === null ? [] : [reason]),
-  ];
-  return parts.join(", ");
-}
-
-export const showProgress = (job: JobAnswer): string => `${progressText(job)}\n`;
 
 /** What a job is about, as it was accepted. */
 export const acceptedText = (job: JobAnswer): string =>
@@ -119,9 +101,9 @@ export const showJobs = ({ jobs }: JobsAnswer): string =>
           zoomText(job),
           stateText(job),
           String(job.type === "truncate" ? (job.tiles.deleted ?? 0) : job.tiles.total),
-          doneText(job),
+          shareText(workedOff(job.tiles), BigInt(job.tiles.total)),
           String(job.tiles.failed),
-          rateText(job),
+          rateText(job.tilesPerSecond),
           job.timeLeft === null ? "" : durationText(job.timeLeft.seconds),
           timeText(job.createdAt) ?? "",
         ]),
@@ -148,7 +130,8 @@ const KINDS = {
 const hoursText = ({ runWindow }: JobAnswer): string | undefined =>
   runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
 
-function originText({ retryOf, schedule }: JobAnswer): string {
+function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string {
+  if (requestedWith !== null && requestedWith !== id) return `, requested with job ${requestedWith}`;
   if (schedule !== null) return `, by the schedule ${schedule}`;
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
@@ -171,7 +154,7 @@ export function showJob(job: JobAnswer): string {
     ["reason", job.reason ?? undefined],
     ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
     ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
-    ["tiles/s", rateText(job) || undefined],
+    ["tiles/s", rateText(job.tilesPerSecond) || undefined],
     ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
     ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
     ["run window", hoursText(job)],

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { parseJobId } from "./follow-job.ts";
-import { showProgress } from "./job-text.ts";
+import { showProgress } from "./progress-text.ts";
 import { ServerClient } from "./server-client.ts";
 
 interface KillFlags extends AnswerFlags {
@@ -13,9 +13,9 @@ interface KillFlags extends AnswerFlags {
 /** `nuthatch kill ID | --all | --layer NAME`: exactly one of them, so that a variable that was empty never means all. */
 export function killCommand(): Command {
   return askingCommand("kill", "ends one job, those of a layer, or all; once it returns nothing more is drawn for them")
-    .argument("[id]", "of one job", parseJobId)
+    .argument("[job]", "of one job", parseJobId)
     .option("--all", "every job")
-    .option("--layer <name>", "every job of a layer")
+    .option("--layer <layer>", "every job of a layer")
     .action(async (id: number | undefined, flags: KillFlags) => {
       const { all, layer, json } = flags;
       if ([id, all, layer].filter((given) => given !== undefined).length !== 1 || layer === "")

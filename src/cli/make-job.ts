@@ -1,23 +1,30 @@
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { exactNumbers, NONE } from "./answer.ts";
+import { exactNumbers } from "./answer.ts";
+import { askOnce, type KeyFlags } from "./ask-once.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import type { ServerClient } from "./server-client.ts";
 import { ServerRefusal } from "./server-client.ts";
 
-export interface ConfirmFlags {
+export interface ConfirmFlags extends KeyFlags {
   readonly yes?: boolean;
 }
 
 export const addConfirmFlag = (command: Command): Command =>
   command.option("--yes", "however large it is: asks nothing");
 
-/** Asks the server for a job. One that has to be confirmed is confirmed by `--yes`, or by whoever sits at the terminal. */
-export async function makeJob(request: object, { yes }: ConfirmFlags, client: ServerClient): Promise<string> {
-  const ask = (document: object): Promise<string> => client.ask("POST", "/api/v1/jobs", NONE, document);
-  const confirmed = { ...request, confirm: true };
-  if (yes === true) return ask(confirmed);
-  const answer = await ask(request).catch((error: unknown) => {
+/** Asks the server for a job. */
+export const makeJob = (request: object, flags: ConfirmFlags, client: ServerClient): Promise<string> =>
+  askConfirmed((confirm) => askOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
+
+/** Asks for what may have to be confirmed: by `--yes`, or by whoever sits at the terminal. */
+export async function askConfirmed(
+  ask: (confirm: { readonly confirm?: true }) => Promise<string>,
+  { yes }: ConfirmFlags,
+): Promise<string> {
+  if (yes === true) return ask({ confirm: true });
+  const answer = await ask({}).catch((error: unknown) => {
     const tiles = error instanceof ServerRefusal ? tilesToConfirm(error.text) : undefined;
     if (tiles === undefined) throw error;
     return { tiles };
@@ -25,7 +32,7 @@ export async function makeJob(request: object, { yes }: ConfirmFlags, client: Se
   if (typeof answer === "string") return answer;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new CommandFailure(`this would be a job of ${answer.tiles} tiles: --yes makes it`, EXIT.failure);
-  if (await isMeant(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `)) return ask(confirmed);
+  if (await isMeant(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `)) return ask({ confirm: true });
   throw new CommandFailure("nothing was done", EXIT.failure);
 }
 
@@ -46,7 +53,11 @@ async function isMeant(question: string): Promise<boolean> {
   // Not to stdout: that is the answer alone.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+    // Ctrl-C and Ctrl-D close it, which newer Nodes tell the question as a failure and older ones not at all.
+    const closed = once(terminal, "close").then(() => undefined);
+    const answer = await Promise.race([terminal.question(question).catch(() => undefined), closed]);
+    if (answer === undefined) process.stderr.write("\n");
+    return /^y(es)?$/i.test(answer?.trim() ?? "");
   } finally {
     terminal.close();
   }

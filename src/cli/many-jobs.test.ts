@@ -49,6 +49,27 @@ test("flags that are given again, all of a kind, and patterns make several jobs;
   expect((await usage(server)).total.tiles).toBe(0);
 });
 
+test("--wait waits for all jobs of a request, wherever it is asked again; failed tiles of any end it with 3", async () => {
+  // Rivers fail, at zoom 0 alone.
+  upstream.behaviour = ({ width, height }, response) => {
+    if (width !== height) return "draw";
+    response.writeHead(400).end("no");
+    return "handled";
+  };
+  const range = ["--grid-set", "EPSG:900913", "--grid-set", "EPSG:4326", "--zoom", "0"];
+  const seeded = await run(["seed", "ws:rivers", "other", ...range, "--wait"]);
+  upstream.behaviour = () => "draw";
+  expect([seeded.code, seeded.stdout], seeded.stderr).toEqual([3, expect.stringMatching(/^4 jobs\.$/m)]);
+  expect(seeded.stdout.match(/ done with failures /g)).toHaveLength(2);
+  const id = /^ *(\d+) +seed /m.exec(seeded.stdout)?.[1] ?? "";
+  const again = await run(["jobs", "--requested-with", id, "--wait", "--json"]);
+  expect([again.code, JSON.parse(again.stdout).jobs.length]).toEqual([3, 4]);
+  expect((await run(["job", String(Number(id) + 3)])).stdout).toContain(`, requested with job ${id}\n`);
+  const listed = await run(["jobs", "--requested-with", String(Number(id) + 3)]);
+  expect(listed.stdout.match(/ seed /g)).toHaveLength(4);
+  await run(["truncate", "*", "--wait"]);
+});
+
 test("an estimate of several jobs tells their sum and each", async () => {
   const { stdout, code } = await run(["estimate", "other", "ws:r*", "--all-grid-sets", "--zoom", "0-1"]);
   expect(code).toBe(0);
@@ -60,9 +81,28 @@ test("what excludes one another is wrong usage; what the server refuses is said 
   expect((await run(["seed", "ws:roads", "--all-formats", "--format", "image/png"])).code).toBe(2);
   const unknown = await run(["seed", "sw:*"]);
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Unknown layer: sw:*")]);
-  const schedule = await run(["schedule", "add", "a", "ws:roads", "--cron", "@daily", "--all-formats"]);
-  expect([schedule.code, schedule.stderr]).toEqual([
-    1,
-    expect.stringContaining('job.formats: expected format, as one job is asked for, got "*"'),
+});
+
+test("a schedule takes the same flags, shows the layers, and its run waits for all of its jobs", async () => {
+  const times = ["--cron", "@yearly", "--time-zone", "Europe/Zurich"];
+  const all = ["--all-grid-sets", "--zoom", "0", "--priority", "high", "--yes"];
+  const added = await run(["schedule", "add", "a", "ws:*", "other", ...times, ...all]);
+  expect([added.code, added.stdout], added.stderr).toEqual([
+    0,
+    expect.stringMatching(/^schedule: +a, seed of ws:\*, other$/m),
   ]);
+  const ran = await run(["schedule", "run", "a", "--wait"]);
+  expect([ran.code, ran.stdout], ran.stderr).toEqual([0, expect.stringMatching(/^6 jobs\.$/m)]);
+  const shown = await run(["schedule", "list", "a", "--json"]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    job: { gridSets: "*", priority: 100, confirm: true },
+    lastRun: { result: "started", jobs: { length: 6 } },
+  });
+  expect((await run(["schedule", "list", "a"])).stdout).toMatch(/^\S+ \S+ +asked for +6 jobs, \d+ to \d+$/m);
+  const hours = ["--type", "reseed", "--run-window", "22:00-06:00", "--supersede", "--replace", "--json"];
+  const replaced = await run(["schedule", "add", "a", "ws:roads", ...times, ...hours]);
+  expect(JSON.parse(replaced.stdout)).toMatchObject({
+    job: { layer: "ws:roads", runWindow: { from: "22:00", to: "06:00", timeZone: "Europe/Zurich" }, supersede: true },
+  });
+  expect((await run(["truncate", "*", "--wait"])).code).toBe(0);
 });

@@ -206,7 +206,7 @@ export function quotaCommand(): Command {
     });
 
   const usage = askingCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
-    .option("--layer <name>", "of one layer")
+    .option("--layer <layer>", "of one layer")
     .option("--by-tile-set", "also by grid set, format, parameters and zoom")
     .action(async (flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
       const query = new URLSearchParams();
@@ -218,7 +218,7 @@ export function quotaCommand(): Command {
 
   const verification = askingCommand("verify", "compares the records with the store while the server runs")
     .option("--repair", "count differing cells again")
-    .option("--layer <name>", "of one layer")
+    .option("--layer <layer>", "of one layer")
     .action(async (flags: AnswerFlags & { layer?: string; repair?: boolean }) => {
       const query = new URLSearchParams();
       if (flags.layer !== undefined) query.set("layer", flags.layer);

@@ -43,10 +43,10 @@ interface ZoomFlag {
 
 export const addRangeFlags = (command: Command): Command =>
   command
-    .option("--grid-set <name>", "a grid set of the layer; may be given again", collect)
+    .option("--grid-set <grid-set>", "a grid set of the layer; may be given again", collect)
     .addOption(new Option("--all-grid-sets", "each grid set of the layer").conflicts("gridSet"))
     .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
-    .option("--format <type>", "a MIME type of the layer, such as image/png; may be given again", collect)
+    .option("--format <format>", "a MIME type of the layer, such as image/png; may be given again", collect)
     .addOption(new Option("--all-formats", "each format of the layer").conflicts("format"))
     .option("--bounds <minx,miny,maxx,maxy>", "in the grid set's units", parseBounds)
     .option("--bounds-crs <code>", "of the bounds instead, such as EPSG:4326")
@@ -54,7 +54,7 @@ export const addRangeFlags = (command: Command): Command =>
     .option("--area-crs <code>", "of the area, such as EPSG:4326; else what its format has")
     .option("--tiles <file>", "a file of tiles instead of zooms and bounds: z/x/y, y from the top", parseTiles)
     .option(
-      "--parameter <key=value>",
+      "--parameter <parameter=value>",
       "of a parameter filter; may be given again, with another value of the same key for both",
       parseParameter,
     )

@@ -1,12 +1,15 @@
 import { Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
-import { type FollowFlags, tellMadeJob } from "./follow-job.ts";
+import { type FollowFlags, tellMade } from "./follow-job.ts";
+import { addConfirmFlag, askConfirmed, type ConfirmFlags } from "./make-job.ts";
 import {
   addAgeFlags,
   addDrawingFlags,
   addRangeFlags,
   type ChoiceFlags,
   choiceFields,
+  LAYERS,
+  layerFields,
   MOST_THREADS,
   parseWhole,
   type RangeFlags,
@@ -19,11 +22,11 @@ import { addPaceFlags, parseWindowFlag, type TermsFlags, termsFields, type Windo
 const SCHEDULES = "/api/v1/schedules";
 const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
 
-interface AddFlags extends RangeFlags, ChoiceFlags, AnswerFlags, Pick<TermsFlags, "priority" | "rateLimit"> {
+interface AddFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, AnswerFlags, TermsFlags {
   readonly cron: string;
-  readonly timeZone?: string;
   readonly type: "seed" | "reseed" | "truncate";
   readonly threads?: number;
+  readonly supersede?: true;
   readonly missed?: "skip" | "run_once";
   readonly window?: WindowFlag;
   readonly replace?: boolean;
@@ -32,19 +35,22 @@ interface AddFlags extends RangeFlags, ChoiceFlags, AnswerFlags, Pick<TermsFlags
 /** `nuthatch schedule …`: jobs that a running server makes again and again. */
 export function scheduleCommand(): Command {
   const list = askingCommand("list", "schedules with their next and last run; of one all runs that are remembered")
-    .argument("[name]")
+    .argument("[schedule]")
     .action(async (name: string | undefined, flags: AnswerFlags) => {
       const client = new ServerClient(flags);
       if (name === undefined) tell(await client.ask("GET", SCHEDULES, NONE), flags, showSchedules);
       else tell(await client.ask("GET", pathOf(name), NONE), flags, showSchedule);
     });
 
-  const adding = askingCommand("add", "makes a job of a layer again and again").argument("<name>").argument("<layer>");
-  const add = addPaceFlags(addDrawingFlags(addAgeFlags(addRangeFlags(adding))))
-    .requiredOption("--cron <expression>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
-    .option("--time-zone <name>", "by whose clocks, such as Europe/Zurich (UTC)")
+  const adding = askingCommand("add", "makes jobs of layers again and again")
+    .argument("<name>")
+    .argument("<layer...>", LAYERS);
+  const add = addConfirmFlag(addPaceFlags(addDrawingFlags(addAgeFlags(addRangeFlags(adding)))))
+    .requiredOption("--cron <cron>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
+    .option("--time-zone <time-zone>", "by whose clocks, such as Europe/Zurich (UTC)")
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
     .option("--threads <n>", "tasks that work on a job at once", parseWhole(1, MOST_THREADS))
+    .option("--supersede", "older seeds and reseeds of the layer that lie within a job end")
     .addOption(
       new Option("--missed <rule>", "what becomes of times that pass while the server is down (run_once)").choices([
         "skip",
@@ -53,33 +59,33 @@ export function scheduleCommand(): Command {
     )
     .option("--window <start-end>", "when its jobs may work, such as 22:00-06:00", parseWindowFlag)
     .option("--replace", "a schedule of this name, if there is one")
-    .action(async (name: string, layer: string, flags: AddFlags) => {
-      const { cron, timeZone, type, threads, missed, window, replace } = flags;
-      const { priority, rateLimit } = termsFields(flags);
-      const how = { threadCount: threads, priority, rateLimit };
-      const job = { layer, type, ...rangeFields(flags), ...choiceFields(flags), ...how };
-      const schedule = { name, cron, timeZone, missed, window, job };
+    .action(async (name: string, layers: readonly string[], flags: AddFlags) => {
+      const { cron, timeZone, type, threads, supersede, missed, window, replace } = flags;
+      const how = { threadCount: threads, ...termsFields(flags), supersede };
+      const job = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      const schedule = { name, cron, timeZone, missed, window };
       const client = new ServerClient(flags);
-      const text =
-        replace === true
-          ? await client.ask("PUT", pathOf(name), NONE, schedule)
-          : await client.ask("POST", SCHEDULES, NONE, schedule);
+      const [method, path] = replace === true ? (["PUT", pathOf(name)] as const) : (["POST", SCHEDULES] as const);
+      const text = await askConfirmed(
+        (confirm) => client.ask(method, path, NONE, { ...schedule, job: { ...job, ...confirm } }),
+        flags,
+      );
       tell(text, flags, showSchedule);
     });
 
   const remove = askingCommand("remove", "makes no more jobs; those it has made stay")
-    .argument("<name>")
+    .argument("<schedule>")
     .action(async (name: string, flags: AnswerFlags) => {
       await new ServerClient(flags).ask("DELETE", pathOf(name), NONE);
       if (flags.json !== true) say(`${name} is removed.\n`);
     });
 
-  const run = askingCommand("run", "makes its job now")
-    .argument("<name>")
+  const run = askingCommand("run", "makes its jobs now")
+    .argument("<schedule>")
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (name: string, flags: FollowFlags) => {
       const client = new ServerClient(flags);
-      await tellMadeJob(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
+      await tellMade(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
     });
 
   return new Command("schedule")
@@ -94,7 +100,7 @@ export function scheduleCommand(): Command {
 
 const holdingCommand = (action: "pause" | "resume", description: string): Command =>
   askingCommand(action, description)
-    .argument("<name>")
+    .argument("<schedule>")
     .action(async (name: string, flags: AnswerFlags) => {
       const text = await new ServerClient(flags).ask("POST", pathOf(name, `/${action}`), NONE);
       tell<ScheduleAnswer>(text, flags, showSchedule);

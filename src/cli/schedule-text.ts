@@ -6,7 +6,7 @@ interface Run {
   readonly dueAt: string | null;
   readonly by: string | null;
   readonly result: "started" | "skipped" | "refused";
-  readonly job: number | null;
+  readonly jobs: readonly number[];
   readonly reason: string | null;
 }
 
@@ -17,7 +17,7 @@ export interface ScheduleAnswer {
   readonly timeZone: string;
   readonly missed: string;
   readonly window: { readonly start: string; readonly end: string } | null;
-  readonly job: { readonly layer: string; readonly type: string };
+  readonly job: { readonly layer?: string; readonly layers?: readonly string[]; readonly type: string };
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly nextRun: string | null;
@@ -25,11 +25,15 @@ export interface ScheduleAnswer {
   readonly runs?: readonly Run[];
 }
 
-const jobText = ({ job }: ScheduleAnswer): string => `${job.type} of ${job.layer}`;
+const jobText = ({ job: { type, layer, layers = [] } }: ScheduleAnswer): string =>
+  `${type} of ${layer ?? layers.join(", ")}`;
 const windowText = ({ window }: ScheduleAnswer): string => (window === null ? "" : `${window.start}-${window.end}`);
 const nextText = ({ nextRun }: ScheduleAnswer): string => timeText(nextRun) ?? "paused";
-const resultText = ({ result, job, reason }: Run): string =>
-  result === "started" ? `job ${job}` : `${result}: ${reason}`;
+const resultText = ({ result, jobs, reason }: Run): string =>
+  result === "started" ? jobsText(jobs) : `${result}: ${reason}`;
+/** Jobs of one run have numbers in a row. */
+const jobsText = (jobs: readonly number[]): string =>
+  jobs.length === 1 ? `job ${jobs[0]}` : `${jobs.length} jobs, ${jobs[0]} to ${jobs.at(-1)}`;
 
 export const showSchedules = ({ schedules }: { readonly schedules: readonly ScheduleAnswer[] }): string =>
   schedules.length === 0

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { askingCommand } from "./answer.ts";
+import { addKeyFlag } from "./ask-once.ts";
 import { type FollowFlags, tellMade } from "./follow-job.ts";
 import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
 import {
@@ -31,7 +32,7 @@ export function seedCommand(type: "seed" | "reseed"): Command {
   );
   if (type === "reseed")
     addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
-  return addConfirmFlag(addTermsFlags(addDrawingFlags(command)))
+  return addKeyFlag(addConfirmFlag(addTermsFlags(addDrawingFlags(command))))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (layers: readonly string[], flags: SeedFlags) => {

@@ -24,15 +24,15 @@ export interface TermsFlags {
   readonly timeZone?: string;
 }
 
+/** All but the time zone, which a schedule has for more than this. */
 export const addPaceFlags = (command: Command): Command =>
   command
-    .option("--priority <n>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
-    .option("--rate-limit <n>", "tiles per second that are drawn at most, or none", orNone(parseRate));
+    .option("--priority <priority>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
+    .option("--rate-limit <rate>", "tiles per second that are drawn at most, or none", orNone(parseRate))
+    .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag));
 
 export const addTermsFlags = (command: Command): Command =>
-  addPaceFlags(command)
-    .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag))
-    .option("--time-zone <name>", "of the run window, such as Europe/Zurich (UTC)");
+  addPaceFlags(command).option("--time-zone <time-zone>", "of the run window, such as Europe/Zurich (UTC)");
 
 /** The fields of a job's request, or of its change; absent flags are left out as the document is written. */
 export function termsFields({ priority, rateLimit, runWindow, timeZone }: TermsFlags) {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { askingCommand, NONE, tell } from "./answer.ts";
+import { addKeyFlag, askOnce, type KeyFlags } from "./ask-once.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { type FollowFlags, tellMade } from "./follow-job.ts";
 import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
@@ -8,15 +9,17 @@ import { showTruncated } from "./truncation-commands.ts";
 
 /** `nuthatch truncate LAYER`: the whole layer at once, or a range of it as a job. */
 export function truncateCommand(): Command {
-  return addRangeFlags(
-    askingCommand(
-      "truncate",
-      "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
-    ).argument("<layer...>", LAYERS),
+  return addKeyFlag(
+    addRangeFlags(
+      askingCommand(
+        "truncate",
+        "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
+      ).argument("<layer...>", LAYERS),
+    ),
   )
     .option("--soft", "removes nothing: the tiles of the whole layer are stale, and served until they are drawn anew")
     .option("--wait", "until the job has ended; the exit code is its outcome")
-    .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & { soft?: boolean }) => {
+    .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
       const client = new ServerClient(flags);
       const fields = layerFields(layers);
       if (isRangeGiven(flags) || !("layer" in fields)) {
@@ -25,8 +28,13 @@ export function truncateCommand(): Command {
         // Of several whole layers all that is kept.
         const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
         const request = { ...fields, type: "truncate", ...range };
-        return tellMade(await client.ask("POST", "/api/v1/jobs", NONE, request), flags, client);
+        return tellMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
       }
+      if (flags.idempotencyKey !== undefined)
+        throw new CommandFailure(
+          "--idempotency-key goes with a range, or with several layers: those are jobs",
+          EXIT.usage,
+        );
       // Answered when no reader can see the tiles any more.
       const request = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
       tell(await client.ask("POST", "/api/v1/truncations", NONE, request), flags, showTruncated);

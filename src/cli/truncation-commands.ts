@@ -60,7 +60,7 @@ const showTruncations = ({ truncations }: { readonly truncations: readonly Trunc
 /** `nuthatch truncations`: mass truncations, and which can be taken back. */
 export function truncationsCommand(): Command {
   return askingCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
-    .option("--layer <name>", "of one layer")
+    .option("--layer <layer>", "of one layer")
     .addOption(new Option("--state <state>", "in one state").choices(["kept", "undoing", "undone", "reclaimed"]))
     .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
     .action(async (flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
@@ -74,7 +74,7 @@ export function truncationsCommand(): Command {
 /** `nuthatch undo ID`: takes a mass truncation back. */
 export function undoCommand(): Command {
   return askingCommand("undo", "takes a mass truncation back: its tiles are there again, but for those stored since")
-    .argument("<id>", "of the truncation", parseJobId)
+    .argument("<truncation>", "its id", parseJobId)
     .action(async (id: number, flags: AnswerFlags) => {
       tell(await new ServerClient(flags).ask("POST", `/api/v1/truncations/${id}/undo`, NONE), flags, showUndone);
     });

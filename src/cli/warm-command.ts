@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import { STORAGE_UNITS } from "../quota/quota-validation.ts";
 import { type AnswerFlags, askingCommand, type Count, exactNumbers, NONE, say } from "./answer.ts";
+import { askOnce } from "./ask-once.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { type FollowFlags, tellMade } from "./follow-job.ts";
 import { logLines } from "./log-lines.ts";
@@ -145,7 +146,7 @@ async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient):
   for (const { requests: _, ...job } of jobs) {
     // Whoever gives a budget has said how large it may be.
     const request = { ...job, type: "seed", threadCount: flags.threads, confirm: true };
-    const text = await client.ask("POST", "/api/v1/jobs", NONE, request).catch((error: unknown) => {
+    const text = await askOnce(client, "/api/v1/jobs", {}, request).catch((error: unknown) => {
       if (!(error instanceof CommandFailure)) throw error;
       const message = `${made.length} of ${jobs.length} jobs were made, then ${error.message}`;
       throw new CommandFailure(message, error.exitCode);

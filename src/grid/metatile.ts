@@ -48,6 +48,30 @@ export function numberAt(walk: MetatileWalk, band: number, group: number): bigin
   return BigInt(band) * BigInt(walk.columns) * BigInt(BAND) + BigInt(group * height * BAND);
 }
 
+/** The number after the last metatile of a group. */
+export function groupEnd(walk: MetatileWalk, band: number, group: number): bigint {
+  const height = Math.min(BAND, walk.rows - band * BAND);
+  const width = Math.min(BAND, walk.columns - group * BAND);
+  return numberAt(walk, band, group) + BigInt(width * height);
+}
+
+/** The groups that have tiles in common with a part of the walk's rectangle: the numbers from `first` to before `end`. */
+export function* groupsIn(
+  walk: MetatileWalk,
+  part: TileRect,
+): Generator<{ readonly first: bigint; readonly end: bigint }> {
+  const { rect, factorX, factorY } = walk;
+  const groupOf = (tile: number, first: number, factor: number): number =>
+    Math.floor((Math.floor(tile / factor) - Math.floor(first / factor)) / BAND);
+  const inside = intersectRects(part, rect);
+  if (inside === undefined) return;
+  const lastBand = groupOf(inside.maxY, rect.minY, factorY);
+  const lastGroup = groupOf(inside.maxX, rect.minX, factorX);
+  for (let band = groupOf(inside.minY, rect.minY, factorY); band <= lastBand; band++)
+    for (let group = groupOf(inside.minX, rect.minX, factorX); group <= lastGroup; group++)
+      yield { first: numberAt(walk, band, group), end: groupEnd(walk, band, group) };
+}
+
 /** The lowest row of tiles of a row of metatiles; these are counted from 0. */
 export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
   (Math.floor(rect.minY / factorY) + row) * factorY;

@@ -11,6 +11,8 @@ export type ProjectionFailure =
 
 /** How often an edge is halved: a bend has been followed long before, what remains then is a tear. */
 const MOST_HALVINGS = 32;
+/** Corners that are looked at between two pauses. */
+const CORNERS_AT_ONCE = 128;
 /** Where an edge is compared with the straight line between its ends. */
 const PROBES = [0.25, 0.5, 0.75] as const;
 
@@ -19,13 +21,14 @@ const PROBES = [0.25, 0.5, 0.75] as const;
  * from the curve than the tolerance.
  * @param tolerance in units of the other CRS
  * @param most corners that it may have
+ * @yields now and then
  */
-export function reprojectRing(
+export function* reprojectRing(
   ring: readonly Position[],
   transform: Transform,
   tolerance: number,
   most: number,
-): Ring | ProjectionFailure {
+): Generator<undefined, Ring | ProjectionFailure> {
   const corners: number[] = [];
   let failure: ProjectionFailure | undefined;
 
@@ -50,8 +53,9 @@ export function reprojectRing(
   };
 
   let before = ring.at(-1);
-  for (const corner of ring) {
+  for (const [i, corner] of ring.entries()) {
     if (before === undefined || failure !== undefined) break;
+    if (i % CORNERS_AT_ONCE === 0) yield;
     const [from, to] = [transform(...before), transform(...corner)];
     if (!isFinitePosition(to)) failure = { kind: "no_place", near: corner };
     else if (isFinitePosition(from)) follow(before, corner, from, to, 0);

@@ -1,3 +1,4 @@
+import { atOnce } from "../lib/slices.ts";
 import type { TileRect } from "./grid-set.ts";
 
 /** Whole numbers from `first` to `last`, both included. */
@@ -40,13 +41,8 @@ function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): num
 }
 
 /** `countSelected` of a rectangle that is small. */
-export function countSelectedAtOnce(selection: TileSelection, rect: TileRect): bigint {
-  const counting = countSelected(selection, rect);
-  for (;;) {
-    const step = counting.next();
-    if (step.done === true) return step.value;
-  }
-}
+export const countSelectedAtOnce = (selection: TileSelection, rect: TileRect): bigint =>
+  atOnce(countSelected(selection, rect));
 
 export function isSelected(selection: TileSelection, z: number, x: number, y: number): boolean {
   const spans = selection.spans(z, y);

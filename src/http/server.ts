@@ -6,6 +6,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import { currentTrace, traceContextOf, withTrace } from "../lib/trace-context.ts";
 import { apiRoute } from "./api/api-route.ts";
 import type { JobEvents } from "./api/job-events.ts";
 import { type Authenticator, mayDo } from "./auth/credentials.ts";
@@ -32,6 +33,7 @@ import {
   type Target,
   underMount,
 } from "./request.ts";
+import { requestIdOf } from "./request-id.ts";
 import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
 import { SilentConnections } from "./silent-connections.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
@@ -60,6 +62,7 @@ export interface HttpServer {
 }
 
 const PATH_LIMIT = 8 * 1024;
+const ID_HEADER = "X-Request-Id";
 /** What a connection made just before the shutdown has to say its first request. */
 const LAST_WORD_MS = 500;
 /** Users' draws are shared and never cancelled: one signal for all. */
@@ -92,16 +95,22 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   });
   const silent = new SilentConnections(server);
   server.on("request", (request, response) => {
-    void serve(request, response).catch((error: unknown) => {
+    const trace = traceContextOf(request.headers);
+    void withTrace(trace, () => serve(request, response)).catch((error: unknown) => {
       if (error instanceof ClientGone) return;
+      const requestId = response.getHeader(ID_HEADER) ?? requestIdOf(request.headers, trace);
       log.error("a request failed by a fault", {
+        requestId,
         method: request.method,
         url: request.url?.slice(0, 500),
         error: String(error),
         stack: error instanceof Error ? error.stack : undefined,
       });
       if (response.headersSent) response.destroy();
-      else void send(response, textAnswer(500, "Internal error"), { head: request.method === "HEAD", draining: true });
+      else {
+        response.setHeader(ID_HEADER, requestId);
+        void send(response, textAnswer(500, "Internal error"), { head: request.method === "HEAD", draining: true });
+      }
     });
   });
   server.on("checkExpectation", (_, response) => {
@@ -150,7 +159,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (target.path.startsWith("/assets/")) return plain(assetAnswer(target.path, request.method ?? "GET"));
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    return manage(request, target, gone.signal).then((answer) =>
+    const requestId = requestIdOf(request.headers, currentTrace());
+    response.setHeader(ID_HEADER, requestId);
+    return manage(request, target, requestId, gone.signal).then((answer) =>
       send(response, answer, { head, draining: draining || !request.complete }),
     );
   }
@@ -165,7 +176,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     return state.ready ? textAnswer(200, "ok") : textAnswer(503, state.reason);
   }
 
-  async function manage(request: IncomingMessage, target: Target, signal: AbortSignal): Promise<Answer> {
+  async function manage(
+    request: IncomingMessage,
+    target: Target,
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const method = request.method ?? "GET";
     const isApi = /^\/api(\/|$)/.test(target.path);
     const refused = isApi ? refusalProblem : refusalText;
@@ -238,7 +254,18 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       signal,
       body: () => readBody(request),
     };
-    return handler.handle(exchange);
+    if (handler.need === "read") return handler.handle(exchange);
+    const beganMs = performance.now();
+    const answer = await handler.handle(exchange);
+    log.info("a request for a change was answered", {
+      requestId,
+      by: exchange.by,
+      method,
+      path: target.path.slice(0, 500),
+      status: answer.status,
+      ms: Math.round(performance.now() - beganMs),
+    });
+    return answer;
   }
 
   function findResource(segments: readonly string[], path: string): Resource | undefined {

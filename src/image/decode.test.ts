@@ -1,8 +1,8 @@
-import { deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { crc32 } from "./crc32.ts";
+
 import { decodePicture } from "./decode.ts";
 import { PictureError } from "./picture-error.ts";
 

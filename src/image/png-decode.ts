@@ -1,6 +1,6 @@
-import { constants, inflateSync } from "node:zlib";
+import { constants, crc32, inflateSync } from "node:zlib";
 import { codeOf } from "../lib/error-code.ts";
-import { crc32 } from "./crc32.ts";
+
 import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
 

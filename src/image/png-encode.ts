@@ -1,6 +1,6 @@
-import { deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import { DEFAULT_ENCODING, type PngCompression } from "../layer/layer.ts";
-import { crc32 } from "./crc32.ts";
+
 import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
 import type { Cut, Raster } from "./raster.ts";
 

@@ -63,6 +63,7 @@ export class ActiveJob {
   readonly createdBy: string | null;
   readonly retryOf: number | null;
   readonly schedule: string | null;
+  readonly requestedWith: number | null;
   readonly taskIds: readonly number[];
   /** It ran before a restart or a pause: what is unfinished may have been done in part. */
   resumed: boolean;
@@ -125,6 +126,7 @@ export class ActiveJob {
     this.createdBy = stored.createdBy;
     this.retryOf = stored.retryOf;
     this.schedule = stored.schedule;
+    this.requestedWith = stored.requestedWith;
     this.paused = stored.paused;
     this.hold = stored.hold;
     this.startedMs = stored.startedMs;
@@ -144,7 +146,7 @@ export class ActiveJob {
       }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
-    this.#numbers = numbersOf(walks, request.order ?? "by-zoom");
+    this.#numbers = numbersOf(walks, request.order, request.hot);
     this.finished = IntervalSet.from(progress.finished);
     this.counts = JobCounts.from(progress.zooms);
     this.#workedMs = progress.workedMs;

@@ -71,6 +71,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
         createdBy: null,
         retryOf: null,
         schedule: null,
+        requestedWith: null,
         hold: null,
         terms: { ...STANDARD_TERMS, ...terms },
       };

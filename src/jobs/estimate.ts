@@ -14,7 +14,7 @@ export interface EstimateView {
   /** Expired ones too. */
   readonly kept: bigint | null;
   readonly missing: bigint | null;
-  /** Of the tiles it would draw, at the mean size of those that are kept of the tile set. */
+  /** Of the tiles it would draw, at the mean size by level of those that are kept of the tile set. */
   readonly bytes: bigint | null;
   /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
   readonly fitsQuota: boolean | null;
@@ -47,6 +47,9 @@ export interface EstimateSources {
 /** A level that holds no more tiles than these is counted block by block: at most so many are read. */
 const FEW = 10_000n;
 
+/** So many tiles of a level tell what its tiles take; where there are fewer, and fewer than are to be drawn, those of the levels around it help. */
+const SAMPLE = 100n;
+
 /** An estimate, and by how many bytes the store would grow. */
 export interface Estimated {
   readonly view: EstimateView;
@@ -71,15 +74,16 @@ export function estimate(request: JobRequest, from: EstimateSources): Estimated 
     0n,
   );
   const missing = kept === null ? null : tiles - kept;
-  const added = missing ?? tiles;
-  const drawn = request.type === "seed" ? added : tiles;
+  const added = zooms.map((zoom) => ({ z: zoom.z, tiles: (missing === null ? null : zoom.missing) ?? zoom.tiles }));
+  const drawnOf = request.type === "seed" ? added : zooms;
+  const drawn = drawnOf.reduce((sum, zoom) => sum + zoom.tiles, 0n);
   const growth = bytesOf(added, request, from);
   const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
   const view = {
     tiles,
     kept,
     missing,
-    bytes: bytesOf(drawn, request, from),
+    bytes: bytesOf(drawnOf, request, from),
     fitsQuota: growth === null ? null : fitsQuota(new Map([[request.layer, growth]]), from),
     fitsDisk: growth === null ? null : fitsDisk(growth, from),
     tilesPerSecond: rate === null ? null : Math.round(rate * 100) / 100,
@@ -118,17 +122,39 @@ function keptIn(
   return coverage !== undefined && all === rectCount(coverage) && sum <= all ? sum : null;
 }
 
-function bytesOf(tiles: bigint, request: JobRequest, { ledger }: EstimateSources): bigint | null {
-  let keptTiles = 0n;
-  let keptBytes = 0n;
+interface Kept {
+  readonly z: number;
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+}
+
+function bytesOf(
+  zooms: readonly Pick<Kept, "z" | "tiles">[],
+  request: JobRequest,
+  { ledger }: EstimateSources,
+): bigint | null {
+  const kept: Kept[] = [];
   for (const { tileSet, sums } of ledger.tileSets()) {
     if (!request.ranges.some(({ gridSet }) => isOf(request, gridSet)(tileSet))) continue;
-    for (const sum of sums.values()) {
-      keptTiles += sum.tiles;
-      keptBytes += sum.bytes;
-    }
+    for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) kept.push({ z, tiles, bytes });
   }
-  return keptTiles === 0n ? null : (tiles * keptBytes) / keptTiles;
+  if (kept.length === 0) return null;
+  return zooms.reduce((sum, { z, tiles }) => {
+    const sample = sampleAt(z, tiles, kept);
+    return sum + (tiles * sample.bytes) / sample.tiles;
+  }, 0n);
+}
+
+/** The levels nearest to one, as many as it takes: what deep tiles take says little of high ones. */
+function sampleAt(z: number, wanted: bigint, kept: readonly Kept[]): Omit<Kept, "z"> {
+  const nearest = [...kept].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
+  const sample = { tiles: 0n, bytes: 0n };
+  for (const { tiles, bytes } of nearest) {
+    if (sample.tiles >= SAMPLE || (sample.tiles > 0n && sample.tiles >= wanted)) break;
+    sample.tiles += tiles;
+    sample.bytes += bytes;
+  }
+  return sample;
 }
 
 /** @param growths by layer */

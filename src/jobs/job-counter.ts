@@ -1,11 +1,11 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { TileRect } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Refusal } from "../lib/refusal.ts";
+import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { countRanges, countTiles, SLICE_MS } from "./count-tiles.ts";
+import { atOnce, Slices } from "../lib/slices.ts";
+import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
 
@@ -30,23 +30,7 @@ export class JobCounter {
     await this.#parts.recounted();
     if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));
     const counts = new JobCounts();
-    const counting = this.#countKept(request, counts);
-    let sinceMs = performance.now();
-    while (counting.next().done !== true) {
-      if (performance.now() - sinceMs < SLICE_MS) continue;
-      await turn();
-      sinceMs = performance.now();
-    }
-    return ok(counts);
-  }
-
-  /** In one go: of jobs without an area, such as those of schedules. */
-  countAtOnce(request: JobRequest): Result<JobCounts, Refusal> {
-    if (request.onlyExisting !== true) return ok(countRanges(request));
-    if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));
-    const counts = new JobCounts();
-    const counting = this.#countKept(request, counts);
-    while (counting.next().done !== true);
+    await new Slices().run(this.#countKept(request, counts));
     return ok(counts);
   }
 
@@ -58,14 +42,13 @@ export class JobCounter {
     selection: TileSelection | undefined,
   ): bigint {
     if (format === null || parametersId === null) return 0n;
-    const counting = this.#parts.ledger.countKept({ layer, gridSet, format, parametersId }, rect, selection);
-    for (;;) {
-      const step = counting.next();
-      if (step.done === true) return step.value;
-    }
+    return atOnce(this.#parts.ledger.countKept({ layer, gridSet, format, parametersId }, rect, selection));
   }
 
-  *#countKept({ ranges, layer, format, parametersId, selection }: JobRequest, counts: JobCounts): Generator<undefined> {
+  *#countKept(
+    { ranges, layer, format, parametersId, selection }: JobRequest,
+    counts: JobCounts,
+  ): Generator<undefined, void> {
     if (format === null || parametersId === null) return;
     const index = selection === undefined ? undefined : indexOf(selection);
     for (const { gridSet, rects } of ranges) {
@@ -78,7 +61,5 @@ export class JobCounter {
   }
 }
 
-const notCounted = (layer: string): Refusal => ({
-  code: "conflict",
-  message: `What is kept of ${layer} is still being counted: onlyExisting has to wait until its usage is complete.`,
-});
+const notCounted = (layer: string): Refusal =>
+  conflict(`What is kept of ${layer} is still being counted: onlyExisting has to wait until its usage is complete.`);

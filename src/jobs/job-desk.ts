@@ -1,14 +1,15 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
-import { badField, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { areaView } from "./area-view.ts";
+import { countPlanned, unconfirmed } from "./count-planned.ts";
+import { withHotSpots } from "./hot-spots.ts";
 import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "./job.ts";
 import type { JobCounter } from "./job-counter.ts";
-import type { JobCounts } from "./job-counts.ts";
 import { letGo } from "./job-hold.ts";
-import { emptyProgress } from "./job-progress.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "./job-store.ts";
 import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
@@ -22,24 +23,14 @@ export interface JobDeskParts {
   readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "keptIn">;
+  readonly ledger: Pick<Ledger, "usedCells">;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly forgotten: (id: number) => void;
   readonly now: () => number;
 }
 
-const hasEnded = ({ id, outcome, state }: JobView): Refusal => ({
-  code: "conflict",
-  message: `Job ${id} has ended: ${outcome ?? state}.`,
-});
-
-const unconfirmed = (tiles: bigint, most: number, jobs: number): Refusal => ({
-  code: "confirmation_needed",
-  message: `This would be ${jobs === 1 ? "a job" : `${jobs} jobs`} of ${tiles} tiles; of more than ${most} (jobs.confirmTiles) it has to be confirmed: send it again with "confirm": true.`,
-  tiles,
-});
-
-const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
+const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
 /** What operators ask of jobs. */
 export class JobDesk {
@@ -53,41 +44,25 @@ export class JobDesk {
     return this.submitAll({ requests: [request], empty: "refused" }, origin);
   }
 
-  async submitAll({ requests, empty }: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
-    const made: Omit<NewJob, "hold">[] = [];
-    // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
-    const counted = new Map<JobRequest["ranges"], JobCounts>();
-    let total = 0n;
-    for (const request of requests) {
-      const shared = request.onlyExisting === true ? undefined : counted.get(request.ranges);
-      const totals = shared === undefined ? await this.#parts.counter.count(request) : ok(shared);
-      if (!totals.ok) return totals;
-      counted.set(request.ranges, totals.value);
-      const tiles = totals.value.sum.total;
-      if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && tiles === 0n) {
-        if (empty === "left out") continue;
-        return refuse(noTile);
-      }
-      total += tiles;
-      // The key of the request is that of its first job.
-      made.push({
-        request,
-        progress: emptyProgress(totals.value),
-        origin: made.length === 0 ? origin : { by: origin.by },
-        retryOf: null,
-        schedule: null,
-      });
-    }
-    if (made.length === 0) return refuse(noTile);
+  async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
+    const counted = await countPlanned(planned, this.#parts.counter);
+    if (!counted.ok) return counted;
     // Jobs that the key has made are the answer, whatever they would need now.
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
-    if (origin.mostTiles !== undefined && total > BigInt(origin.mostTiles))
-      return refuse(unconfirmed(total, origin.mostTiles, made.length));
+    const refusal = unconfirmed(counted.value, origin.mostTiles, '"confirm": true');
+    if (refusal !== undefined) return refuse(refusal);
+    const jobs = await withHotSpots(counted.value.jobs, this.#parts.ledger);
+    const made = jobs.map((job, i) => ({
+      ...job,
+      // The key of the request is that of its first job.
+      origin: i === 0 ? origin : { by: origin.by },
+      retryOf: null,
+      schedule: null,
+    }));
     const submitted = this.#submit(made, origin);
     // Once the answer is sent they do no more.
-    if (submitted.ok && !submitted.value.known)
-      await Promise.all(submitted.value.jobIds.map((id) => this.#parts.runner.supersede(id)));
+    if (submitted.ok && !submitted.value.known) await this.#parts.runner.supersedeFor(submitted.value.jobIds);
     return submitted;
   }
 
@@ -174,12 +149,11 @@ export class JobDesk {
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
-    const selection = jobs.selection(id);
     // What was older than that job is not what is older than the new one.
     const { supersede: _, ...rest } = stored.request;
     const request = {
       ...rest,
-      ...(selection === undefined ? {} : { selection }),
+      ...jobs.besides(id),
       ...(stored.terms === STANDARD_TERMS ? {} : { terms: stored.terms }),
     };
     const layer = catalogue().layers.get(request.layer);
@@ -194,8 +168,7 @@ export class JobDesk {
       totals.value,
       (...at) => counter.keptIn(request, ...at),
     );
-    if (progress === undefined)
-      return refuse({ code: "conflict", message: `Job ${id} has left nothing to retry: every tile was done.` });
+    if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 
@@ -227,7 +200,5 @@ export class JobDesk {
   }
 }
 
-const hasNotEnded = (id: number, state: string): Refusal => ({
-  code: "conflict",
-  message: `Job ${id} has not ended: it is ${state}; cancel it first.`,
-});
+const hasNotEnded = (id: number, state: string): Refusal =>
+  conflict(`Job ${id} has not ended: it is ${state}; cancel it first.`);

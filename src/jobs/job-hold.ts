@@ -14,7 +14,7 @@ export function letGo(
   job.hold = hold;
   job.dirty = true;
   try {
-    persist(() => runner.saveDirty());
+    persist(() => runner.records.saveDirty());
   } catch (error) {
     Object.assign(job, before);
     throw error;

@@ -1,15 +1,9 @@
 import { CentreOut } from "../grid/centre-out.ts";
 import { DepthFirst } from "../grid/depth-first.ts";
 import { numberOf, positionAt } from "../grid/metatile.ts";
-import { type JobWalk, nextChosen } from "./job-walk.ts";
+import { HotFirst } from "./hot-first.ts";
+import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
 import type { JobOrder } from "./seed-request.ts";
-
-/** A metatile of one of a job's walks. */
-export interface WalkPlace {
-  readonly at: JobWalk;
-  /** Its number in the walk. */
-  readonly local: bigint;
-}
 
 /** How a job's metatiles are numbered: by arithmetic, so that what is finished is told in intervals whatever the order. */
 export interface JobNumbers {
@@ -24,7 +18,12 @@ export interface JobNumbers {
 /** In orders other than by zoom what is not wanted is passed over one by one: so many in one go. */
 const PASSED_AT_ONCE = 64n;
 
-export function numbersOf(walks: readonly JobWalk[], order: JobOrder): JobNumbers {
+/** `hot`: of the order of that name, `JobRequest.hot`. */
+export function numbersOf(
+  walks: readonly JobWalk[],
+  order: JobOrder = "by-zoom",
+  hot: BigUint64Array = new BigUint64Array(),
+): JobNumbers {
   const last = walks.at(-1);
   const count = last === undefined ? 0n : last.offset + last.walk.count;
   const byZoom = {
@@ -46,6 +45,8 @@ export function numbersOf(walks: readonly JobWalk[], order: JobOrder): JobNumber
       return withNext(count, centreOutOf(walks));
     case "depth-first":
       return withNext(count, depthFirstOf(walks));
+    case "hot":
+      return new HotFirst(walks, count, hot);
   }
 }
 
@@ -62,17 +63,6 @@ function withNext(count: bigint, places: Places): JobNumbers {
       return end;
     },
   };
-}
-
-/** The walk that a number by zoom is of. */
-function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
-  let found = walks[0];
-  for (const at of walks) {
-    if (at.offset > n) break;
-    found = at;
-  }
-  if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
-  return { at: found, local: n - found.offset };
 }
 
 function centreOutOf(walks: readonly JobWalk[]): Places {

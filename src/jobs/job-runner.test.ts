@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { FEW_PLACES } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
@@ -36,13 +37,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now) {
     truncation: work,
     catalogue: () => catalogue,
     keptMetatiles: nothingKept.keptMetatiles,
-    options: () => ({
-      maxRunningTasks,
-      maxThreadCount: 4,
-      outageLimitSeconds: 1,
-      historyDays: 1,
-      historyJobs: 100,
-    }),
+    options: () => ({ ...FEW_PLACES, maxRunningTasks }),
     persist,
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
@@ -51,26 +46,29 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now) {
     now,
     log,
   });
-  const windows = new RunWindows({ runner, schedule: () => undefined, persist, now, log });
+  const windows = new RunWindows({ runner, hours: () => undefined, persist, now, log });
   const desk = new JobDesk({
     jobs,
     runner,
     windows,
     catalogue: () => catalogue,
     counter: nothingKept.counter,
+    ledger: nothingKept.ledger,
     persist,
     forgotten: () => undefined,
     now,
   });
   const submit = (request: JobRequest): number =>
-    runner.submit({
-      request,
-      progress: emptyProgress(countRanges(request)),
-      origin: { by: null },
-      retryOf: null,
-      schedule: null,
-      hold: null,
-    }).jobId;
+    runner.submitAll([
+      {
+        request,
+        progress: emptyProgress(countRanges(request)),
+        origin: { by: null },
+        retryOf: null,
+        schedule: null,
+        hold: null,
+      },
+    ]).jobId;
   return { jobs, runner, desk, submit, persist };
 }
 
@@ -186,7 +184,7 @@ test("a list of the jobs of a state has none of another state, also while jobs y
   for (let n = 0; n < 3; n++) submit(seed);
   while (runner.list({ limit: 3, state: "done" }).length < 3) {
     for (const state of ["pending", "running", "done"] as const) {
-      if (runner.needsSave) persist(() => runner.saveDirty());
+      if (runner.records.needsSave) persist(() => runner.records.saveDirty());
       expect(runner.list({ limit: 3, state }).filter((job) => job.state !== state)).toEqual([]);
     }
     await new Promise(setImmediate);

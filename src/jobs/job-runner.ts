@@ -7,14 +7,14 @@ import { ActiveJob, type Task } from "./active-job.ts";
 import { Dealer } from "./dealer.ts";
 import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import type { JobStore, NewJob, StoredJob } from "./job-store.ts";
+import { JobRecords, type JobRecordsParts } from "./job-records.ts";
+import type { NewJob, StoredJob } from "./job-store.ts";
 import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
-import { viewOf } from "./job-view.ts";
+import { listed, viewOf } from "./job-view.ts";
 import type { KeptMetatilesOf } from "./job-walk.ts";
 import { seedRangesOf } from "./seed-ranges.ts";
 import { isSuperseded } from "./supersede.ts";
-import type { JobMoment } from "./webhook.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -22,8 +22,7 @@ export interface Work {
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
 
-export interface JobRunnerParts {
-  readonly jobs: JobStore;
+export interface JobRunnerParts extends JobRecordsParts {
   readonly seeding: Work;
   readonly truncation: Work;
   readonly catalogue: () => Catalogue;
@@ -31,15 +30,8 @@ export interface JobRunnerParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
-  /** What to put right should the transaction in hand be rolled back. */
-  readonly onRollback: (undo: () => void) => void;
   /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
   readonly beforeAbort: () => Promise<void>;
-  /** Something has happened to a job: called inside the transaction that writes it. */
-  readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Told what has been persisted of a job. */
-  readonly told: (job: JobView) => void;
-  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -53,15 +45,8 @@ export class JobSuspended extends Error {
   override readonly name = "JobSuspended";
 }
 
-const COUNTS_TOLD_MS = 1_000;
 /** Node's timers know no more than 31 bits. */
 const LONGEST_TIMER_MS = 3_600_000;
-
-/** A list of a thousand jobs does not tell each zoom of each. */
-function listed(view: JobView): JobView {
-  const { zooms, ...rest } = view;
-  return rest;
-}
 
 const endedView = (stored: StoredJob): JobView =>
   viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
@@ -71,6 +56,7 @@ const endedView = (stored: StoredJob): JobView =>
  * waits for one, and one whose rate limit is reached to whoever comes.
  */
 export class JobRunner {
+  readonly records: JobRecords;
   readonly #parts: JobRunnerParts;
   readonly #active = new Map<number, ActiveJob>();
   #ranges: readonly SeedRange[] | undefined;
@@ -80,15 +66,12 @@ export class JobRunner {
   #closing = false;
   /** Ends that have been asked for: their tasks have left the lists, and may be at work for a moment more. */
   readonly #ending = new Set<Promise<unknown>>();
-  /** Ends of tasks and jobs that are not on the disk yet. */
-  #unsaved: (() => void)[] = [];
   readonly #totals = new JobTotals();
-  /** Saved since they were told of last. */
-  readonly #untold = new Set<ActiveJob>();
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
     this.#dealer = new Dealer(parts);
+    this.records = new JobRecords(parts, () => this.#active.values());
   }
 
   /** Takes up what a restart interrupted. */
@@ -128,28 +111,24 @@ export class JobRunner {
     return job;
   }
 
-  /** `also`: written in the same transaction. */
-  submit(made: NewJob, also?: (jobId: number) => void): SubmittedJob {
-    return this.submitAll([made], also);
-  }
-
-  /** All of them or none, the key with the first. `also`: called with the first, in the same transaction. */
-  submitAll(made: readonly NewJob[], also?: (jobId: number) => void): SubmittedJob {
+  /** All of them or none, the key with the first. `also`: called in the same transaction. */
+  submitAll(made: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
     const { jobs, now, persist } = this.#parts;
     const accepted: StoredJob[] = [];
     const nowMs = now();
     persist(() => {
-      for (const job of made) accepted.push(this.#insert(job, nowMs));
-      const [first, ...others] = accepted.map(({ id }) => id);
+      for (const job of made) accepted.push(this.#insert(job, nowMs, made.length === 1 ? "alone" : accepted[0]?.id));
+      const ids = accepted.map(({ id }) => id);
+      const [first, ...others] = ids;
       if (first === undefined) return;
       jobs.addTogether(first, others);
-      also?.(first);
+      also?.(ids);
     });
     const [first] = accepted;
     if (first === undefined) throw new RangeError("there is no job to submit");
     for (const stored of accepted)
-      this.#untold.add(this.#add(stored, this.#parts.catalogue().layers.get(stored.request.layer), false));
-    this.tell();
+      this.records.made(this.#add(stored, this.#parts.catalogue().layers.get(stored.request.layer), false));
+    this.records.tell();
     // After the answer: the first look at the list shows every task as it was accepted.
     setImmediate(() => this.#deal());
     return {
@@ -160,8 +139,8 @@ export class JobRunner {
     };
   }
 
-  /** Inside a transaction. */
-  #insert(made: NewJob, nowMs: number): StoredJob {
+  /** Inside a transaction. `first`: of the jobs that are made together; undefined: this one. */
+  #insert(made: NewJob, nowMs: number, first: number | undefined | "alone"): StoredJob {
     const { jobs, announce } = this.#parts;
     const { request, progress, origin, retryOf, schedule, hold } = made;
     const { jobId, taskIds } = jobs.insert(made, nowMs);
@@ -178,6 +157,7 @@ export class JobRunner {
       createdBy: origin.by,
       retryOf,
       schedule,
+      requestedWith: first === "alone" ? null : (first ?? jobId),
       hold,
       terms: request.terms ?? STANDARD_TERMS,
     };
@@ -289,6 +269,11 @@ export class JobRunner {
     );
   }
 
+  /** What jobs that were made together make pointless. Once resolved that does no more. */
+  async supersedeFor(ids: readonly number[]): Promise<void> {
+    await Promise.all(ids.map((id) => this.supersede(id)));
+  }
+
   killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
@@ -313,7 +298,7 @@ export class JobRunner {
     const before = job.terms;
     job.setTerms(terms);
     try {
-      this.#parts.persist(() => this.saveDirty());
+      this.#parts.persist(() => this.records.saveDirty());
     } catch (error) {
       job.setTerms(before);
       throw error;
@@ -332,7 +317,7 @@ export class JobRunner {
     job.hold = hold;
     job.dirty = true;
     try {
-      this.#parts.persist(() => this.saveDirty());
+      this.#parts.persist(() => this.records.saveDirty());
     } catch (error) {
       Object.assign(job, before);
       throw error;
@@ -383,13 +368,13 @@ export class JobRunner {
     job.giveBack(task.claim);
     task.claim = [];
     job.dirty = true;
-    this.#unsaved.push(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+    this.records.left(task, state);
   }
 
   /** Writes ends and whatever else is dirty. When the disk refuses, a later tick writes it: the job has ended all the same. */
   #save(): void {
     try {
-      this.#parts.persist(() => this.saveDirty());
+      this.#parts.persist(() => this.records.saveDirty());
     } catch (error) {
       this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
     }
@@ -418,16 +403,10 @@ export class JobRunner {
     job.startedMs ??= now();
     job.endedMs = now();
     job.stopClock(job.endedMs);
-    job.dirty = false;
     job.paused = false;
     job.hold = null;
     this.#totals.end(job);
-    this.#untold.add(job);
-    const { outcome: end } = job;
-    this.#unsaved.push(() => {
-      this.#saveJob(job);
-      this.#parts.announce(end, job.request.layer, () => job.view(now()));
-    });
+    this.records.ended(job, job.outcome);
     this.#active.delete(job.id);
     this.#ranges = undefined;
     this.#dealer.leave(job);
@@ -518,73 +497,8 @@ export class JobRunner {
     }
   }
 
-  #saveJob(job: ActiveJob): void {
-    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.now()) });
-  }
-
-  /** Saves what changed; inside the caller's transaction. */
-  saveDirty(): void {
-    const unsaved = this.#unsaved;
-    this.#unsaved = [];
-    this.#parts.onRollback(() => {
-      this.#unsaved = [...unsaved, ...this.#unsaved];
-    });
-    for (const save of unsaved) save();
-    for (const job of this.#active.values()) {
-      if (!job.dirty) continue;
-      job.sampleRate(this.#parts.now());
-      job.dirty = false;
-      this.#untold.add(job);
-      this.#parts.onRollback(() => {
-        job.dirty = true;
-      });
-      this.#saveJob(job);
-      this.#announceMoment(job);
-      for (const task of job.tasks) this.#saveLive(task);
-    }
-  }
-
-  /** There may be many tasks, few of which get on at a time. */
-  #saveLive(task: Task): void {
-    const { saved, processed } = task;
-    if (saved === processed) return;
-    task.saved = processed;
-    this.#parts.onRollback(() => {
-      task.saved = saved;
-    });
-    this.#parts.jobs.saveTask(task.id, "live", processed);
-  }
-
-  #announceMoment(job: ActiveJob): void {
-    const { announced: before, moment } = job;
-    if (moment === before) return;
-    job.announced = moment;
-    this.#parts.onRollback(() => {
-      job.announced = before;
-    });
-    this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.now()));
-  }
-
-  /** After a commit: tells what has been saved, but of counts alone no more than once a second. */
-  tell(): void {
-    const nowMs = this.#parts.now();
-    for (const job of this.#untold) {
-      const standing = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
-      if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
-      job.told = { standing, ms: nowMs };
-      this.#untold.delete(job);
-      this.#parts.told(listed(job.view(nowMs)));
-    }
-  }
-
   metrics(): JobMetrics {
     return this.#totals.metrics(this.#active.values());
-  }
-
-  get needsSave(): boolean {
-    if (this.#unsaved.length > 0) return true;
-    for (const job of this.#active.values()) if (job.dirty) return true;
-    return false;
   }
 
   /** Stops dealing and lets steps in flight finish; those still at work after the grace are cancelled. */
@@ -598,6 +512,6 @@ export class JobRunner {
     await Promise.all(running.map((task) => task.running));
     clearTimeout(timer);
     for (const job of this.#active.values()) job.dirty = true;
-    this.#parts.persist(() => this.saveDirty());
+    this.#parts.persist(() => this.records.saveDirty());
   }
 }

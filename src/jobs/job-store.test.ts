@@ -66,3 +66,21 @@ test("lists ask an index, whatever they are filtered by", () => {
   }
   db.close();
 });
+
+test("jobs that were made together are listed by any of them, and still when the first is forgotten", () => {
+  const { db, store } = history(5);
+  store.addTogether(2, [3, 5]);
+  const together = (requestedWith: number) => store.list({ requestedWith, limit: 10 }).map(({ id }) => id);
+  expect([2, 3, 5].map(together)).toEqual([2, 3, 5].map(() => [5, 3, 2]));
+  expect([together(4), together(99)]).toEqual([[4], []]);
+  expect(store.list({ limit: 10 }).map((job) => job.requestedWith)).toEqual([2, null, 2, 2, null]);
+  expect(store.list({ requestedWith: 3, limit: 10, after: 5, layer: request.layer }).map(({ id }) => id)).toEqual([
+    3, 2,
+  ]);
+  store.delete(2);
+  expect([2, 3, 5].map(together)).toEqual([2, 3, 5].map(() => [5, 3]));
+  expect(store.find(3)?.requestedWith).toBe(2);
+  store.delete(3);
+  expect([3, 5].map(together)).toEqual([[], [5]]);
+  db.close();
+});

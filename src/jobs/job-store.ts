@@ -1,5 +1,6 @@
 import { deserialize, serialize } from "node:v8";
 import type { Selection } from "../grid/selection.ts";
+import { conditionsOf } from "../state/conditions.ts";
 import {
   bytes,
   type Database,
@@ -9,8 +10,18 @@ import {
   type Row,
   text,
   textOrNull,
+  wordOf,
 } from "../state/database.ts";
-import type { IdempotencyKey, JobFilter, JobOrigin, JobRequest, JobState, WindowHold } from "./job.ts";
+import {
+  type IdempotencyKey,
+  JOB_STATES,
+  type JobFilter,
+  type JobOrigin,
+  type JobRequest,
+  type JobState,
+  WINDOW_HOLDS,
+  type WindowHold,
+} from "./job.ts";
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
 import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
@@ -44,15 +55,19 @@ export const jobMigrations: Migrations = {
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
     // Null: the standard ones.
     "ALTER TABLE job ADD COLUMN terms TEXT;",
-    // A key lives as long as the first job of its request, which has it in job_key; these are the others.
+    // The jobs of a request but for its first, which has its key in job_key.
     `CREATE TABLE job_together (job INTEGER PRIMARY KEY, first INTEGER NOT NULL);
      CREATE INDEX job_together_first ON job_together (first);`,
+    // As an area beside the request: 8 bytes for each group of metatiles that was used.
+    "CREATE TABLE job_hot (job INTEGER PRIMARY KEY, numbers BLOB NOT NULL);",
   ],
 };
 
+const TASK_STATES = ["live", "done", "aborted"] as const;
+
 export interface StoredTask {
   readonly id: number;
-  readonly state: "live" | "done" | "aborted";
+  readonly state: (typeof TASK_STATES)[number];
   readonly processed: bigint;
 }
 
@@ -70,6 +85,8 @@ export interface StoredJob {
   readonly retryOf: number | null;
   /** The name of the schedule that made it; null: an operator did. */
   readonly schedule: string | null;
+  /** The first job of its request, of that job its own id; null: the request made one. */
+  readonly requestedWith: number | null;
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }
@@ -115,7 +132,7 @@ export class JobStore {
     nowMs: number,
   ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
-    const { selection, terms, ...request } = whole;
+    const { selection, hot, terms, ...request } = whole;
     const job = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
@@ -136,6 +153,10 @@ export class JobStore {
       );
     if (selection !== undefined)
       this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
+    if (hot !== undefined)
+      this.#db
+        .prepare("INSERT INTO job_hot VALUES (?, ?)")
+        .run(job.lastInsertRowid, new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength));
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
@@ -147,7 +168,9 @@ export class JobStore {
     return { jobId: job.lastInsertRowid, taskIds };
   }
 
-  save(job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "tasks">): void {
+  save(
+    job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "requestedWith" | "tasks">,
+  ): void {
     const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
     this.#db
       .prepare(
@@ -164,6 +187,8 @@ export class JobStore {
         terms === STANDARD_TERMS ? null : JSON.stringify(terms),
         id,
       );
+    // There is nothing to retry, for which alone it would be kept.
+    if (progress.outcome === "done") this.#db.prepare("DELETE FROM job_hot WHERE job = ?").run(id);
   }
 
   /** The jobs that an account's key has made, and of what it was the digest. */
@@ -174,8 +199,20 @@ export class JobStore {
     const row = this.#db.prepare("SELECT job, digest FROM job_key WHERE account = ? AND key = ?").get(by ?? "", key);
     if (row === undefined) return undefined;
     const jobId = int(row, "job");
-    const others = this.#db.prepare("SELECT job FROM job_together WHERE first = ? ORDER BY job").all(jobId);
-    return { jobId, others: others.map((other) => int(other, "job")), digest: text(row, "digest") };
+    return { jobId, others: this.#others(jobId), digest: text(row, "digest") };
+  }
+
+  /** What the request has made besides its first job, ascending. */
+  #others(first: number): number[] {
+    const rows = this.#db.prepare("SELECT job FROM job_together WHERE first = ? ORDER BY job").all(first);
+    return rows.map((row) => int(row, "job"));
+  }
+
+  /** Whatever the request that made a job has made. */
+  #requestedWith(id: number): number[] {
+    const row = this.#db.prepare("SELECT first FROM job_together WHERE job = ?").get(id);
+    const first = row === undefined ? id : int(row, "first");
+    return [first, ...this.#others(first)];
   }
 
   /** Jobs that one request has made with another one. */
@@ -220,12 +257,18 @@ export class JobStore {
   /** Jobs that have not ended, in the order they were accepted. */
   unfinished(): StoredJob[] {
     const rows = this.#db.prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id").all();
-    return this.#jobs(rows).map((job) => this.#withSelection(job));
+    return this.#jobs(rows).map((job) => ({ ...job, request: { ...job.request, ...this.besides(job.id) } }));
   }
 
-  #withSelection(job: StoredJob): StoredJob {
-    const selection = this.selection(job.id);
-    return selection === undefined ? job : { ...job, request: { ...job.request, selection } };
+  /** What of a job's request is kept beside it. */
+  besides(id: number): Pick<JobRequest, "selection" | "hot"> {
+    const selection = this.selection(id);
+    const row = this.#db.prepare("SELECT numbers FROM job_hot WHERE job = ?").get(id);
+    return {
+      ...(selection === undefined ? {} : { selection }),
+      // Copied, as its place in the database's memory is not a multiple of 8.
+      ...(row === undefined ? {} : { hot: new BigUint64Array(Uint8Array.from(bytes(row, "numbers")).buffer) }),
+    };
   }
 
   /** What a job is limited to; undefined: nothing. */
@@ -235,35 +278,26 @@ export class JobStore {
     return row === undefined ? undefined : deserialize(bytes(row, "selection"));
   }
 
-  /** Without its selection. */
+  /** Without what is kept beside its request. */
   find(id: number): StoredJob | undefined {
     return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
 
   /** Newest first. */
   list(filter: JobFilter): StoredJob[] {
-    const wheres = ["1 = 1"];
-    const values: (string | number)[] = [];
-    for (const [column, value] of [
-      ["layer", filter.layer],
-      ["state", filter.state],
-      ["type", filter.type],
-      ["schedule", filter.schedule],
-    ] as const) {
-      if (value === undefined) continue;
-      wheres.push(`${column} = ?`);
-      values.push(value);
-    }
-    if (filter.ids !== undefined) {
-      wheres.push("id IN (SELECT value FROM json_each(?))");
-      values.push(JSON.stringify(filter.ids));
-    }
-    if (filter.after !== undefined) {
-      wheres.push("id < ?");
-      values.push(filter.after);
-    }
+    const { requestedWith: asked } = filter;
+    const together = asked === undefined ? undefined : JSON.stringify(this.#requestedWith(asked));
+    const { where, values } = conditionsOf([
+      ["layer = ?", filter.layer],
+      ["state = ?", filter.state],
+      ["type = ?", filter.type],
+      ["schedule = ?", filter.schedule],
+      ["id IN (SELECT value FROM json_each(?))", filter.ids && JSON.stringify(filter.ids)],
+      ["id IN (SELECT value FROM json_each(?))", together],
+      ["id < ?", filter.after],
+    ]);
     const rows = this.#db
-      .prepare(`SELECT * FROM job WHERE ${wheres.join(" AND ")} ORDER BY id DESC LIMIT ?`)
+      .prepare(`SELECT * FROM job WHERE ${where} ORDER BY id DESC LIMIT ?`)
       .all(...values, filter.limit);
     return this.#jobs(rows);
   }
@@ -287,8 +321,9 @@ export class JobStore {
       ["failed_tile", "job"],
       ["job_key", "job"],
       ["job_selection", "job"],
+      ["job_hot", "job"],
+      // What it was made with stays together when it is the first: ids are never used again.
       ["job_together", "job"],
-      ["job_together", "first"],
       ["job", "id"],
     ] as const) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(id);
@@ -306,21 +341,37 @@ export class JobStore {
     for (const task of found) {
       tasks.get(int(task, "job"))?.push({
         id: int(task, "id"),
-        state: taskStateOf(text(task, "state")),
+        state: wordOf(task, "state", TASK_STATES),
         processed: BigInt(text(task, "processed")),
       });
     }
-    return rows.map((row) => storedJobOf(row, tasks.get(int(row, "id")) ?? []));
+    const firsts = this.#firsts([...tasks.keys()]);
+    return rows.map((row) => {
+      const id = int(row, "id");
+      return storedJobOf(row, tasks.get(id) ?? [], firsts.get(id) ?? null);
+    });
+  }
+
+  /** Of the jobs that were made together with others the first one. */
+  #firsts(ids: readonly number[]): ReadonlyMap<number, number> {
+    const asked = JSON.stringify(ids);
+    const rows = this.#db
+      .prepare(
+        `SELECT job, first FROM job_together WHERE job IN (SELECT value FROM json_each(?))
+         UNION SELECT first, first FROM job_together WHERE first IN (SELECT value FROM json_each(?))`,
+      )
+      .all(asked, asked);
+    return new Map(rows.map((row) => [int(row, "job"), int(row, "first")]));
   }
 }
 
-function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
+function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: number | null): StoredJob {
   // Both texts were written by this file.
   const request: JobRequest = JSON.parse(text(row, "request"));
   const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
   return {
     id: int(row, "id"),
-    state: stateOf(text(row, "state")),
+    state: wordOf(row, "state", JOB_STATES),
     request,
     progress,
     createdMs: int(row, "created_ms"),
@@ -330,7 +381,8 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[]): StoredJob {
     createdBy: textOrNull(row, "created_by"),
     retryOf: intOrNull(row, "retry_of"),
     schedule: textOrNull(row, "schedule"),
-    hold: row["hold"] === null ? null : holdOf(text(row, "hold")),
+    requestedWith,
+    hold: row["hold"] === null ? null : wordOf(row, "hold", WINDOW_HOLDS),
     // Written by this file.
     terms: row["terms"] === null ? STANDARD_TERMS : JSON.parse(text(row, "terms")),
     tasks,
@@ -363,18 +415,3 @@ const failedTileOf = (row: Row): FailedTile => ({
   class: text(row, "class"),
   message: text(row, "message"),
 });
-
-function stateOf(state: string): JobState {
-  if (state === "pending" || state === "running" || state === "done" || state === "aborted") return state;
-  throw new TypeError(`the database holds the job state ${state}`);
-}
-
-function holdOf(hold: string): WindowHold {
-  if (hold === "held" || hold === "released") return hold;
-  throw new TypeError(`the database holds ${hold} for what the window of a schedule does to a job`);
-}
-
-function taskStateOf(state: string): StoredTask["state"] {
-  if (state === "live" || state === "done" || state === "aborted") return state;
-  throw new TypeError(`the database holds the task state ${state}`);
-}

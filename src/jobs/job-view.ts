@@ -1,3 +1,4 @@
+import { isoTime } from "../lib/iso-time.ts";
 import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
@@ -15,6 +16,12 @@ function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobPr
       ? BigInt(deleted)
       : [stored, skipped, unchanged, failed].reduce((sum, count) => sum + BigInt(count), 0n);
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
+}
+
+/** A list of a thousand jobs does not tell each zoom of each. */
+export function listed(view: JobView): JobView {
+  const { zooms, ...rest } = view;
+  return rest;
 }
 
 /** A job as the doors show it, from what is persisted of it; of one that has not ended, with its pace now. */
@@ -49,6 +56,7 @@ export function viewOf(
     abortedBy: progress.abortedBy,
     retryOf: job.retryOf,
     schedule: job.schedule,
+    requestedWith: job.requestedWith,
     ...termsView(job.terms),
     limit: request.limit ?? null,
     order: request.order ?? "by-zoom",
@@ -93,5 +101,3 @@ const roundedPace = ({ tilesPerSecond, timeLeft }: Pace): Pace => ({
   tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
   timeLeft,
 });
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

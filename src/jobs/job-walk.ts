@@ -13,6 +13,24 @@ export interface JobWalk {
   readonly choices: readonly MetatileChoice[];
 }
 
+/** A metatile of one of a job's walks. */
+export interface WalkPlace {
+  readonly at: JobWalk;
+  /** Its number in the walk. */
+  readonly local: bigint;
+}
+
+/** The walk that a number by zoom is of. */
+export function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
+  let found = walks[0];
+  for (const at of walks) {
+    if (at.offset > n) break;
+    found = at;
+  }
+  if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
+  return { at: found, local: n - found.offset };
+}
+
 /** Which metatiles of a walk hold something that is kept. */
 export type KeptMetatilesOf = (tileSet: TileSet, walk: MetatileWalk) => MetatileChoice;
 

@@ -41,6 +41,11 @@ export interface JobRequest {
   readonly olderThanMs?: number;
   /** What is finished is told in numbers of this order. Absent: by zoom. */
   readonly order?: JobOrder;
+  /**
+   * Of the order `hot`: numbers by zoom of the first metatiles of groups that were used when the job was made, the most used
+   * first. Kept beside the request, as a selection; absent: none was.
+   */
+  readonly hot?: BigUint64Array;
   /** Kept beside the request, as they may be changed: absent where they are the standard ones, and once they are kept. */
   readonly terms?: JobTerms;
   /** Older seeds and reseeds that lie within it end. */
@@ -74,7 +79,8 @@ export interface SubmittedJob {
   readonly known: boolean;
 }
 
-export type JobState = "pending" | "running" | "done" | "aborted";
+export const JOB_STATES = ["pending", "running", "done", "aborted"] as const;
+export type JobState = (typeof JOB_STATES)[number];
 
 /** A row of the classic list (contract 2.2; status 0 pending, 1 running). */
 export interface TaskRow {
@@ -100,7 +106,8 @@ export type KillScope = "all" | "running" | "pending";
  * What its window, or that of its schedule, does to a job. `held`: it is paused until the window opens. `released`: an operator has
  * let it go on while the window is closed.
  */
-export type WindowHold = "held" | "released";
+export const WINDOW_HOLDS = ["held", "released"] as const;
+export type WindowHold = (typeof WINDOW_HOLDS)[number];
 
 export type JobOutcome = "done" | "done_with_failures" | "aborted";
 
@@ -161,6 +168,8 @@ export interface JobView {
   readonly retryOf: number | null;
   /** The name of the schedule that made it. */
   readonly schedule: string | null;
+  /** The first job of the request that made it with others, of that job its own id; null: it was made alone. */
+  readonly requestedWith: number | null;
   /** Its share of turns against other jobs', 1 to 100. */
   readonly priority: number;
   /** Tiles per second that are drawn for it at most; null: no limit. */
@@ -201,6 +210,8 @@ export interface JobFilter {
   readonly type?: JobType;
   /** Made by the schedule of this name. */
   readonly schedule?: string;
+  /** Made by the request that made this job, which is one of them. */
+  readonly requestedWith?: number;
   readonly ids?: readonly number[];
   readonly limit: number;
   /** Only jobs with a smaller id: the last one of the page before. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FEW_PLACES } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import type { DrawGate } from "../cache/draw.ts";
@@ -85,13 +86,7 @@ function live(
     store,
     gate,
     catalogue: () => catalogueOf([layerNamed("a", { metatile: [2, 2] })]),
-    jobOptions: () => ({
-      maxRunningTasks: 4,
-      maxThreadCount: 4,
-      outageLimitSeconds: 1,
-      historyDays: 1,
-      historyJobs: 100,
-    }),
+    jobOptions: () => FEW_PLACES,
     initialQuota: () => DEFAULT_QUOTA,
     eviction: () => ({
       highWaterPercent: 100,
@@ -179,7 +174,7 @@ test("a truncate that is killed in the middle of its deletes tells in the end of
   await killed;
   const second = live(store);
   expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 128n, deleted: 128n } });
-  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
+  expect((await second.keeper.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
 });
 
 test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
@@ -199,5 +194,5 @@ test("a truncate that is killed between the record of its drop and the renames t
   await killed;
   const second = live(store);
   expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
-  expect((await second.keeper.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
+  expect((await second.keeper.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
 });

@@ -2,25 +2,21 @@ import type { Admission } from "../cache/admission.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { Adoption, adoptionMigrations, Stretch } from "../ledger/adoption.ts";
+import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
-import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result } from "../lib/result.ts";
+import type { Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
 import { Enforcer, type Writer } from "../quota/enforcer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
-import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { type DropTargetSources, pyramidsOf } from "./drop-targets.ts";
 import { Drops, dropMigrations } from "./drops.ts";
-import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
-import { type EstimatesView, estimateMany } from "./estimate-many.ts";
+import { EstimateDesk } from "./estimate-desk.ts";
 import type {
   IdempotencyKey,
   JobEvent,
@@ -43,17 +39,17 @@ import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
 import { MassTruncationDesk } from "./mass-truncation-desk.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
-import type { Operations, ScheduleOperations, UsageView } from "./operations.ts";
+import type { EstimateOperations, Operations, ScheduleOperations, UsageOperations } from "./operations.ts";
 import type { PlannedJobs } from "./plan-many.ts";
 import { Reclaim } from "./reclaim.ts";
 import { RunWindows } from "./run-windows.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
+import { ScheduleRuns } from "./schedule-runs.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Seeding } from "./seeding.ts";
-import { tileFacts } from "./tile-facts.ts";
 import { Truncation } from "./truncation.ts";
-import { usageView } from "./usage-view.ts";
+import { UsageDesk } from "./usage-desk.ts";
 import { UserWrites } from "./user-writes.ts";
 import type { Webhook } from "./webhook.ts";
 import { WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
@@ -85,18 +81,18 @@ export interface KeeperParts {
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
 const TRIMMED_AT_ONCE = 500;
-/** An estimate takes the rate of so many of the last jobs of the layer. */
-const JOBS_TO_JUDGE = 20;
 
 /**
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
  * committed state.
  */
-export class Keeper implements Omit<Operations, keyof (ScheduleOperations & MassTruncationOperations)> {
+export class Keeper
+  implements
+    Omit<Operations, keyof (ScheduleOperations & MassTruncationOperations & UsageOperations & EstimateOperations)>
+{
   readonly #parts: KeeperParts;
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
-  readonly #counter: JobCounter;
   readonly #desk: JobDesk;
   /** The ledger's side of users' misses: called by the front beside the operations. */
   readonly userWrites: UserWrites;
@@ -105,15 +101,14 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
   readonly #reclaim: Reclaim;
   readonly #massTruncations: MassTruncationStore;
   readonly truncations: MassTruncationDesk;
-  readonly #sources: DropTargetSources;
+  readonly usage: UsageDesk;
+  readonly estimates: EstimateDesk;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
   readonly #adoption: Adoption;
   readonly #trend: UsageTrend;
   readonly #accesses: AccessLog;
   readonly #webhooks: Webhooks;
-  #simulating = false;
-  #verification: Verification | undefined;
   #commit: Promise<void> | undefined;
   readonly #flushTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
@@ -139,11 +134,12 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
     this.#ledger = new Ledger(db, store, parts.boot, now);
     const drops = new Drops(db, store, this.#ledger, gate);
     this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
+    const persist = (also?: () => void): void => this.#persist(also);
     const sweep = (): void => this.#reclaim.sweep();
-    this.#sources = { ledger: this.#ledger, store, catalogue };
+    const sources = { ledger: this.#ledger, store, catalogue };
     this.#massTruncations = new MassTruncationStore(db);
     this.truncations = new MassTruncationDesk({
-      ...this.#sources,
+      ...sources,
       db,
       truncations: this.#massTruncations,
       drops,
@@ -217,13 +213,13 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
         drops,
         catalogue,
         forget: (layer) => gate.forget(layer),
-        saveCounts: () => this.#runner.saveDirty(),
+        saveCounts: () => this.#runner.records.saveDirty(),
         sweep,
       }),
       catalogue,
       keptMetatiles: (tileSet, walk) => this.#ledger.keptMetatiles(tileSet, walk),
       options: jobOptions,
-      persist: (also) => this.#persist(also),
+      persist,
       onRollback: (undo) => db.onRollback(undo),
       beforeAbort: () => this.#enforcer.cleanUp(),
       announce: (moment, layer, view) => this.#webhooks.announce(moment, layer, view),
@@ -231,17 +227,34 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
       now,
       log,
     });
-    const counter = new JobCounter({
-      ledger: this.#ledger,
+    const counted = {
       recounted: () => this.#recounted(),
-      isCounted: (layer) => this.#isCounted(layer),
+      isCounted: (layer: string) => this.#isCounted(layer),
+    };
+    const counter = new JobCounter({ ledger: this.#ledger, ...counted });
+    this.estimates = new EstimateDesk({
+      ...sources,
+      ...counted,
+      quota: () => this.#quota.current,
+      counter,
+      jobs: (filter) => this.jobs(filter),
     });
-    this.#counter = counter;
+    this.usage = new UsageDesk({
+      ...sources,
+      ...counted,
+      quota: () => this.#quota.current,
+      adoption: this.#adoption,
+      trend: this.#trend,
+      accesses: this.#accesses,
+      counts: () => this.#enforcer.counts,
+      now,
+      closing: this.#closing.signal,
+    });
     const schedules = new ScheduleStore(db);
     const windows = new RunWindows({
       runner: this.#runner,
-      schedule: (name) => schedules.find(name),
-      persist: (also) => this.#persist(also),
+      hours: (name) => schedules.hours(name),
+      persist,
       now,
       log,
     });
@@ -251,24 +264,25 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
       windows,
       catalogue,
       counter,
-      persist: (also) => this.#persist(also),
+      ledger: this.#ledger,
+      persist,
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
       now,
     });
-    const persist = (also?: () => void): void => this.#persist(also);
-    const runner = this.#runner;
-    this.#scheduler = new Scheduler({
+    const runs = new ScheduleRuns({
       schedules,
-      runner,
+      runner: this.#runner,
       windows,
       catalogue,
       counter,
+      ledger: this.#ledger,
       options: jobOptions,
       persist,
       now,
       log,
     });
-    this.schedules = new ScheduleDesk({ schedules, scheduler: this.#scheduler, persist, now });
+    this.#scheduler = new Scheduler({ schedules, runs, windows, persist, now, log });
+    this.schedules = new ScheduleDesk({ schedules, runs, options: jobOptions, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
         this.#tick(jobs);
@@ -303,11 +317,11 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
   }
 
   #tick(jobs: JobStore): void {
-    if (this.#ledger.needsFlush || this.#runner.needsSave) {
+    if (this.#ledger.needsFlush || this.#runner.records.needsSave) {
       this.#ledger.recountSome(16);
-      this.#persist(() => this.#runner.saveDirty());
+      this.#persist(() => this.#runner.records.saveDirty());
     }
-    this.#runner.tell();
+    this.#runner.records.tell();
     this.#webhooks.tick();
     const nowMs = this.#parts.now();
     this.truncations.tick(nowMs);
@@ -337,7 +351,7 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
         also?.();
       });
       this.#failure = undefined;
-      this.#runner.tell();
+      this.#runner.records.tell();
     } catch (error) {
       this.#fault(error);
       throw error;
@@ -346,7 +360,7 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
 
   #persistAll(also: () => void): void {
     this.#persist(() => {
-      this.#runner.saveDirty();
+      this.#runner.records.saveDirty();
       also();
     });
   }
@@ -403,9 +417,9 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
 
   /** What is told is not taken back by a kill of the process (decisions 11). */
   #saveCounts(): void {
-    if (!this.#runner.needsSave) return;
+    if (!this.#runner.records.needsSave) return;
     try {
-      this.#persist(() => this.#runner.saveDirty());
+      this.#persist(() => this.#runner.records.saveDirty());
     } catch (error) {
       // A list without counts on the disk is better than none.
       this.#fault(error);
@@ -466,41 +480,6 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
     return this.#desk.view(id);
   }
 
-  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
-    await this.#recounted();
-    const estimated = await this.#estimated(request);
-    return estimated.ok ? ok(estimated.value.view) : estimated;
-  }
-
-  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
-    await this.#recounted();
-    const parts = [];
-    for (const request of requests) {
-      const estimated = await this.#estimated(request);
-      if (!estimated.ok) return estimated;
-      parts.push({ request, estimated: estimated.value });
-    }
-    return ok(estimateMany(parts, this.#estimateSources()));
-  }
-
-  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
-    const { layer } = request;
-    const totals = await this.#counter.count(request);
-    if (!totals.ok) return totals;
-    const estimated = estimate(request, {
-      ...this.#estimateSources(),
-      totals: totals.value,
-      layer: this.#parts.catalogue().layers.get(layer),
-      isCounted: this.#isCounted(layer),
-      jobs: await this.jobs({ layer, limit: JOBS_TO_JUDGE }),
-    });
-    return ok(estimated);
-  }
-
-  #estimateSources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
-    return { ledger: this.#ledger, quota: this.#quota.current, freeBytes: this.#parts.store.room().freeBytes };
-  }
-
   #isCounted(layer: string): boolean {
     if (this.#adoption.concerns(layer)) return false;
     return [...this.#ledger.tileSets()].every(({ tileSet, complete }) => complete || tileSet.layer !== layer);
@@ -517,69 +496,6 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
   /** What a crash left open is counted before anybody is told. */
   async #recounted(): Promise<void> {
     while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
-  }
-
-  async usage(options: Parameters<Operations["usage"]>[0]): Promise<UsageView> {
-    await this.#recounted();
-    return usageView(
-      {
-        ledger: this.#ledger,
-        store: this.#parts.store,
-        quota: this.#quota.current,
-        layers: [...this.#parts.catalogue().layers.keys()],
-        adoption: this.#adoption,
-        trend: this.#trend.view(this.#ledger.total.bytes, this.#parts.now()),
-        counts: this.#enforcer.counts,
-      },
-      options,
-    );
-  }
-
-  async verify(options: Parameters<Operations["verify"]>[0]): Promise<boolean> {
-    if (this.#verification?.view().state === "running") return false;
-    await this.#recounted();
-    const names = options.layer === undefined ? this.#layerNames() : [options.layer];
-    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#sources));
-    this.#verification = new Verification({
-      ledger: this.#ledger,
-      store: this.#parts.store,
-      pyramids,
-      repair: options.repair,
-      now: this.#parts.now,
-    });
-    return true;
-  }
-
-  /** Configured ones, and those that the ledger still holds something of. */
-  #layerNames(): string[] {
-    const kept = [...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
-    return [...new Set([...this.#parts.catalogue().layers.keys(), ...kept])];
-  }
-
-  async verification(): Promise<VerificationView | undefined> {
-    return this.#verification?.view();
-  }
-
-  async cancelVerification(): Promise<VerificationView | undefined> {
-    await this.#verification?.cancel();
-    return this.#verification?.view();
-  }
-
-  async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
-    if (this.#simulating) return undefined;
-    this.#simulating = true;
-    const stretch = new Stretch(this.#closing.signal);
-    try {
-      const facts = tileFacts(this.#parts.catalogue(), this.#ledger);
-      return await whatIf(
-        () => this.#accesses.batches(),
-        choices,
-        facts,
-        () => stretch.rest(),
-      );
-    } finally {
-      this.#simulating = false;
-    }
   }
 
   async quota(): Promise<QuotaConfiguration> {
@@ -618,13 +534,13 @@ export class Keeper implements Omit<Operations, keyof (ScheduleOperations & Mass
     await this.#scheduler.close();
     await this.#enforcer.close();
     await this.#adoption.close();
-    await this.#verification?.cancel();
+    await this.usage.cancelVerification();
     this.#reclaim.stop();
     this.#closing.abort();
     await this.#runner.close(graceMs);
     await this.#reclaim.ended();
     this.#persist(() => {
-      this.#runner.saveDirty();
+      this.#runner.records.saveDirty();
       this.#accesses.write(this.#parts.now());
     });
     await this.#webhooks.close();

@@ -1,5 +1,5 @@
 import type { DrawGate } from "../cache/draw.ts";
-import { type Refusal, unknownTruncation } from "../lib/refusal.ts";
+import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/blob-store.ts";
@@ -281,8 +281,6 @@ export class MassTruncationDesk implements MassTruncationOperations {
     return found;
   }
 }
-
-const conflict = (message: string): Refusal => ({ code: "conflict", message });
 
 const gone = ({ id, state, endedAt }: MassTruncationView): Refusal =>
   conflict(

@@ -1,3 +1,5 @@
+import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { conditionsOf } from "../state/conditions.ts";
 import {
   bigInt,
   type Database,
@@ -7,6 +9,7 @@ import {
   type Row,
   text,
   textOrNull,
+  wordOf,
 } from "../state/database.ts";
 import type { Aside } from "./drops.ts";
 import {
@@ -85,19 +88,13 @@ export class MassTruncationStore {
 
   /** Newest first. */
   list({ layer, state, limit, after }: MassTruncationFilter): MassTruncationView[] {
-    const wheres = ["1 = 1"];
-    const values: (string | number)[] = [];
-    for (const [condition, value] of [
+    const { where, values } = conditionsOf([
       ["layer = ?", layer],
       ["state = ?", state],
       ["id < ?", after],
-    ] as const) {
-      if (value === undefined) continue;
-      wheres.push(condition);
-      values.push(value);
-    }
+    ]);
     return this.#db
-      .prepare(`SELECT * FROM mass_truncation WHERE ${wheres.join(" AND ")} ORDER BY id DESC LIMIT ?`, {
+      .prepare(`SELECT * FROM mass_truncation WHERE ${where} ORDER BY id DESC LIMIT ?`, {
         bigints: true,
       })
       .all(...values, limit)
@@ -183,23 +180,10 @@ function viewOf(row: Row): MassTruncationView {
     state: wordOf(row, "state", TRUNCATION_STATES),
     createdAt: isoTime(int(row, "created_ms")),
     createdBy: textOrNull(row, "created_by"),
-    undoUntil: isoTimeOrNull(row, "undo_until_ms"),
-    endedAt: isoTimeOrNull(row, "ended_ms"),
+    undoUntil: isoTimeOrNull(intOrNull(row, "undo_until_ms")),
+    endedAt: isoTimeOrNull(intOrNull(row, "ended_ms")),
     endedBy: textOrNull(row, "ended_by"),
     tiles: row["tiles"] === null ? null : bigInt(row, "tiles"),
     bytes: row["bytes"] === null ? null : bigInt(row, "bytes"),
   };
-}
-
-function wordOf<T extends string>(row: Row, column: string, words: readonly T[]): T {
-  const found = words.find((word) => word === row[column]);
-  if (found === undefined) throw new TypeError(`column ${column} holds ${String(row[column])}`);
-  return found;
-}
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
-
-function isoTimeOrNull(row: Row, column: string): string | null {
-  const ms = intOrNull(row, column);
-  return ms === null ? null : isoTime(ms);
 }

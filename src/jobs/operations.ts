@@ -22,7 +22,7 @@ import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
 import type { PlannedJobs } from "./plan-many.ts";
-import type { SchedulePlan, ScheduleView } from "./schedule.ts";
+import type { SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
 import type { WebhookMetrics } from "./webhooks.ts";
 
 /** What is kept at one zoom of one tile set. */
@@ -94,25 +94,44 @@ export interface ScheduleOperations {
   schedule(name: string): Promise<ScheduleView | undefined>;
   /** Refused when the name is taken. */
   addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>>;
-  /** Makes a schedule, or gives one another plan. */
+  /** Makes a schedule, or gives one another plan. Refused, as `addSchedule`, when its jobs could not be made now. */
   putSchedule(
     name: string,
     plan: SchedulePlan,
     by: string | null,
-  ): Promise<{ readonly view: ScheduleView; readonly isNew: boolean }>;
+  ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>>;
   /** Its jobs stay. */
   removeSchedule(name: string): Promise<Result<null, Refusal>>;
   pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
   resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
-  /** Makes its job now; refused while the one before has not ended. */
-  runSchedule(name: string, by: string | null): Promise<Result<SubmittedJob, Refusal>>;
+  /** Makes its jobs now; refused while one of those before has not ended. */
+  runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>>;
+}
+
+export interface EstimateOperations {
+  /** What a seed or reseed would come to. */
+  estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
+  /** What several would come to together. */
+  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
+}
+
+export interface UsageOperations {
+  /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
+  usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
+  /** Begins to compare the ledger with the store; one at a time. False: one is running. */
+  verify(options: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean>;
+  /** The running comparison, or the last one. */
+  verification(): Promise<VerificationView | undefined>;
+  cancelVerification(): Promise<VerificationView | undefined>;
+  /** Replays sampled reads against other sizes and policies. Undefined: another one is at it. */
+  simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined>;
 }
 
 /**
  * What the management doors may ask of the keeper. Every answer is true at the moment it is given; every change is
  * persisted before its promise resolves.
  */
-export interface Operations extends ScheduleOperations, MassTruncationOperations {
+export interface Operations extends ScheduleOperations, MassTruncationOperations, EstimateOperations, UsageOperations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
@@ -139,23 +158,10 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   /** Newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
-  /** What a seed or reseed would come to. */
-  estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
-  /** What several would come to together. */
-  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */
   jobMetrics(): Promise<JobMetrics & { readonly webhooks: WebhookMetrics }>;
-  /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
-  usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
-  /** Begins to compare the ledger with the store; one at a time. False: one is running. */
-  verify(options: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean>;
-  /** The running comparison, or the last one. */
-  verification(): Promise<VerificationView | undefined>;
-  cancelVerification(): Promise<VerificationView | undefined>;
-  /** Replays sampled reads against other sizes and policies. Undefined: another one is at it. */
-  simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined>;
   quota(): Promise<QuotaConfiguration>;
   /** Merged, persisted, then answered whole. Layer names have been checked by the caller. */
   changeQuota(change: QuotaChange): Promise<QuotaConfiguration>;

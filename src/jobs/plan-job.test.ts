@@ -1,18 +1,10 @@
 import { expect, test } from "vitest";
+import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { gridSubset } from "../layer/layer.ts";
-import type { JobOptions } from "./job-options.ts";
 import { planExtentTruncate, planSeed } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
-
-const OPTIONS: JobOptions = {
-  maxRunningTasks: 32,
-  maxThreadCount: 128,
-  outageLimitSeconds: 3600,
-  historyDays: 30,
-  historyJobs: 1000,
-};
 
 function grid(id: string, srs: number, half: number, levels: number): GridSet {
   return {
@@ -43,7 +35,7 @@ const layer = layerNamed("ws:roads", {
 });
 
 const plan = (fields: Partial<SeedRequest>) =>
-  planSeed({ type: "seed", parameters: new Map(), ...fields }, layer, OPTIONS);
+  planSeed({ type: "seed", parameters: new Map(), ...fields }, layer, JOB_OPTIONS);
 const planned = (fields: Partial<SeedRequest>) => {
   const result = plan(fields);
   if (!result.ok) throw new Error(result.error.message);
@@ -118,7 +110,11 @@ test("threadCount is raised to one and capped", () => {
 });
 
 test("truncateExtent covers every format and every combination of parameters", () => {
-  const result = planExtentTruncate({ type: "truncateExtent", layer: "ws:roads", gridSetId: "local" }, layer, OPTIONS);
+  const result = planExtentTruncate(
+    { type: "truncateExtent", layer: "ws:roads", gridSetId: "local" },
+    layer,
+    JOB_OPTIONS,
+  );
   expect(result.ok && result.value).toMatchObject({
     type: "truncate",
     gridSet: "local",
@@ -126,13 +122,13 @@ test("truncateExtent covers every format and every combination of parameters", (
     parameters: null,
     parametersId: null,
   });
-  expect(planExtentTruncate({ type: "truncateExtent", layer: "ws:roads" }, layer, OPTIONS).ok).toBe(false);
+  expect(planExtentTruncate({ type: "truncateExtent", layer: "ws:roads" }, layer, JOB_OPTIONS).ok).toBe(false);
 });
 
 test("a job's metatiles are those of its format: what is no picture is drawn tile by tile", () => {
   const mixed = { ...layer, formats: ["image/png", "application/json;type=geojson"].map(formatNamed) };
   const metatileOf = (format: string) => {
-    const result = planSeed({ type: "seed", format, parameters: new Map() }, mixed, OPTIONS);
+    const result = planSeed({ type: "seed", format, parameters: new Map() }, mixed, JOB_OPTIONS);
     return result.ok ? result.value.metatile : undefined;
   };
   expect(metatileOf("image/png")).toEqual([4, 4]);

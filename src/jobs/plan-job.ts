@@ -15,6 +15,7 @@ import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subse
 import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { atOnce } from "../lib/slices.ts";
 import { momentOf } from "./asked-age.ts";
 import { type JobRequest, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
@@ -28,17 +29,29 @@ const RETRIES = 3;
 const RETRY_WAIT_MS = 100;
 const FAILURE_LIMIT = 1000;
 
-/**
- * A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pure.
- * @param gridSetField what the client calls the field: refusals name it
- * @param nowMs what an age counts back from
- */
-export function planSeed(
+/** How the client speaks of a request. */
+interface Asking {
+  /** What it calls the field: refusals name it. */
+  readonly gridSetField?: string;
+  /** What an age counts back from. */
+  readonly nowMs?: number;
+}
+
+/** `planSeedInSteps` in one go: without an area it takes no time. */
+export const planSeed = (
   asked: SeedRequest,
   layer: Layer,
   options: JobOptions,
-  { gridSetField = "gridSetId", nowMs = 0 }: { readonly gridSetField?: string; readonly nowMs?: number } = {},
-): Result<JobRequest, Refusal> {
+  asking: Asking = {},
+): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(asked, layer, options, asking));
+
+/** A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pauses now and then. Pure. */
+export function* planSeedInSteps(
+  asked: SeedRequest,
+  layer: Layer,
+  options: JobOptions,
+  { gridSetField = "gridSetId", nowMs = 0 }: Asking,
+): Generator<undefined, Result<JobRequest, Refusal>> {
   const subsets = chooseSubsets(asked, layer, gridSetField);
   if (!subsets.ok) return subsets;
   const request = withBounds(asked, subsets.value);
@@ -48,7 +61,7 @@ export function planSeed(
   if (!parameters.ok) return parameters;
   const whole = chooseRanges(request, subsets.value);
   if (!whole.ok) return whole;
-  const ranges = limitRanges(request, whole.value, subsets.value);
+  const ranges = yield* limitRanges(request, whole.value, subsets.value);
   if (!ranges.ok) return ranges;
   const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
   const total = byGridSet.reduce((sum, r) => r.rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
@@ -208,15 +221,17 @@ interface LimitedRanges extends Ranges {
 }
 
 /** What an area or a list of tiles leaves of the ranges: there is one grid set then. */
-function limitRanges(
+function* limitRanges(
   request: SeedRequest,
   ranges: Ranges,
   [subset]: readonly GridSubset[],
-): Result<LimitedRanges, Refusal> {
+): Generator<undefined, Result<LimitedRanges, Refusal>> {
   const { area, tiles, bounds = null } = request;
   if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
   const limited =
-    area === undefined ? planTiles(tiles ?? [], subset) : planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
+    area === undefined
+      ? planTiles(tiles ?? [], subset)
+      : yield* planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
   if (!limited.ok) return area?.bounds === undefined ? limited : refuse(asBounds(limited.error));
   const { rects, ...rest } = limited.value;
   const zooms = rects.map(({ z }) => z);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
@@ -6,13 +7,6 @@ import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { type ManyRequest, planMany } from "./plan-many.ts";
 import type { SeedRequest } from "./seed-request.ts";
 
-const OPTIONS = {
-  maxRunningTasks: 32,
-  maxThreadCount: 128,
-  outageLimitSeconds: 3600,
-  historyDays: 30,
-  historyJobs: 1000,
-};
 const geodetic = gridSetNamed("EPSG:4326");
 const mercator = gridSetNamed("EPSG:900913");
 const styles: ParameterFilter = { type: "string", key: "STYLES", default: "", values: ["day", "night"] };
@@ -39,7 +33,7 @@ const plan = (many: Partial<Omit<ManyRequest, "request">>, request: Partial<Seed
       request: { type: "seed", parameters: new Map(), ...request },
     },
     catalogue,
-    { options: OPTIONS, nowMs: 0 },
+    { options: JOB_OPTIONS, nowMs: 0 },
   );
 const jobs = async (...asked: Parameters<typeof plan>): Promise<readonly string[]> => {
   const planned = await plan(...asked);

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -6,10 +5,11 @@ import { findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues } from "../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { Slices } from "../lib/slices.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
 import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { planSeed, planTileSet } from "./plan-job.ts";
+import { planSeedInSteps, planTileSet } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
@@ -39,8 +39,6 @@ export interface PlannedJobs {
 const MOST_JOBS = 1000;
 /** Each job keeps its own copy of what it is limited to: 64 MiB in all, of 8 bytes each. */
 const MOST_NUMBERS = 2 ** 23;
-/** How long the planning works before others get their turn. */
-const SLICE_MS = 10;
 
 /** What the jobs of one layer are. Undefined: what a job without that field works on. */
 interface Choices {
@@ -70,7 +68,7 @@ export async function planMany(
   let count = 0;
   for (const layer of layers.value) {
     const sizes = sizesOf(many, layer);
-    if (!sizes.ok) return refuse(ofLayer(sizes.error, layer));
+    if (!sizes.ok) return refuse(ofLayer(sizes.error, layer, many));
     count += sizes.value;
     if (count > MOST_JOBS) continue;
     chosen.push(choicesOf(many, layer));
@@ -82,7 +80,7 @@ export async function planMany(
   const misplaced = placeInOneUnit(many.request, chosen);
   if (misplaced !== undefined) return refuse(misplaced);
   const empty = isOpen(many) ? "left out" : "refused";
-  const planned = await planAll(many.request, chosen, at, empty);
+  const planned = await planAll(many, chosen, at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
@@ -90,10 +88,13 @@ export async function planMany(
 const isOpen = ({ layers, layersAre, gridSets }: ManyRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
-const ofLayer = (refusal: Refusal, { name }: Layer): Refusal => ({
-  ...refusal,
-  details: [...(refusal.details ?? []), `The layer is ${name}.`],
-});
+/** Several combinations are meant, however many there are. */
+export const isMany = ({ layersAre, gridSets, formats, parameterSets }: ManyRequest): boolean =>
+  layersAre === "patterns" || [gridSets, formats, parameterSets].some((choice) => choice !== undefined);
+
+/** Of several jobs it has to be told which. */
+const ofLayer = (refusal: Refusal, { name }: Layer, many: ManyRequest): Refusal =>
+  isMany(many) ? { ...refusal, details: [...(refusal.details ?? []), `The layer is ${name}.`] } : refusal;
 
 function chosenLayers(
   { layers: asked, layersAre }: ManyRequest,
@@ -101,17 +102,22 @@ function chosenLayers(
 ): Result<readonly Layer[], Refusal> {
   const found = new Set<Layer>();
   for (const name of asked) {
-    const named = layers.get(name);
-    const matching =
-      named !== undefined
-        ? [named]
-        : layersAre === "names"
-          ? []
-          : [...layers.values()].filter((layer) => matchesWildcard(name, layer.name));
+    const matching = layersNamed(name, layersAre, layers);
     if (matching.length === 0) return refuse(unknownLayer(name));
     for (const layer of matching) found.add(layer);
   }
   return ok([...found]);
+}
+
+/** None: there is no such layer. */
+export function layersNamed(
+  name: string,
+  layersAre: ManyRequest["layersAre"],
+  layers: Catalogue["layers"],
+): readonly Layer[] {
+  const named = layers.get(name);
+  if (named !== undefined) return [named];
+  return layersAre === "names" ? [] : [...layers.values()].filter((layer) => matchesWildcard(name, layer.name));
 }
 
 const hasPlace = ({ bounds, area, tiles }: SeedRequest): boolean =>
@@ -199,20 +205,22 @@ function subsetOf(request: SeedRequest, layer: Layer, gridSetId: string | undefi
 }
 
 async function planAll(
-  request: SeedRequest,
+  many: ManyRequest,
   chosen: readonly Choices[],
   at: Moment,
   empty: PlannedJobs["empty"],
 ): Promise<Result<readonly JobRequest[], Refusal>> {
+  const { request } = many;
   const planned = new Map<string, JobRequest>();
   let nothing: Refusal | undefined;
   let numbers = 0;
-  let sinceMs = performance.now();
+  const slices = new Slices();
   for (const choices of chosen) {
     for (const gridSetId of choices.gridSets) {
-      const jobs = planLayer({ ...request, ...(gridSetId === undefined ? {} : { gridSetId }) }, choices, at);
+      const grid = gridSetId === undefined ? {} : { gridSetId };
+      const jobs = await slices.run(planLayer({ ...request, ...grid }, choices, at));
       if (!jobs.ok) {
-        nothing = ofLayer(jobs.error, choices.layer);
+        nothing = ofLayer(jobs.error, choices.layer, many);
         if (empty === "left out" && jobs.error.isNothingThere === true) continue;
         return refuse(nothing);
       }
@@ -226,20 +234,18 @@ async function planAll(
         const field = request.area === undefined ? "tiles" : "area";
         return refuse(badField(field, "fewer corners or tiles, or fewer jobs of one request", `${planned.size} jobs`));
       }
-      if (performance.now() - sinceMs < SLICE_MS) continue;
-      await turn();
-      sinceMs = performance.now();
+      if (slices.isOver) await slices.next();
     }
   }
   return nothing !== undefined && planned.size === 0 ? refuse(nothing) : ok([...planned.values()]);
 }
 
 /** The jobs of one layer in one grid set: which tiles is worked out once. */
-function planLayer(
+function* planLayer(
   request: SeedRequest,
   { layer, formats, parameterSets }: Choices,
   { options, nowMs }: Moment,
-): Result<readonly JobRequest[], Refusal> {
+): Generator<undefined, Result<readonly JobRequest[], Refusal>> {
   let base: JobRequest | undefined;
   const planned: JobRequest[] = [];
   for (const format of formats) {
@@ -249,7 +255,7 @@ function planLayer(
       const one = { ...common, ...(format === undefined ? {} : { format }), parameters };
       const job =
         base === undefined
-          ? planSeed(one, layer, options, { gridSetField: "gridSet", nowMs })
+          ? yield* planSeedInSteps(one, layer, options, { gridSetField: "gridSet", nowMs })
           : planTileSet(base, one, layer);
       if (!job.ok) return job;
       base ??= job.value;

@@ -26,7 +26,7 @@ export function planRetry(
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
   const walks = walksOf(request, metatileFactors);
-  const numbers = numbersOf(walks, request.order ?? "by-zoom");
+  const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = (gridSet: string, rect: TileRect): bigint => {
     if (request.onlyExisting === true) return keptIn(gridSet, rect, selection);

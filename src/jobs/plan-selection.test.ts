@@ -1,5 +1,6 @@
 import proj4 from "proj4";
 import { expect, test } from "vitest";
+import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { ATLAS } from "../grid/coordinate-systems.ts";
 import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
@@ -11,13 +12,6 @@ import type { JobRequest } from "./job.ts";
 import { planSeed } from "./plan-job.ts";
 import type { AskedArea, SeedRequest } from "./seed-request.ts";
 
-const OPTIONS = {
-  maxRunningTasks: 32,
-  maxThreadCount: 128,
-  outageLimitSeconds: 3600,
-  historyDays: 30,
-  historyJobs: 1000,
-};
 const geodetic = gridSetNamed("EPSG:4326");
 const mercator = gridSetNamed("EPSG:900913");
 const HALF = 5_000_000;
@@ -42,7 +36,7 @@ const box = (minX: number, minY: number, maxX: number, maxY: number): Point[] =>
 ];
 const area = (polygons: AskedArea["polygons"], srs: AskedArea["srs"] = 4326): AskedArea => ({ polygons, srs });
 const plan = (fields: Partial<SeedRequest>) =>
-  planSeed({ type: "seed", parameters: new Map(), gridSetId: "EPSG:4326", ...fields }, layer, OPTIONS);
+  planSeed({ type: "seed", parameters: new Map(), gridSetId: "EPSG:4326", ...fields }, layer, JOB_OPTIONS);
 function planned(fields: Partial<SeedRequest>): JobRequest {
   const result = plan(fields);
   if (!result.ok) throw new Error(result.error.message);
@@ -190,11 +184,11 @@ test("bounds in a CRS of their own are bounds where they stay a box, at the deep
     bounds,
   });
   const planOf = (gridSetId: string, bounds: Extent, more: Partial<SeedRequest> = {}) =>
-    planSeed({ type: "truncate", gridSetId, parameters: new Map(), area: asked(bounds), ...more }, layer, OPTIONS);
+    planSeed({ type: "truncate", gridSetId, parameters: new Map(), area: asked(bounds), ...more }, layer, JOB_OPTIONS);
   const plain = planSeed(
     { type: "truncate", gridSetId: "EPSG:4326", parameters: new Map(), bounds: place },
     layer,
-    OPTIONS,
+    JOB_OPTIONS,
   );
   expect(planOf("EPSG:4326", place)).toEqual(plain);
   const inMercator = planOf("EPSG:900913", place);

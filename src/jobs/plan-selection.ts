@@ -45,14 +45,14 @@ const FULL_TURN = 360;
 /** Degrees east and west that are understood: half a turn beyond the date line. */
 const MOST_EAST = 540;
 
-/** An area held against a grid subset. Pure. */
-export function planArea(
+/** An area held against a grid subset; pauses now and then. Pure. */
+export function* planArea(
   asked: AskedArea,
   subset: GridSubset,
   zoomStart: number,
   zoomStop: number,
-): Result<Limits, Refusal> {
-  const polygons = projectedPolygons(asked, subset, zoomStop);
+): Generator<undefined, Result<Limits, Refusal>> {
+  const polygons = yield* projectedPolygons(asked, subset, zoomStop);
   if (!polygons.ok) return polygons;
   const bounds = extentAround(polygons.value);
   const levels: AreaLevel[] = [];
@@ -100,7 +100,11 @@ function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
 }
 
 /** In the CRS of the grid set. What lies beyond the date line of a map that goes on there is where the map has it too. */
-function projectedPolygons(asked: AskedArea, subset: GridSubset, zoomStop: number): Result<Polygon[], Refusal> {
+function* projectedPolygons(
+  asked: AskedArea,
+  subset: GridSubset,
+  zoomStop: number,
+): Generator<undefined, Result<Polygon[], Refusal>> {
   const { gridSet } = subset;
   const from = asked.srs === "grid_set" ? gridSet.srs : asked.srs;
   const transform = transformBetween(from, gridSet.srs);
@@ -116,7 +120,7 @@ function projectedPolygons(asked: AskedArea, subset: GridSubset, zoomStop: numbe
     for (const turned of isGeographic(from) && isRolledOut(gridSet.srs) ? turnsOf(polygon) : [polygon]) {
       const rings: Float64Array[] = [];
       for (const ring of turned) {
-        const there = reprojectRing(ring, transform, tolerance, left);
+        const there = yield* reprojectRing(ring, transform, tolerance, left);
         if (there instanceof Float64Array) {
           rings.push(there);
           left -= there.length / 2;

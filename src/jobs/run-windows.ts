@@ -5,11 +5,12 @@ import type { JobRunner } from "./job-runner.ts";
 import type { NewJob } from "./job-store.ts";
 import { type JobHours, type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { isOpen, windowText } from "./run-window.ts";
-import type { Schedule } from "./schedule.ts";
+import type { SchedulePlan } from "./schedule.ts";
 
 export interface RunWindowsParts {
   readonly runner: JobRunner;
-  readonly schedule: (name: string) => Schedule | undefined;
+  /** Of a schedule; undefined: there is no such one. */
+  readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly now: () => number;
@@ -37,12 +38,9 @@ export class RunWindows {
   /** Why a job may not work at this moment; undefined: it may. */
   #closedReason({ schedule: name, terms }: Timed): string | undefined {
     const nowMs = this.#parts.now();
-    const schedule = name === null ? undefined : this.#parts.schedule(name);
-    if (schedule !== undefined && schedule.plan.window !== null) {
-      const { window, time } = schedule.plan;
-      const hours = { window, timeZone: time.timeZone };
-      if (!isOpen(window, hours.timeZone, nowMs)) return outside(`the window of the schedule ${schedule.name}`, hours);
-    }
+    const { window = null, time } = (name === null ? undefined : this.#parts.hours(name)) ?? {};
+    if (window !== null && time !== undefined && !isOpen(window, time.timeZone, nowMs))
+      return outside(`the window of the schedule ${name}`, { window, timeZone: time.timeZone });
     const { runWindow } = terms;
     if (runWindow === null || isOpen(runWindow.window, runWindow.timeZone, nowMs)) return undefined;
     return outside("its run window", runWindow);
@@ -61,9 +59,9 @@ export class RunWindows {
   }
 
   lookAt(job: ActiveJob): void {
-    const { runner, schedule, persist, log } = this.#parts;
+    const { runner, hours, persist, log } = this.#parts;
     // Of a schedule that has been removed nobody says when its job may go on: that is left to operators.
-    if (job.schedule !== null && job.terms.runWindow === null && schedule(job.schedule) === undefined) return;
+    if (job.schedule !== null && job.terms.runWindow === null && hours(job.schedule) === undefined) return;
     const reason = this.#closedReason(job);
     if (reason === undefined) {
       if (job.hold === "held") letGo(job, null, { runner, persist });

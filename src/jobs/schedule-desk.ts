@@ -1,15 +1,17 @@
-import { type Refusal, unknownSchedule } from "../lib/refusal.ts";
+import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { unconfirmed } from "./count-planned.ts";
 import { nextTime } from "./cron.ts";
-import type { SubmittedJob } from "./job.ts";
+import type { JobOptions } from "./job-options.ts";
 import type { ScheduleOperations } from "./operations.ts";
-import type { Schedule, SchedulePlan, ScheduleView } from "./schedule.ts";
+import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
+import type { ScheduleRuns } from "./schedule-runs.ts";
 import { RUNS_KEPT, type ScheduleStore } from "./schedule-store.ts";
-import type { Scheduler } from "./scheduler.ts";
 
 export interface ScheduleDeskParts {
   readonly schedules: ScheduleStore;
-  readonly scheduler: Scheduler;
+  readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
+  readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly now: () => number;
@@ -34,17 +36,36 @@ export class ScheduleDesk implements ScheduleOperations {
   }
 
   async addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>> {
-    if (this.#parts.schedules.find(name) !== undefined)
-      return refuse({ code: "conflict", message: `Schedule ${name} is there already; a PUT replaces it.` });
-    return ok((await this.putSchedule(name, plan, by)).view);
+    const refusal = await this.#refusalOf(plan);
+    if (refusal !== undefined) return refuse(refusal);
+    if (this.#parts.schedules.hours(name) !== undefined)
+      return refuse(conflict(`Schedule ${name} is there already; a PUT replaces it.`));
+    return ok(this.#put(name, plan, by).view);
   }
 
-  /** A schedule that is paused stays so, and what became of its runs is kept. */
   async putSchedule(
     name: string,
     plan: SchedulePlan,
     by: string | null,
-  ): Promise<{ readonly view: ScheduleView; readonly isNew: boolean }> {
+  ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>> {
+    const refusal = await this.#refusalOf(plan);
+    return refusal === undefined ? ok(this.#put(name, plan, by)) : refuse(refusal);
+  }
+
+  /** Why its jobs could not be made if its time came now. */
+  async #refusalOf({ job: { many, confirmed } }: SchedulePlan): Promise<Refusal | undefined> {
+    const { runs, options, now } = this.#parts;
+    const planned = await runs.plan(many, now());
+    if (!planned.ok) return planned.error;
+    const mostTiles = confirmed ? undefined : options().confirmTiles;
+    // How much is kept now matters only where it is asked for.
+    if (mostTiles === undefined && many.request.onlyExisting === true) return undefined;
+    const counted = await runs.count(planned.value);
+    return counted.ok ? unconfirmed(counted.value, mostTiles, '"confirm": true in its job') : counted.error;
+  }
+
+  /** A schedule that is paused stays so, and what became of its runs is kept. */
+  #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
     const { schedules, persist, now } = this.#parts;
     const before = schedules.find(name);
     const nowMs = now();
@@ -63,7 +84,7 @@ export class ScheduleDesk implements ScheduleOperations {
 
   async removeSchedule(name: string): Promise<Result<null, Refusal>> {
     const { schedules, persist } = this.#parts;
-    if (schedules.find(name) === undefined) return refuse(unknownSchedule(name));
+    if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
     persist(() => schedules.delete(name));
     return ok(null);
   }
@@ -77,10 +98,8 @@ export class ScheduleDesk implements ScheduleOperations {
     return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.now()) ?? null);
   }
 
-  async runSchedule(name: string, by: string | null): Promise<Result<SubmittedJob, Refusal>> {
-    const { schedules, scheduler } = this.#parts;
-    const schedule = schedules.find(name);
-    return schedule === undefined ? refuse(unknownSchedule(name)) : scheduler.runNow(schedule, by);
+  runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
+    return this.#parts.runs.now(name, by);
   }
 
   #setNext(name: string, nextOf: (schedule: Schedule) => number | null): Result<ScheduleView, Refusal> {

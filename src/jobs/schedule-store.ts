@@ -1,6 +1,6 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
-import type { Schedule, SchedulePlan, ScheduleRun } from "./schedule.ts";
-import type { SeedRequest } from "./seed-request.ts";
+import type { Schedule, ScheduledJob, SchedulePlan, ScheduleRun } from "./schedule.ts";
+import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
 export const scheduleMigrations: Migrations = {
   floor: "schedules",
@@ -11,11 +11,27 @@ export const scheduleMigrations: Migrations = {
      CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
        due_ms INTEGER, account TEXT, result TEXT NOT NULL, job INTEGER, reason TEXT);
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
+    // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run alone.
+    `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
+     ALTER TABLE schedule ADD COLUMN place TEXT;
+     UPDATE schedule SET
+       job = json_object(
+         'many', json_object('layers', json_array(json_extract(plan, '$.job.layer')), 'layersAre', 'names'),
+         'request', json(json_extract(plan, '$.job.request')),
+         'parameters', json(json_extract(plan, '$.job.parameters')),
+         'confirmed', json('false')),
+       plan = json_remove(plan, '$.job');
+     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
+     UPDATE schedule_run SET jobs = json_array(job) WHERE job IS NOT NULL;
+     ALTER TABLE schedule_run DROP COLUMN job;`,
   ],
 };
 
 /** So many runs of each schedule are remembered. */
 export const RUNS_KEPT = 50;
+
+/** What of a plan is not about its jobs. */
+type Timing = Omit<SchedulePlan, "job">;
 
 /** Schedules and their last runs in the database. Methods that write run inside the caller's transaction. */
 export class ScheduleStore {
@@ -27,27 +43,57 @@ export class ScheduleStore {
 
   find(name: string): Schedule | undefined {
     const row = this.#db.prepare("SELECT * FROM schedule WHERE name = ?").get(name);
-    return row === undefined ? undefined : scheduleOf(row);
+    return row === undefined
+      ? undefined
+      : scheduleOf(row, readScheduledJob(text(row, "job"), textOrNull(row, "place")));
   }
 
-  /** By name. */
+  /** When it runs, and its jobs may work; undefined: there is no such schedule. */
+  hours(name: string): Pick<Timing, "time" | "window"> | undefined {
+    const row = this.#db.prepare("SELECT plan FROM schedule WHERE name = ?").get(name);
+    return row === undefined ? undefined : timingOf(row);
+  }
+
+  /** When it runs next; null: it is paused, or not there any more. */
+  nextMs(name: string): number | null {
+    const row = this.#db.prepare("SELECT next_ms FROM schedule WHERE name = ?").get(name);
+    return row === undefined ? null : intOrNull(row, "next_ms");
+  }
+
+  /** By name, without their areas and tiles. */
   list(): Schedule[] {
-    return this.#db.prepare("SELECT * FROM schedule ORDER BY name").all().map(scheduleOf);
+    return this.#db
+      .prepare(
+        `SELECT name, plan, job, created_by, created_ms, next_ms, last_due_ms,
+           CASE WHEN place IS NOT NULL THEN json_extract(place, '$.tiles') IS NOT NULL END AS of_tiles
+         FROM schedule ORDER BY name`,
+      )
+      .all()
+      .map((row) => {
+        const ofTiles = intOrNull(row, "of_tiles");
+        const job = readScheduledJob(text(row, "job"), null);
+        return scheduleOf(row, ofTiles === null ? job : { ...job, limit: ofTiles === 1 ? "tiles" : "area" });
+      });
   }
 
-  /** Those whose time has come, the earliest first. */
-  due(nowMs: number): Schedule[] {
+  /** The names of those whose time has come, the earliest first. */
+  due(nowMs: number): string[] {
     return this.#db
-      .prepare("SELECT * FROM schedule WHERE next_ms <= ? ORDER BY next_ms, name")
+      .prepare("SELECT name FROM schedule WHERE next_ms <= ? ORDER BY next_ms, name")
       .all(nowMs)
-      .map(scheduleOf);
+      .map((row) => text(row, "name"));
   }
 
   /** Writes a schedule that is new or has another plan. */
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
+    const { job: asked, ...timing } = plan;
+    const { job, place } = writeScheduledJob(asked);
     this.#db
-      .prepare("INSERT OR REPLACE INTO schedule VALUES (?, ?, ?, ?, ?, ?)")
-      .run(name, encodePlan(plan), createdBy, createdMs, nextMs, lastDueMs);
+      .prepare(
+        `INSERT OR REPLACE INTO schedule (name, plan, created_by, created_ms, next_ms, last_due_ms, job, place)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(name, JSON.stringify(timing), createdBy, createdMs, nextMs, lastDueMs, job, place);
   }
 
   setNext(name: string, nextMs: number | null): void {
@@ -60,13 +106,13 @@ export class ScheduleStore {
   }
 
   addRun(name: string, run: ScheduleRun): void {
-    const job = run.result === "started" ? run.jobId : null;
+    const jobs = run.result === "started" ? JSON.stringify(run.jobIds) : null;
     const reason = run.result === "started" ? null : run.reason;
     this.#db
       .prepare(
-        "INSERT INTO schedule_run (schedule, at_ms, due_ms, account, result, job, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO schedule_run (schedule, at_ms, due_ms, account, result, jobs, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
       )
-      .run(name, run.atMs, run.dueMs, run.by, run.result, job, reason);
+      .run(name, run.atMs, run.dueMs, run.by, run.result, jobs, reason);
     if (run.dueMs !== null) this.#db.prepare("UPDATE schedule SET last_due_ms = ? WHERE name = ?").run(run.dueMs, name);
     this.#db
       .prepare(
@@ -85,30 +131,14 @@ export class ScheduleStore {
   }
 }
 
-/** JSON has no maps. */
-type WrittenPlan = Omit<SchedulePlan, "job"> & {
-  readonly job: {
-    readonly layer: string;
-    readonly request: Omit<SeedRequest, "parameters">;
-    readonly parameters: readonly (readonly [string, string])[];
-  };
-};
-
-function encodePlan(plan: SchedulePlan): string {
-  const { parameters, ...request } = plan.job.request;
-  const written: WrittenPlan = { ...plan, job: { layer: plan.job.layer, request, parameters: [...parameters] } };
-  return JSON.stringify(written);
-}
-
-function decodePlan(written: string): SchedulePlan {
+function timingOf(row: Row): Timing {
   // Written by this file.
-  const { job, ...plan }: WrittenPlan = JSON.parse(written);
-  return { ...plan, job: { layer: job.layer, request: { ...job.request, parameters: new Map(job.parameters) } } };
+  return JSON.parse(text(row, "plan"));
 }
 
-const scheduleOf = (row: Row): Schedule => ({
+const scheduleOf = (row: Row, job: ScheduledJob): Schedule => ({
   name: text(row, "name"),
-  plan: decodePlan(text(row, "plan")),
+  plan: { ...timingOf(row), job },
   createdBy: textOrNull(row, "created_by"),
   createdMs: int(row, "created_ms"),
   nextMs: intOrNull(row, "next_ms"),
@@ -118,7 +148,8 @@ const scheduleOf = (row: Row): Schedule => ({
 function runOf(row: Row): ScheduleRun {
   const when = { atMs: int(row, "at_ms"), dueMs: intOrNull(row, "due_ms"), by: textOrNull(row, "account") };
   const result = text(row, "result");
-  if (result === "started") return { ...when, result, jobId: int(row, "job") };
+  // Written by this file.
+  if (result === "started") return { ...when, result, jobIds: JSON.parse(text(row, "jobs")) };
   if (result === "skipped" || result === "refused") return { ...when, result, reason: text(row, "reason") };
   throw new TypeError(`the database holds the result ${result} of a schedule's run`);
 }

@@ -1,15 +1,19 @@
 import type { CronTime } from "./cron.ts";
+import type { SubmittedJob } from "./job.ts";
+import type { ManyRequest } from "./plan-many.ts";
 import type { RunWindow } from "./run-window.ts";
-import type { SeedRequest } from "./seed-request.ts";
 
 /** What becomes of a time that passed while the server was not running: nothing, or one run for all of them. */
 export const MISSED_RULES = ["skip", "run_once"] as const;
 export type MissedRule = (typeof MISSED_RULES)[number];
 
-/** A job that is asked for again and again; held against its layer each time, as layers change. */
+/** Jobs that are asked for again and again; held against the layers each time, as layers change. */
 export interface ScheduledJob {
-  readonly layer: string;
-  readonly request: SeedRequest;
+  readonly many: ManyRequest;
+  /** Their size is meant, however large. */
+  readonly confirmed: boolean;
+  /** What the request is limited to and has been left without, as it may be large: in lists. */
+  readonly limit?: "area" | "tiles";
 }
 
 /** What a schedule does and when: everything that is asked for of it. */
@@ -34,9 +38,9 @@ export interface Schedule {
   readonly lastDueMs: number | null;
 }
 
-/** What became of a run. `skipped`: by the rules of the schedule; `refused`: the layer does not have what it asks for. */
+/** What became of a run. `skipped`: by the rules of the schedule; `refused`: the layers do not have what it asks for. */
 type RunOutcome =
-  | { readonly result: "started"; readonly jobId: number }
+  | { readonly result: "started"; readonly jobIds: readonly number[] }
   | { readonly result: "skipped" | "refused"; readonly reason: string };
 
 /** What became of one time of a schedule, or of an operator's wish. */
@@ -53,4 +57,11 @@ export interface ScheduleView {
   readonly schedule: Schedule;
   /** Newest first; in lists the last one only. */
   readonly runs: readonly ScheduleRun[];
+}
+
+/** The jobs that an operator's run has made. */
+export interface StartedRun {
+  readonly submitted: SubmittedJob;
+  /** What it asks for may be several. */
+  readonly isMany: boolean;
 }

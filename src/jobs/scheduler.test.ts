@@ -2,28 +2,38 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { FEW_PLACES } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
-import { layerNamed } from "../../test/support/layer.ts";
+import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import { gridSubset } from "../layer/layer.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
 import { JobDesk } from "./job-desk.ts";
+import type { JobOptions } from "./job-options.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
 import { STANDARD_TERMS } from "./job-terms.ts";
+import type { ManyRequest } from "./plan-many.ts";
 import { parseWindow } from "./run-window.ts";
 import { RunWindows } from "./run-windows.ts";
-import type { SchedulePlan } from "./schedule.ts";
+import type { ScheduledJob, SchedulePlan } from "./schedule.ts";
 import { ScheduleDesk } from "./schedule-desk.ts";
+import { ScheduleRuns } from "./schedule-runs.ts";
 import { RUNS_KEPT, ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
+import type { AskedArea, SeedRequest } from "./seed-request.ts";
 
 const opened: { db: Database; runner: JobRunner; scheduler: Scheduler }[] = [];
 let nowMs = 0;
 let clock = (): number => nowMs;
 let directory = "";
 let catalogue: Catalogue = catalogueOf([]);
+let moreOptions: Partial<JobOptions> = {};
+type Counted = ReturnType<typeof nothingKept.counter.count>;
+/** What comes between the planning of jobs and their count. */
+let counting = (count: () => Counted): Counted => count();
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-schedules-"));
@@ -38,6 +48,8 @@ afterEach(async () => {
   }
   vi.useRealTimers();
   clock = () => nowMs;
+  moreOptions = {};
+  counting = (count) => count();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -53,13 +65,7 @@ function live() {
   db.migrate([jobMigrations, scheduleMigrations]);
   const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const options = () => ({
-    maxRunningTasks: 4,
-    maxThreadCount: 4,
-    outageLimitSeconds: 1,
-    historyDays: 1,
-    historyJobs: 100,
-  });
+  const options = () => ({ ...FEW_PLACES, ...moreOptions });
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
   const runner = new JobRunner({
@@ -78,26 +84,29 @@ function live() {
     log,
   });
   const schedules = new ScheduleStore(db);
-  const windows = new RunWindows({ runner, schedule: (name) => schedules.find(name), persist, now, log });
-  const { counter } = nothingKept;
-  const scheduler = new Scheduler({
+  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), persist, now, log });
+  const { counter, ledger } = nothingKept;
+  const runs = new ScheduleRuns({
     schedules,
     runner,
     windows,
     catalogue: () => catalogue,
-    counter,
+    counter: { count: (request) => counting(() => counter.count(request)) },
+    ledger,
     options,
     persist,
     now,
     log,
   });
-  const desk = new ScheduleDesk({ schedules, scheduler, persist, now });
+  const scheduler = new Scheduler({ schedules, runs, windows, persist, now, log });
+  const desk = new ScheduleDesk({ schedules, runs, options, persist, now });
   const jobDesk = new JobDesk({
     jobs,
     runner,
     windows,
     catalogue: () => catalogue,
     counter,
+    ledger,
     persist,
     forgotten: () => undefined,
     now,
@@ -119,8 +128,12 @@ function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours
   return {
     time: time.value,
     job: {
-      layer: "roads",
-      request: { type: "seed" as const, zoomStop: 3, parameters: new Map([["STYLES", "night"]]) },
+      many: {
+        layers: ["roads"],
+        layersAre: "names" as const,
+        request: { type: "seed" as const, zoomStop: 3, parameters: new Map([["STYLES", "night"]]) },
+      },
+      confirmed: false,
     },
     missed: "run_once" as const,
     window: window?.value ?? null,
@@ -129,9 +142,9 @@ function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours
 }
 
 /** Looks at a moment; answers how many jobs there are then. */
-function lookAt(life: Life, iso: string): number {
+async function lookAt(life: Life, iso: string): Promise<number> {
   nowMs = Date.parse(iso);
-  life.scheduler.look();
+  await life.scheduler.look();
   return life.jobs().length;
 }
 
@@ -139,7 +152,7 @@ async function runsOf(life: Life, name = "nightly"): Promise<string[]> {
   const view = await life.desk.schedule(name);
   return (view?.runs ?? []).map((run) => {
     const due = run.dueMs === null ? "now" : new Date(run.dueMs).toISOString().slice(0, 16);
-    return `${due} ${run.result === "started" ? `job ${run.jobId}` : `${run.result}: ${run.reason}`}`;
+    return `${due} ${run.result === "started" ? `job ${run.jobIds.join(", ")}` : `${run.result}: ${run.reason}`}`;
   });
 }
 
@@ -154,7 +167,7 @@ test("a run takes place at its time on the clocks of its zone, also in the night
   await life.desk.addSchedule("nightly", plan("30 2 * * *", { zone: "Europe/Zurich" }), "ann");
   const count: number[] = [];
   for (const moment of ["2026-03-28T01:29Z", "2026-03-28T01:30Z", "2026-03-29T00:59Z", "2026-03-29T01:00Z"]) {
-    count.push(lookAt(life, moment));
+    count.push(await lookAt(life, moment));
     await cancelAll(life);
   }
   expect(count).toEqual([0, 1, 1, 2]);
@@ -162,7 +175,7 @@ test("a run takes place at its time on the clocks of its zone, also in the night
   at("2026-10-24T12:00Z");
   await life.desk.resumeSchedule("nightly");
   for (const moment of ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-26T01:30Z"]) {
-    count.push(lookAt(life, moment));
+    count.push(await lookAt(life, moment));
     await cancelAll(life);
   }
   expect(count.slice(4)).toEqual([3, 3, 4]);
@@ -179,8 +192,8 @@ describe("times that passed while the server was down", () => {
       at("2026-05-01T12:00Z");
       await live().desk.addSchedule("nightly", plan("0 2 * * *", { missed }), null);
       const life = relive();
-      expect(lookAt(life, "2026-05-04T04:00Z")).toBe(jobs);
-      expect(lookAt(relive(), "2026-05-04T04:01Z")).toBe(jobs);
+      expect(await lookAt(life, "2026-05-04T04:00Z")).toBe(jobs);
+      expect(await lookAt(relive(), "2026-05-04T04:01Z")).toBe(jobs);
       expect(await runsOf(life)).toEqual([last]);
       const [view] = await life.desk.schedules();
       expect(view?.schedule.nextMs).toBe(Date.parse("2026-05-05T02:00Z"));
@@ -189,7 +202,7 @@ describe("times that passed while the server was down", () => {
   test("within a minute are late and not missed", async () => {
     at("2026-05-01T12:00Z");
     await live().desk.addSchedule("nightly", plan("0 2 * * *", { missed: "skip" }), null);
-    expect(lookAt(relive(), "2026-05-02T02:00:59Z")).toBe(1);
+    expect(await lookAt(relive(), "2026-05-02T02:00:59Z")).toBe(1);
   });
 });
 
@@ -198,9 +211,9 @@ test("a run that cannot be written is written a minute later, with its job", asy
   const life = live();
   await life.desk.addSchedule("nightly", plan("0 2 * * *"), null);
   life.db.exec("CREATE TRIGGER full BEFORE INSERT ON schedule_run BEGIN SELECT RAISE(ABORT, 'full'); END");
-  expect(lookAt(life, "2026-05-02T02:00Z")).toBe(0);
+  expect(await lookAt(life, "2026-05-02T02:00Z")).toBe(0);
   life.db.exec("DROP TRIGGER full");
-  expect(lookAt(life, "2026-05-02T02:01Z")).toBe(1);
+  expect(await lookAt(life, "2026-05-02T02:01Z")).toBe(1);
   expect(await runsOf(life)).toEqual([expect.stringContaining("2026-05-02T02:00 job ")]);
 });
 
@@ -208,8 +221,8 @@ test("while the job before has not ended a run is skipped and recorded, and an o
   at("2026-05-01T12:00Z");
   const life = live();
   await life.desk.addSchedule("nightly", plan("@hourly"), null);
-  lookAt(life, "2026-05-01T13:00Z");
-  expect(lookAt(life, "2026-05-01T14:00Z")).toBe(1);
+  await lookAt(life, "2026-05-01T13:00Z");
+  expect(await lookAt(life, "2026-05-01T14:00Z")).toBe(1);
   const why = "Job 1 of the schedule nightly has not ended.";
   expect(await runsOf(life)).toEqual([`2026-05-01T14:00 skipped: ${why}`, "2026-05-01T13:00 job 1"]);
   expect(await life.desk.runSchedule("nightly", "ann")).toEqual({
@@ -217,10 +230,13 @@ test("while the job before has not ended a run is skipped and recorded, and an o
     error: { code: "conflict", message: why },
   });
   await cancelAll(life);
-  expect(await life.desk.runSchedule("nightly", "ann")).toMatchObject({ ok: true, value: { jobId: 2 } });
+  expect(await life.desk.runSchedule("nightly", "ann")).toMatchObject({
+    ok: true,
+    value: { submitted: { jobIds: [2] }, isMany: false },
+  });
   expect((await runsOf(life))[0]).toBe("now job 2");
   await cancelAll(life);
-  expect(lookAt(life, "2026-05-01T15:00Z")).toBe(3);
+  expect(await lookAt(life, "2026-05-01T15:00Z")).toBe(3);
 });
 
 test("a layer that has gone is recorded, and the schedule goes on when it is back", async () => {
@@ -229,11 +245,11 @@ test("a layer that has gone is recorded, and the schedule goes on when it is bac
   await life.desk.addSchedule("nightly", plan("@hourly"), null);
   const layers = catalogue;
   catalogue = catalogueOf([]);
-  lookAt(life, "2026-05-01T13:00Z");
+  await lookAt(life, "2026-05-01T13:00Z");
   catalogue = catalogueOf([layerNamed("roads")]);
-  lookAt(life, "2026-05-01T14:00Z");
+  await lookAt(life, "2026-05-01T14:00Z");
   catalogue = layers;
-  expect(lookAt(life, "2026-05-01T15:00Z")).toBe(1);
+  expect(await lookAt(life, "2026-05-01T15:00Z")).toBe(1);
   expect(await runsOf(life)).toEqual([
     "2026-05-01T15:00 job 1",
     expect.stringMatching(/^2026-05-01T14:00 refused: parameters/),
@@ -257,17 +273,17 @@ describe("a window over midnight", () => {
     at("2026-07-01T12:00Z");
     let life = live();
     await life.desk.addSchedule("nightly", plan("0 23 * * *", { zone: "Europe/Zurich", hours }), null);
-    lookAt(life, "2026-07-01T21:00Z");
-    lookAt(life, "2026-07-01T22:30Z");
+    await lookAt(life, "2026-07-01T21:00Z");
+    await lookAt(life, "2026-07-01T22:30Z");
     expect(standing(life)).toMatchObject({ paused: false });
-    lookAt(life, "2026-07-02T03:59Z");
+    await lookAt(life, "2026-07-02T03:59Z");
     expect(standing(life)).toMatchObject({ paused: false });
-    lookAt(life, "2026-07-02T04:00Z");
+    await lookAt(life, "2026-07-02T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));
     life = relive();
-    lookAt(life, "2026-07-02T19:59Z");
+    await lookAt(life, "2026-07-02T19:59Z");
     expect(standing(life)).toEqual(held);
-    lookAt(life, "2026-07-02T20:00Z");
+    await lookAt(life, "2026-07-02T20:00Z");
     expect(standing(life)).toMatchObject({ paused: false, reason: null });
   });
 
@@ -280,18 +296,18 @@ describe("a window over midnight", () => {
     expect(standing(life)).toEqual(held);
     await life.jobDesk.unpause(1);
     life = relive();
-    lookAt(life, "2026-07-02T10:01Z");
+    await lookAt(life, "2026-07-02T10:01Z");
     expect(standing(life)).toMatchObject({ paused: false });
     await life.jobDesk.pause(1, "ann");
-    lookAt(life, "2026-07-02T20:00Z");
+    await lookAt(life, "2026-07-02T20:00Z");
     expect(standing(life)).toMatchObject({ paused: true, reason: "paused by ann" });
     await life.jobDesk.unpause(1);
-    lookAt(life, "2026-07-02T20:01Z");
-    lookAt(life, "2026-07-03T04:00Z");
+    await lookAt(life, "2026-07-02T20:01Z");
+    await lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));
     // The operator's pause takes the place of the window's.
     await life.jobDesk.pause(1, "ann");
-    lookAt(life, "2026-07-03T20:00Z");
+    await lookAt(life, "2026-07-03T20:00Z");
     expect(standing(life)).toMatchObject({ paused: true, reason: "paused by ann" });
   });
 
@@ -300,8 +316,10 @@ describe("a window over midnight", () => {
     const life = live();
     await life.desk.addSchedule("nightly", plan("0 23 * * *", { zone: "Europe/Zurich", hours }), null);
     await life.desk.runSchedule("nightly", null);
-    expect(await life.desk.putSchedule("nightly", plan("0 23 * * *"), "bob")).toMatchObject({ isNew: false });
-    lookAt(life, "2026-07-02T10:01Z");
+    expect(await life.desk.putSchedule("nightly", plan("0 23 * * *"), "bob")).toMatchObject({
+      value: { isNew: false },
+    });
+    await lookAt(life, "2026-07-02T10:01Z");
     expect(standing(life)).toMatchObject({ paused: false, reason: null });
   });
 });
@@ -310,14 +328,14 @@ test("a clock that is set back a little runs nothing again, one that was years a
   at("2026-05-01T12:00Z");
   const life = live();
   await life.desk.addSchedule("nightly", plan("0 2 * * *"), null);
-  lookAt(life, "2026-05-02T02:00Z");
+  await lookAt(life, "2026-05-02T02:00Z");
   await cancelAll(life);
-  lookAt(life, "2026-05-02T01:50Z");
-  expect(lookAt(life, "2026-05-02T02:00Z")).toBe(1);
-  expect(lookAt(life, "2031-01-01T00:00Z")).toBe(2);
+  await lookAt(life, "2026-05-02T01:50Z");
+  expect(await lookAt(life, "2026-05-02T02:00Z")).toBe(1);
+  expect(await lookAt(life, "2031-01-01T00:00Z")).toBe(2);
   await cancelAll(life);
-  lookAt(life, "2026-05-04T01:00Z");
-  expect(lookAt(life, "2026-05-04T02:00Z")).toBe(3);
+  await lookAt(life, "2026-05-04T01:00Z");
+  expect(await lookAt(life, "2026-05-04T02:00Z")).toBe(3);
 });
 
 test("a paused schedule makes no jobs over restarts and changes, and what passed meanwhile is not made up for", async () => {
@@ -326,15 +344,15 @@ test("a paused schedule makes no jobs over restarts and changes, and what passed
   await life.desk.addSchedule("nightly", plan("@hourly"), "ann");
   await life.desk.pauseSchedule("nightly");
   life = relive();
-  lookAt(life, "2026-05-01T15:30Z");
+  await lookAt(life, "2026-05-01T15:30Z");
   await life.desk.putSchedule("nightly", plan("@daily"), "bob");
-  expect(lookAt(life, "2026-05-03T15:30Z")).toBe(0);
+  expect(await lookAt(life, "2026-05-03T15:30Z")).toBe(0);
   const resumed = await life.desk.resumeSchedule("nightly");
   expect(resumed).toMatchObject({
     value: { schedule: { createdBy: "ann", nextMs: Date.parse("2026-05-04T00:00Z") }, runs: [] },
   });
-  expect(lookAt(life, "2026-05-03T15:31Z")).toBe(0);
-  expect(lookAt(life, "2026-05-04T00:00Z")).toBe(1);
+  expect(await lookAt(life, "2026-05-03T15:31Z")).toBe(0);
+  expect(await lookAt(life, "2026-05-04T00:00Z")).toBe(1);
   // Its plan came back from the disk whole.
   expect((await life.desk.schedule("nightly"))?.schedule.plan).toEqual(plan("@daily"));
 });
@@ -344,9 +362,9 @@ test("a name is there once, what is not there is told, and a schedule that is re
   const life = live();
   await life.desk.addSchedule("nightly", plan("@hourly"), null);
   expect(await life.desk.addSchedule("nightly", plan("@daily"), null)).toMatchObject({ error: { code: "conflict" } });
-  lookAt(life, "2026-05-01T13:00Z");
+  await lookAt(life, "2026-05-01T13:00Z");
   expect(await life.desk.removeSchedule("nightly")).toEqual({ ok: true, value: null });
-  expect(lookAt(life, "2026-05-01T14:00Z")).toBe(1);
+  expect(await lookAt(life, "2026-05-01T14:00Z")).toBe(1);
   expect(life.runner.job(1)).toMatchObject({ schedule: "nightly", outcome: null });
   const gone = { ok: false, error: { code: "unknown_schedule", message: "Unknown schedule: nightly" } };
   expect(await life.desk.removeSchedule("nightly")).toEqual(gone);
@@ -362,7 +380,7 @@ test("the last runs are remembered and no more", async () => {
   await life.desk.addSchedule("nightly", plan("* * * * *"), null);
   for (let minute = 0; minute < RUNS_KEPT + 10; minute++) {
     nowMs += 60_000;
-    life.scheduler.look();
+    await life.scheduler.look();
   }
   expect(await runsOf(life)).toHaveLength(RUNS_KEPT);
 });
@@ -373,11 +391,11 @@ test("it wakes at each full minute by itself", async () => {
   const life = live();
   await life.desk.addSchedule("nightly", plan("2 12 * * *"), null);
   life.scheduler.start();
-  const advance = (ms: number): number => {
-    vi.advanceTimersByTime(ms);
+  const advance = async (ms: number): Promise<number> => {
+    await vi.advanceTimersByTimeAsync(ms);
     return life.jobs().length;
   };
-  expect([advance(99_999), advance(1)]).toEqual([0, 1]);
+  expect([await advance(99_999), await advance(1)]).toEqual([0, 1]);
   await life.scheduler.close();
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -407,11 +425,11 @@ describe("a run window of a job's own", () => {
     expect(standing(life)).toEqual(held);
     life = relive();
     expect(life.runner.job(1)).toMatchObject(shown);
-    lookAt(life, "2026-07-01T19:59Z");
+    await lookAt(life, "2026-07-01T19:59Z");
     expect(standing(life)).toEqual(held);
-    lookAt(life, "2026-07-01T20:00Z");
+    await lookAt(life, "2026-07-01T20:00Z");
     expect(standing(life)).toMatchObject({ paused: false, reason: null });
-    lookAt(life, "2026-07-02T04:00Z");
+    await lookAt(life, "2026-07-02T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));
   });
 
@@ -421,10 +439,10 @@ describe("a run window of a job's own", () => {
     await life.jobDesk.submit(asked, origin);
     await life.jobDesk.unpause(1);
     life = relive();
-    lookAt(life, "2026-07-01T10:01Z");
+    await lookAt(life, "2026-07-01T10:01Z");
     expect(standing(life)).toMatchObject({ paused: false });
-    lookAt(life, "2026-07-01T20:00Z");
-    lookAt(life, "2026-07-02T04:00Z");
+    await lookAt(life, "2026-07-01T20:00Z");
+    await lookAt(life, "2026-07-02T04:00Z");
     await vi.waitFor(() => expect(standing(life)).toEqual(held));
   });
 
@@ -442,5 +460,195 @@ describe("a run window of a job's own", () => {
     await cancelAll(life);
     expect(await life.jobDesk.change(1, { priority: 1 })).toMatchObject({ ok: false, error: { code: "conflict" } });
     expect(await life.jobDesk.change(2, { priority: 1 })).toMatchObject({ ok: false, error: { code: "unknown_job" } });
+  });
+});
+
+describe("a schedule of several jobs", () => {
+  const zooms = { type: "seed" as const, zoomStop: 3, parameters: new Map<string, string>() };
+  const many = (fields: Partial<ManyRequest>, request: Partial<SeedRequest> = {}, confirmed = false): ScheduledJob => ({
+    many: { layers: ["r*"], layersAre: "patterns", ...fields, request: { ...zooms, ...request } },
+    confirmed,
+  });
+  const layersOf = (life: Life) => life.runner.list({ limit: 100 }).map(({ id, layer }) => `${id} ${layer}`);
+  const square = (from: number, to: number): AskedArea => ({
+    srs: 4326,
+    polygons: [
+      [
+        [
+          [from, from],
+          [to, from],
+          [to, to],
+          [from, to],
+        ],
+      ],
+    ],
+  });
+
+  test("finds at each run the layers that a pattern stands for then, and waits for all of the jobs before", async () => {
+    at("2026-05-01T12:00Z");
+    const life = live();
+    await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}) }), "ann");
+    await lookAt(life, "2026-05-01T13:00Z");
+    catalogue = catalogueOf([layerNamed("roads"), layerNamed("rivers"), layerNamed("sea")]);
+    await cancelAll(life);
+    await lookAt(life, "2026-05-01T14:00Z");
+    expect(layersOf(life)).toEqual(["3 rivers", "2 roads", "1 roads"]);
+    await life.runner.kill((job) => job.id === 2, null);
+    await lookAt(life, "2026-05-01T15:00Z");
+    expect(await runsOf(relive())).toEqual([
+      "2026-05-01T15:00 skipped: Job 3 of the schedule nightly has not ended.",
+      "2026-05-01T14:00 job 2, 3",
+      "2026-05-01T13:00 job 1",
+    ]);
+    expect(life.runner.list({ limit: 1 })).toMatchObject([{ schedule: "nightly", createdBy: "ann" }]);
+    await cancelAll(life);
+    expect(await life.desk.runSchedule("nightly", null)).toMatchObject({
+      value: { submitted: { jobIds: [4, 5] }, isMany: true },
+    });
+  });
+
+  test("leaves out what has nothing in its area, and is refused when nothing is left", async () => {
+    const europe = gridSubset(gridSetNamed("EPSG:4326"), { extent: { minX: 0, minY: 35, maxX: 30, maxY: 60 } });
+    catalogue = catalogueOf([layerNamed("roads"), layerNamed("rivers", { gridSubsets: [europe] })]);
+    at("2026-05-01T12:00Z");
+    const life = live();
+    await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}, { area: square(-40, -30) }) }), null);
+    await lookAt(life, "2026-05-01T13:00Z");
+    await cancelAll(life);
+    catalogue = catalogueOf([layerNamed("rivers", { gridSubsets: [europe] })]);
+    await lookAt(life, "2026-05-01T14:00Z");
+    expect(await runsOf(life)).toEqual([
+      expect.stringMatching(/^2026-05-01T14:00 refused: area: expected .* The layer is rivers\.$/),
+      "2026-05-01T13:00 job 1",
+    ]);
+    const [listed] = await life.desk.schedules();
+    expect(listed?.schedule.plan.job).toMatchObject({ limit: "area", many: { request: { zoomStop: 3 } } });
+    expect(listed?.schedule.plan.job.many.request.area).toBeUndefined();
+    expect((await life.desk.schedule("nightly"))?.schedule.plan.job.many.request.area).toEqual(square(-40, -30));
+  });
+
+  test("shows a box in another CRS in lists too, as it is small", async () => {
+    const life = live();
+    const box = { ...square(-40, -30), bounds: { minX: -40, minY: -40, maxX: -30, maxY: -30 } };
+    await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}, { area: box }) }), null);
+    const [listed] = await life.desk.schedules();
+    expect(listed?.schedule.plan.job).toEqual(many({}, { area: box }));
+    expect((await life.desk.schedule("nightly"))?.schedule.plan.job).toEqual(many({}, { area: box }));
+  });
+
+  test("has to be confirmed when it is made, if it is large then, and is asked no more", async () => {
+    at("2026-05-01T12:00Z");
+    moreOptions = { confirmTiles: 84 };
+    const life = live();
+    const refused = await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}) }), null);
+    expect(refused).toMatchObject({ error: { code: "confirmation_needed", tiles: 85n } });
+    expect(await life.desk.putSchedule("nightly", plan("@hourly", { job: many({}) }), null)).toEqual(refused);
+    expect(await life.desk.schedule("nightly")).toBeUndefined();
+    expect(await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}, {}, true) }), null)).toMatchObject({
+      ok: true,
+    });
+    expect(await lookAt(life, "2026-05-01T13:00Z")).toBe(1);
+  });
+
+  test("is refused at once for what could not be made now", async () => {
+    const life = live();
+    for (const [job, message] of [
+      [many({ layers: ["x*"] }), "Unknown layer: x*"],
+      [many({ gridSets: ["EPSG:1"] }), "gridSet: expected one of "],
+      [many({}, { area: square(200, 201) }), "area: expected "],
+    ] as const)
+      expect(await life.desk.addSchedule("nightly", plan("@hourly", { job }), null)).toMatchObject({
+        error: { message: expect.stringContaining(message) },
+      });
+    expect(await life.desk.schedules()).toEqual([]);
+  });
+
+  test("that dies while a run is planned has it after the start, once", async () => {
+    at("2026-05-01T12:00Z");
+    const life = live();
+    await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}) }), null);
+    let planned = (): void => undefined;
+    const isPlanned = new Promise<void>((resolve) => {
+      planned = resolve;
+    });
+    counting = (count) => {
+      planned();
+      counting = (later) => later();
+      return new Promise<void>((resolve) => {
+        killed = resolve;
+      }).then(count);
+    };
+    let killed = (): void => undefined;
+    nowMs = Date.parse("2026-05-01T13:00Z");
+    void life.scheduler.look();
+    await isPlanned;
+    // What is due is not begun twice, however often it is looked at.
+    void life.scheduler.look();
+    const next = relive();
+    expect(await lookAt(next, "2026-05-01T13:01Z")).toBe(1);
+    expect(await runsOf(next)).toEqual(["2026-05-01T13:00 job 1"]);
+    killed();
+  });
+
+  test.each([
+    ["paused", (life: Life) => life.desk.pauseSchedule("nightly")],
+    ["removed", (life: Life) => life.desk.removeSchedule("nightly")],
+    ["replaced", (life: Life) => life.desk.putSchedule("nightly", plan("@daily"), null)],
+  ] as const)("that is %s while a run is planned does not have that run", async (_, change) => {
+    at("2026-05-01T12:00Z");
+    const life = live();
+    await life.desk.addSchedule("nightly", plan("@hourly", { job: many({}) }), null);
+    counting = async (count) => {
+      counting = (later) => later();
+      nowMs += 1000;
+      await change(life);
+      return count();
+    };
+    expect(await lookAt(life, "2026-05-01T13:00Z")).toBe(0);
+    expect((await life.desk.schedule("nightly"))?.runs ?? []).toEqual([]);
+  });
+});
+
+test("schedules and runs of an older database are read as they were", async () => {
+  const db = openDatabase(join(directory, "state.db"));
+  const [first = ""] = scheduleMigrations.steps;
+  db.migrate([{ floor: "schedules", steps: [first] }]);
+  const { time, window, missed } = plan("@hourly", { hours: ["22:00", "06:00"] });
+  const request = { type: "seed", bounds: { minX: -180, minY: 0.1, maxX: 1e-7, maxY: 10 }, zoomStop: 3 };
+  const written = JSON.stringify({
+    time,
+    job: { layer: "roads", request, parameters: [["STYLES", "night"]] },
+    missed,
+    window,
+  });
+  db.prepare("INSERT INTO schedule VALUES ('nightly', ?, 'ann', 1, 2, 3)").run(written);
+  db.exec(`INSERT INTO schedule_run (schedule, at_ms, due_ms, result, job) VALUES ('nightly', 4, 5, 'started', 17);
+    INSERT INTO schedule_run (schedule, at_ms, due_ms, result, reason) VALUES ('nightly', 6, 7, 'skipped', 'why')`);
+  db.close();
+  expect(await live().desk.schedule("nightly")).toEqual({
+    schedule: {
+      name: "nightly",
+      createdBy: "ann",
+      createdMs: 1,
+      nextMs: 2,
+      lastDueMs: 3,
+      plan: {
+        time,
+        missed,
+        window,
+        job: {
+          many: {
+            layers: ["roads"],
+            layersAre: "names",
+            request: { ...request, parameters: new Map([["STYLES", "night"]]) },
+          },
+          confirmed: false,
+        },
+      },
+    },
+    runs: [
+      { atMs: 6, dueMs: 7, by: null, result: "skipped", reason: "why" },
+      { atMs: 4, dueMs: 5, by: null, result: "started", jobIds: [17] },
+    ],
   });
 });

@@ -1,26 +1,13 @@
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
-import { type Refusal, unknownLayer } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
 import { nextTime } from "./cron.ts";
-import type { SubmittedJob } from "./job.ts";
-import type { JobCounter } from "./job-counter.ts";
-import type { JobOptions } from "./job-options.ts";
-import { emptyProgress } from "./job-progress.ts";
-import type { JobRunner } from "./job-runner.ts";
-import type { NewJob } from "./job-store.ts";
-import { planSeed } from "./plan-job.ts";
 import type { RunWindows } from "./run-windows.ts";
-import type { Schedule, ScheduleRun } from "./schedule.ts";
+import type { ScheduleRuns } from "./schedule-runs.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
 export interface SchedulerParts {
   readonly schedules: ScheduleStore;
-  readonly runner: JobRunner;
+  readonly runs: Pick<ScheduleRuns, "due" | "close">;
   readonly windows: RunWindows;
-  readonly catalogue: () => Catalogue;
-  readonly counter: Pick<JobCounter, "countAtOnce">;
-  readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly now: () => number;
@@ -29,24 +16,23 @@ export interface SchedulerParts {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A restart over the time of a run is no miss. */
-const MISSED_AFTER_MS = MINUTE_MS;
-
 /**
- * Makes the jobs of schedules when their time comes, and has the windows of jobs looked at. It keeps nothing but its timer:
- * a run and the next time are committed with the job, so that a kill neither loses nor doubles one.
+ * Has the jobs of schedules made when their time comes, and the windows of jobs looked at. It keeps nothing but its timer, and
+ * which runs it is waiting for.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs: number | undefined;
+  /** Names of schedules whose run is being made, or waits for that. */
+  readonly #making = new Set<string>();
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.look();
+    void this.look();
     this.#arm();
   }
 
@@ -56,26 +42,42 @@ export class Scheduler {
     this.#timer = setTimeout(() => this.start(), delayMs);
   }
 
-  /** Deals with what is due at this moment. */
-  look(): void {
+  /** Deals with what is due at this moment. Never rejects. */
+  async look(): Promise<void> {
     const nowMs = this.#parts.now();
     const isSetBack = this.#lookedMs === undefined || nowMs < this.#lookedMs;
     this.#lookedMs = nowMs;
     // What cannot be written now is dealt with a minute later.
     this.#attempt("windows of jobs", () => this.#parts.windows.look());
     if (isSetBack) this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));
+    let due: readonly string[] = [];
     this.#attempt("runs of schedules", () => {
-      for (const schedule of this.#parts.schedules.due(nowMs))
-        this.#attempt("a run", () => this.#runDue(schedule, nowMs));
+      due = this.#parts.schedules.due(nowMs);
     });
+    await Promise.all(due.filter((name) => !this.#making.has(name)).map((name) => this.#run(name, nowMs)));
+  }
+
+  async #run(name: string, nowMs: number): Promise<void> {
+    this.#making.add(name);
+    try {
+      await this.#parts.runs.due(name, nowMs);
+    } catch (error) {
+      this.#behind(`a run of ${name}`, error);
+    } finally {
+      this.#making.delete(name);
+    }
   }
 
   #attempt(what: string, body: () => void): void {
     try {
       body();
     } catch (error) {
-      this.#parts.log.error("schedules are behind", { what, error: String(error) });
+      this.#behind(what, error);
     }
+  }
+
+  #behind(what: string, error: unknown): void {
+    this.#parts.log.error("schedules are behind", { what, error: String(error) });
   }
 
   /**
@@ -91,64 +93,9 @@ export class Scheduler {
     }
   }
 
-  #runDue(schedule: Schedule, nowMs: number): void {
-    const { schedules, persist, runner, log } = this.#parts;
-    const { name, plan, createdBy, nextMs: dueMs } = schedule;
-    const when = { atMs: nowMs, dueMs, by: null };
-    const nextMs = nextTime(plan.time, nowMs) ?? null;
-    const write = (run: ScheduleRun): void => {
-      schedules.addRun(name, run);
-      schedules.setNext(name, nextMs);
-    };
-    const skip = (result: "skipped" | "refused", reason: string): void => {
-      persist(() => write({ ...when, result, reason }));
-      log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
-    };
-    const lateMs = nowMs - (dueMs ?? nowMs);
-    if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
-      skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`);
-      return;
-    }
-    const made = this.#newJob(schedule, createdBy, nowMs);
-    if (!made.ok) {
-      skip(made.error.code === "conflict" ? "skipped" : "refused", made.error.message);
-      return;
-    }
-    const { jobId } = runner.submit(made.value, (id) => write({ ...when, result: "started", jobId: id }));
-    log.info("a schedule has made a job", { schedule: name, jobId });
-  }
-
-  /** An operator's run, at once. A refusal is the operator's alone, and is not recorded. */
-  runNow(schedule: Schedule, by: string | null): Result<SubmittedJob, Refusal> {
-    const { schedules, runner, now } = this.#parts;
-    const atMs = now();
-    const made = this.#newJob(schedule, by, atMs);
-    if (!made.ok) return made;
-    return ok(
-      runner.submit(made.value, (jobId) =>
-        schedules.addRun(schedule.name, { atMs, dueMs: null, by, result: "started", jobId }),
-      ),
-    );
-  }
-
-  #newJob({ name, plan }: Schedule, by: string | null, nowMs: number): Result<NewJob, Refusal> {
-    const { runner, windows, catalogue, counter, options } = this.#parts;
-    const before = runner.live().find(({ schedule }) => schedule === name);
-    if (before !== undefined)
-      return refuse({ code: "conflict", message: `Job ${before.id} of the schedule ${name} has not ended.` });
-    const layer = catalogue().layers.get(plan.job.layer);
-    if (layer === undefined) return refuse(unknownLayer(plan.job.layer));
-    const planned = planSeed(plan.job.request, layer, options(), { gridSetField: "gridSet", nowMs });
-    if (!planned.ok) return planned;
-    const request = planned.value;
-    const totals = counter.countAtOnce(request);
-    if (!totals.ok) return totals;
-    const progress = emptyProgress(totals.value);
-    return ok(windows.begun({ request, progress, origin: { by }, retryOf: null, schedule: name }));
-  }
-
   async close(): Promise<void> {
     clearTimeout(this.#timer);
+    await this.#parts.runs.close();
     await this.#parts.windows.settled();
   }
 }

@@ -6,8 +6,8 @@ import type { JobTerms } from "./job-terms.ts";
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
-/** In which order a job draws; what is scattered is drawn by zoom. */
-export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out"] as const;
+/** In which order a job draws; what is scattered is drawn by zoom, or what is used most first. */
+export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out", "hot"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */

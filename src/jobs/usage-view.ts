@@ -1,5 +1,6 @@
 import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
@@ -44,7 +45,7 @@ export function usageView(
       from.trend === undefined
         ? null
         : {
-            since: new Date(from.trend.sinceMs).toISOString(),
+            since: isoTime(from.trend.sinceMs),
             bytesPerDay: Math.round(from.trend.bytesPerDay),
             secondsUntilFull: limit === null ? null : secondsUntilFull(limit - total.bytes, from.trend.bytesPerDay),
           },

@@ -51,7 +51,7 @@ export class WantedTiles {
     const { selection } = job;
     const isMeant = meantIn(counted, selection);
     if (job.request.onlyExisting !== true) return isMeant;
-    const isKept = this.#keptBefore(tileSet, rect, { time: "confirmedMs", sinceMs: job.createdMs });
+    const isKept = this.#kept(tileSet, rect, { time: "confirmedMs", sinceMs: job.createdMs }).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
     for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
@@ -68,8 +68,7 @@ export class WantedTiles {
     const fresh = freshness(job, layer, now(), expiredBeforeMs(layer.name));
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
-    const isOld = this.#keptBefore(tileSet, rect, fresh);
-    const isKept = this.#parts.ledger.presence(tileSet, rect).has;
+    const { isKept, isOld } = this.#kept(tileSet, rect, fresh);
     const wanted = new Uint8Array(Number(rectCount(rect)));
     let any = false;
     for (const { x, y, i } of tilesOf(rect)) {
@@ -81,16 +80,19 @@ export class WantedTiles {
     return any ? wanted : "none";
   }
 
-  /** Tells whether a tile is kept and not fresh; one that has vanished from the store unnoticed is as old as can be. */
-  #keptBefore(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): IsCounted {
+  /** Tells whether a tile is kept, and whether it is so and not fresh; one that has vanished from the store unnoticed is as old as can be. */
+  #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isKept" | "isOld", IsCounted> {
     const { ledger, store, sharedStore } = this.#parts;
     // Counted anew, the ledger is what the store holds at this moment.
     if (sharedStore()) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
-    return (x, y) =>
-      presence.has(x, y) &&
-      presence.oldestMs < sinceMs &&
-      (store.stat({ tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs;
+    return {
+      isKept: presence.has,
+      isOld: (x, y) =>
+        presence.has(x, y) &&
+        presence.oldestMs < sinceMs &&
+        (store.stat({ tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
+    };
   }
 }
 

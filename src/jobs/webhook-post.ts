@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Agent } from "undici";
 import { codeOf } from "../lib/error-code.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { ownVersion } from "../lib/version.ts";
 import type { Webhook } from "./webhook.ts";
 import type { Delivery } from "./webhook-outbox.ts";
@@ -23,7 +24,7 @@ const signatureOf = (body: string, secret: string): string =>
   `sha256=${createHmac("sha256", secret).update(body, "utf8").digest("hex")}`;
 
 const bodyOf = ({ id, event, job }: Delivery, sentMs: number): string =>
-  `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${new Date(sentMs).toISOString()}","job":${job}}`;
+  `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${isoTime(sentMs)}","job":${job}}`;
 
 export function createWebhookPost(): WebhookPost {
   let agent: Agent | undefined;
@@ -31,13 +32,14 @@ export function createWebhookPost(): WebhookPost {
   return {
     async send(webhook, delivery, sentMs, signal) {
       // Loaded by the first delivery: most servers have no webhooks, and a start is not slowed by what they do not need.
-      const { Agent, request } = await import("undici");
+      // By its default: a package in CommonJS form that is imported late has no other name once it is bundled.
+      const { default: undici } = await import("undici");
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), TIMEOUT_MS);
       try {
-        agent ??= new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 1 });
+        agent ??= new undici.Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 1 });
         const body = bodyOf(delivery, sentMs);
-        const answer = await request(webhook.url, {
+        const answer = await undici.request(webhook.url, {
           method: "POST",
           dispatcher: agent,
           signal: AbortSignal.any([signal, late.signal]),

@@ -40,6 +40,7 @@ const view = () =>
       createdBy: null,
       retryOf: null,
       schedule: null,
+      requestedWith: null,
       hold: null,
       terms: STANDARD_TERMS,
     },

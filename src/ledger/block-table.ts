@@ -1,5 +1,5 @@
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { Block, type CellOrder } from "./block.ts";
+import { Block, type CellOrder, type UsedCell } from "./block.ts";
 
 /** Where a block is. */
 export interface BlockAddress {
@@ -30,7 +30,7 @@ export class BlockTable {
   /** Blocks of which only the use has changed, and since when the first of them has. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
-  readonly #sql: Record<"get" | "put" | "drop" | "row" | "inRow" | CellOrder, Statement>;
+  readonly #sql: Record<"get" | "put" | "drop" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
 
   constructor(db: Database, isComplete: (tileSetId: number) => boolean) {
     this.#db = db;
@@ -47,6 +47,9 @@ export class BlockTable {
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(
         "SELECT bx, tiles FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
+      ),
+      useInRow: db.prepare(
+        "SELECT bx, cells FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
       ),
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
@@ -159,6 +162,19 @@ export class BlockTable {
   ): readonly { readonly bx: number; readonly tiles: number }[] {
     const rows = this.#sql.inRow.all(tileSetId, z, by, first, last, limit);
     return rows.map((row) => ({ bx: int(row, "bx"), tiles: int(row, "tiles") }));
+  }
+
+  /** The same with the cells that are used: of those in memory as they are now. */
+  useInRow(
+    { tileSetId, z, by }: Omit<BlockAddress, "bx">,
+    [first, last]: readonly [number, number],
+    limit: number,
+  ): readonly { readonly bx: number; readonly used: readonly UsedCell[] }[] {
+    return this.#sql.useInRow.all(tileSetId, z, by, first, last, limit).map((row) => {
+      const bx = int(row, "bx");
+      const known = this.#blocks.get(blockKey({ tileSetId, z, bx, by }));
+      return { bx, used: known === undefined ? Block.usedCells(bytes(row, "cells")) : known.usedCells() };
+    });
   }
 
   /** Blocks whose rows in the database are older than what is known. */

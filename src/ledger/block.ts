@@ -6,13 +6,24 @@ import { heated } from "./heat.ts";
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
 const ROW_BYTES = BLOCK_SIDE / 8;
-/** Numbers kept of a cell: bytes, allocated bytes, oldest write, last use, heat. */
+/** Numbers kept of a cell, in this order. */
+const COLUMN = { bytes: 0, allocated: 1, oldestMs: 2, lastUseMs: 3, heat: 4 } as const;
 const NUMBERS = 5;
 /** A cell on the disk: its number and its numbers. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
 /** Which cell goes first: the one whose last use is longest ago, or the one with the least heat. */
 export type CellOrder = "LRU" | "LFU";
+
+/** How much a cell is used, beyond having been written. */
+export interface UsedCell {
+  readonly cell: number;
+  readonly heat: number;
+}
+
+/** The heat of a cell is more than its first write has left: or than its last one, where it was found in the store. */
+const isUsed = (oldestMs: number, lastUseMs: number, heat: number): boolean =>
+  heat > heated(0, oldestMs, 1) && heat !== heated(0, lastUseMs, 1);
 
 /** The tiles of a block. */
 export const blockRect = ({
@@ -30,6 +41,16 @@ export const blockRect = ({
   maxX: (bx + 1) * BLOCK_SIDE - 1,
   maxY: (by + 1) * BLOCK_SIDE - 1,
 });
+
+/** The tiles of a cell of a block. */
+export function cellRectOf(
+  { z, bx, by }: { readonly z: number; readonly bx: number; readonly by: number },
+  cell: number,
+): TileRect {
+  const minX = bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
+  const minY = by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
+  return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
+}
 
 /** What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. */
 export class Block {
@@ -69,11 +90,11 @@ export class Block {
     this.bx = bx;
     this.by = by;
     const column = (n: number): Float64Array => this.#numbers.subarray(n * CELLS, (n + 1) * CELLS);
-    this.cellBytes = column(0);
-    this.cellAllocated = column(1);
-    this.oldestMs = column(2);
-    this.lastUseMs = column(3);
-    this.heat = column(4);
+    this.cellBytes = column(COLUMN.bytes);
+    this.cellAllocated = column(COLUMN.allocated);
+    this.oldestMs = column(COLUMN.oldestMs);
+    this.lastUseMs = column(COLUMN.lastUseMs);
+    this.heat = column(COLUMN.heat);
     this.known = new Uint8Array(CELLS).fill(known ? 1 : 0);
   }
 
@@ -139,6 +160,26 @@ export class Block {
     return found;
   }
 
+  usedCells(): UsedCell[] {
+    const used: UsedCell[] = [];
+    for (const [cell, heat] of this.heat.entries())
+      if (heat !== 0 && isUsed(this.oldestMs[cell] ?? 0, this.lastUseMs[cell] ?? 0, heat)) used.push({ cell, heat });
+    return used;
+  }
+
+  /** The same of the cells that `encode` has written. */
+  static usedCells(encoded: Uint8Array): UsedCell[] {
+    const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+    const used: UsedCell[] = [];
+    for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) {
+      const number = (column: number): number => cells.readDoubleLE(offset + 1 + column * 8);
+      const heat = number(COLUMN.heat);
+      if (isUsed(number(COLUMN.oldestMs), number(COLUMN.lastUseMs), heat))
+        used.push({ cell: cells.readUInt8(offset), heat });
+    }
+    return used;
+  }
+
   /** Nothing kept, nothing unknown, nobody at work: the row can go. */
   get empty(): boolean {
     return this.tiles === 0 && !this.known.includes(0);
@@ -150,9 +191,7 @@ export class Block {
 
   /** The tiles of a cell. */
   cellRect(cell: number): TileRect {
-    const minX = this.bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
-    const minY = this.by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
-    return { z: this.z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
+    return cellRectOf(this, cell);
   }
 
   /** Tiles kept in a cell. */

@@ -1,5 +1,5 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
-import { BAND, bandOf, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
+import { BAND, bandOf, groupEnd, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { Span, TileSelection } from "../grid/tile-selection.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
@@ -38,7 +38,7 @@ export class KeptMetatiles implements MetatileChoice {
         continue;
       }
       if (found.column > group) from = numberAt(walk, band, found.column);
-      const end = this.#endOfGroup(band, found.column);
+      const end = groupEnd(walk, band, found.column);
       for (; from < end; from++) if (this.#mayHold(tileSetId, metatileAt(walk, from))) return from;
     }
     return from;
@@ -92,13 +92,6 @@ export class KeptMetatiles implements MetatileChoice {
     if (by === undefined || by > blockOf(rect.maxY)) return count;
     const row = Math.floor(Math.max(y, by * BLOCK_SIDE) / factorY) - Math.floor(rect.minY / factorY);
     return numberAt(this.#walk, Math.floor(row / BAND), 0);
-  }
-
-  #endOfGroup(band: number, group: number): bigint {
-    const { columns, rows } = this.#walk;
-    const height = Math.min(BAND, rows - band * BAND);
-    const width = Math.min(BAND, columns - group * BAND);
-    return numberAt(this.#walk, band, group) + BigInt(width * height);
   }
 
   #mayHold(tileSetId: number, metatile: TileRect): boolean {

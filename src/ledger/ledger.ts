@@ -20,6 +20,7 @@ import {
   type TileSetRecord,
   TileSetTable,
 } from "./tile-set-table.ts";
+import { type UsedTiles, usedCells } from "./used-cells.ts";
 
 export const ledgerMigrations: Migrations = {
   floor: "ledger",
@@ -771,6 +772,13 @@ export class Ledger {
   countKept(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
     return countKept(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
+  }
+
+  /** The tiles of a rectangle that are used, a page at a time. */
+  *usedCells(tileSet: TileSet, rect: TileRect): Generator<readonly UsedTiles[], void> {
+    this.flush();
+    const record = this.#tileSets.find(tileSet);
+    if (record !== undefined) yield* usedCells(this.#blocks, record.id, rect);
   }
 
   // ---- the disk

@@ -1,4 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import { tileSetKey } from "../tile/tile-set.ts";
 import { blocksIn, Stretch } from "./adoption.ts";
@@ -99,12 +100,11 @@ export class Verification {
   }
 
   view(): VerificationView {
-    const iso = (ms: number): string => new Date(ms).toISOString();
     return {
       state: this.#state,
       repair: this.#repair,
-      startedAt: iso(this.#startedMs),
-      endedAt: this.#endedMs === undefined ? null : iso(this.#endedMs),
+      startedAt: isoTime(this.#startedMs),
+      endedAt: isoTimeOrNull(this.#endedMs ?? null),
       tiles: this.#tiles,
       differing: this.#differing,
       differences: this.#differences,

@@ -56,3 +56,5 @@ export const unknownSchedule = (name: string): Refusal => ({
   code: "unknown_schedule",
   message: `Unknown schedule: ${name}`,
 });
+
+export const conflict = (message: string): Refusal => ({ code: "conflict", message });

@@ -1,9 +1,4 @@
-import { readFileSync } from "node:fs";
+import manifest from "../../package.json" with { type: "json" };
 
 /** The version of this program, as its package says. */
-export function ownVersion(): string {
-  const manifest: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-  );
-  return manifest.version;
-}
+export const ownVersion = (): string => manifest.version;

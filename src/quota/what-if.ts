@@ -1,4 +1,5 @@
 import { cellKey, hashOf, SAMPLE_ALL } from "../cache/use-recorder.ts";
+import { isoTimeOrNull } from "../lib/iso-time.ts";
 import type { AccessBatch } from "./access-log.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 import { CacheSimulation, type TileFacts } from "./simulation.ts";
@@ -55,12 +56,11 @@ export async function whatIf(
       if (reads % 256 === 0) await rest();
     }
   }
-  const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
   return {
     reads,
     share,
-    since: iso(since),
-    until: iso(until),
+    since: isoTimeOrNull(since ?? null),
+    until: isoTimeOrNull(until ?? null),
     results: choices.map(({ policy, bytes }, i) => {
       const cache = caches[i];
       const scaled = (n: number | undefined): number => Math.round((n ?? 0) / share);

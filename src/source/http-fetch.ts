@@ -1,5 +1,6 @@
 import { Agent, request as send } from "undici";
 import type { UpstreamOptions } from "../layer/layer.ts";
+import { currentTrace } from "../lib/trace-context.ts";
 import { ownVersion } from "../lib/version.ts";
 import { failureOf, type UpstreamAnswer } from "./picture-answer.ts";
 import { SourceError } from "./source.ts";
@@ -57,7 +58,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       const sameOrigin = url.origin === first.origin;
       // Credentials are for the configured server only.
       const { authorization: _, ...without } = headers;
-      const sent = { ...(sameOrigin ? headers : without), accept };
+      const sent = { ...(sameOrigin ? headers : without), accept, ...currentTrace() };
       const response = await send(url, { dispatcher: agent, headers: sent, signal });
       const { statusCode: status } = response;
       const location = single(response.headers["location"]);

@@ -1,6 +1,7 @@
 import type { Extent, GridSet, TileIndex } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
+import type { TraceContext } from "../lib/trace-context.ts";
 
 /** One picture to draw: a metatile with its gutter, or one tile. */
 export interface DrawRequest {
@@ -26,7 +27,7 @@ export type Drawing =
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
 /** What somebody may want of an upstream beside tiles; its answer is passed on and never kept. */
-export type Question = FeatureInfoRequest | LegendRequest;
+export type Question = (FeatureInfoRequest | LegendRequest) & { readonly trace?: TraceContext };
 
 /** What lies under a pixel of a picture that could be drawn. */
 export interface FeatureInfoRequest {

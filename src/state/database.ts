@@ -57,15 +57,18 @@ export function lockDataDirectory(directory: string, lockFile: string): { releas
   };
 }
 
+/** Far more than this program has; lists by filters make some of their own. */
+const MOST_COMPILED = 500;
+
 /** Opens the state database with full synchronisation (decisions 11): what is committed survives a power loss. */
 export function openDatabase(file: string): Database {
   const db = new Sqlite(file);
   db.exec("PRAGMA journal_mode = WAL");
   db.exec("PRAGMA synchronous = FULL");
   db.exec("PRAGMA cache_size = -8192");
-  const prepare = (sql: string, options?: { readonly bigints: boolean }): Statement => {
+  const compile = (sql: string, bigints: boolean): Statement => {
     const statement = db.prepare(sql);
-    if (options?.bigints === true) statement.safeIntegers(true);
+    if (bigints) statement.safeIntegers(true);
     return {
       run(...values) {
         const { changes, lastInsertRowid } = statement.run(values);
@@ -75,6 +78,17 @@ export function openDatabase(file: string): Database {
       get: (...values) => rowOf(statement.get(values)),
       all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
     };
+  };
+  // To compile one takes as long as to run most of them.
+  const compiled = new Map<string, Statement>();
+  const prepare = (sql: string, { bigints = false }: { readonly bigints?: boolean } = {}): Statement => {
+    const key = bigints ? `bigints ${sql}` : sql;
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    if (compiled.size >= MOST_COMPILED) compiled.clear();
+    const statement = compile(sql, bigints);
+    compiled.set(key, statement);
+    return statement;
   };
   let undos: (() => void)[] = [];
   return {
@@ -156,3 +170,10 @@ export function bytes(row: Row, column: string): Uint8Array {
 export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
+
+/** @throws TypeError when it holds none of them */
+export function wordOf<T extends string>(row: Row, column: string, words: readonly T[]): T {
+  const found = words.find((word) => word === row[column]);
+  if (found === undefined) throw new TypeError(`column ${column} holds ${String(row[column])}`);
+  return found;
+}

@@ -1,3 +1,7 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import bcrypt from "bcryptjs";
 import { describe, expect, test } from "vitest";
 import { startServer } from "../support/server.ts";
 import { contractServer } from "./contract-server.ts";
@@ -286,6 +290,26 @@ test("NUTHATCH_ADMIN_PASSWORD makes an administrator", async () => {
     expect(await status({})).toBe(401);
     expect(await status({ Authorization: `Basic ${Buffer.from("root:pass").toString("base64")}` })).toBe(200);
     expect(server.log()).not.toContain('"pass"');
+  } finally {
+    await server.close();
+  }
+});
+
+test("the accounts of an htpasswd file may do what its roles may", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-htpasswd-"));
+  writeFileSync(join(dataDir, "htpasswd"), `ann:${await bcrypt.hash("pass", 5)}\n`);
+  const configuration = `htpasswd: { file: ${JSON.stringify(join(dataDir, "htpasswd"))}, roles: [viewer] }\n`;
+  const server = await startServer({ dataDir, configuration });
+  try {
+    const status = async (pair: string, method = "GET") => {
+      const headers = { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
+      const path = method === "GET" ? "/rest/seed.json" : "/rest/reload";
+      return (await fetch(server.url + path, { method, headers })).status;
+    };
+    expect(await status("ann:pass")).toBe(200);
+    expect(await status("ann:pass", "POST")).toBe(403);
+    expect(await status("ann:password")).toBe(401);
+    expect(await status("bob:pass")).toBe(401);
   } finally {
     await server.close();
   }

@@ -36,6 +36,11 @@ test("what is answered is what the document says", async () => {
       '{"name":"a","cron":"@yearly","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","zoomStop":0}}',
     ],
     ["/a/run"],
+    [
+      "",
+      '{"name":"c","cron":"@yearly","job":{"layers":["ws:*"],"gridSets":"*","formats":["image/png"],"zoomStop":0,"area":"POLYGON((0 0,9 0,9 9,0 0))"}}',
+    ],
+    ["/c/run"],
   ])
     await fetch(`${server.url}/api/v1/schedules${path}`, { method: "POST", body: body ?? null });
   for (const mode of ["hard", "soft"])
@@ -60,10 +65,11 @@ test("what is answered is what the document says", async () => {
     ["/schedules", "Schedules"],
     ["/schedules/a", "Schedule"],
     ["/schedules/b", "Problem"],
+    ["/schedules/c", "Schedule"],
     ["/truncations", "Truncations"],
     ["/truncations/1", "Truncation"],
     ["/truncations/9", "Problem"],
-    ["/jobs/3", "Problem"],
+    ["/jobs/99", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
     const told = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;

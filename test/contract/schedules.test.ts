@@ -83,7 +83,7 @@ transcript(
   > GET /api/v1/schedules/now
   < 200 application/json
   <
-  < {any}"lastRun":{"at":"{time:at}","dueAt":null,"by":null,"result":"started","job":{id:job},"reason":null},"runs":[{"at":"{time:at}",{any}}]}
+  < {any}"lastRun":{"at":"{time:at}","dueAt":null,"by":null,"result":"started","job":{id:job},"jobs":[{id:job}],"reason":null},"runs":[{"at":"{time:at}",{any}}]}
   > POST /api/v1/jobs/{id:job}/cancel
   < 200 application/json
   <
@@ -94,6 +94,29 @@ transcript(
   < 200 application/json
   <
   < {any}"schedule":"now"{any}
+`,
+);
+
+transcript(
+  "the jobs of patterns in an area are made together and listed in the run; a list tells that there is an area",
+  `
+  > POST /api/v1/schedules
+  >
+  > {"name":"all","cron":"@yearly","window":{"from":"22:00","to":"06:00"},"job":{"layers":"ws:*","gridSets":"*","zoomStop":1,"area":"SRID=4326;POLYGON((-109 37,-102 37,-102 41,-109 37))","priority":"low"}}
+  < 201 application/json
+  < Location: http://localhost/api/v1/schedules/all
+  <
+  < {"name":"all",{any}"window":{"start":"22:00","end":"06:00"},"job":{"layers":["ws:*"],"type":"seed","gridSets":"*","area":{"type":"MultiPolygon","coordinates":[[[[-109,37],[-102,37],[-102,41],[-109,37]]]]},"zoomStop":1,"priority":1},{any}
+  > POST /api/v1/schedules/all/run
+  < 201 application/json
+  <
+  < {"jobs":[{"id":{id:first},"layer":"ws:roads",{any}"gridSet":"EPSG:900913",{any}"schedule":"all",{any}},{"id":{id:second},"layer":"ws:roads",{any}"gridSet":"EPSG:4326",{any}]}
+  > GET /api/v1/schedules
+  < 200 application/json
+  <
+  < {"schedules":[{any}{"name":"all",{any}"job":{"layers":["ws:*"],"type":"seed","gridSets":"*","limit":"area","zoomStop":1,"priority":1},{any}"result":"started","job":{id:first},"jobs":[{id:first},{id:second}],"reason":null}}{any}]}
+  > DELETE /api/v1/schedules/all
+  < 204
 `,
 );
 
@@ -130,6 +153,16 @@ describe("refusals name the field and the value, and nothing is made", () => {
     "what the layer does not have",
     '"cron":"@daily","job":{"layer":"ws:roads","gridSet":"EPSG:1"}',
     'job.gridSet: expected one of EPSG:900913, EPSG:4326, got \\"EPSG:1\\"',
+  );
+  refused(
+    "a pattern of no layer",
+    '"cron":"@daily","job":{"layers":["ws:*","sw:*"]}',
+    'job.layers: expected names of layers, in which * stands for any characters, got \\"sw:*\\"',
+  );
+  refused(
+    "an area where the layer has nothing",
+    '"cron":"@daily","job":{"layer":"ws:roads","area":"SRID=4326;POLYGON((0 89,1 89,1 90,0 89))"}',
+    "job.area: expected {any}",
   );
   refused("an unknown field", `"cron":"@daily","zone":"UTC",${job}`, 'zone: unknown field, {any}, got \\"UTC\\"');
   transcript(

@@ -98,6 +98,25 @@ test("a seed over an area that is killed again and again stores exactly its tile
   expect(await estimateOf(server, asked)).toMatchObject({ kept: 0, missing: before.tiles });
 }, 60_000);
 
+test("of a list of eighteen tiles exactly these are drawn, and exactly these taken away", async () => {
+  running.upstream = await startUpstream();
+  running.server = await startServer({
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, extra: "metatile: [1, 1]" }]),
+  });
+  const { server, upstream } = { server: running.server, upstream: running.upstream };
+  const tiles = Array.from({ length: 18 }, (_, n) => `${9 + (n % 3)}/${n * 31}/${n * 17}`);
+  const list = { tiles, gridSet: "EPSG:4326" };
+  expect((await ended(server, await make(server, list))).tiles).toMatchObject({ total: 18, stored: 18 });
+  expect([upstream.asked.length, scanStore(server.dataDir).tiles]).toEqual([18, 18]);
+  expect((await ended(server, await make(server, { ...list, type: "reseed" }))).tiles.stored).toBe(18);
+  expect(upstream.asked.length).toBe(36);
+  // What lies above and below stays as it is.
+  await ended(server, await make(server, { gridSet: "EPSG:4326", zoomStart: 3, zoomStop: 3 }));
+  const above = scanStore(server.dataDir).tiles - 18;
+  expect((await ended(server, await make(server, { ...list, type: "truncate" }))).tiles.deleted).toBe(18);
+  expect(scanStore(server.dataDir).tiles).toBe(above);
+}, 30_000);
+
 test("a list of tiles draws their metatiles and counts them alone; a retry does what failed of them", async () => {
   running.upstream = await startUpstream();
   let broken = true;

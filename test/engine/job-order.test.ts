@@ -8,10 +8,11 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const WORLD = 40_075_016.68;
 
-async function start() {
+async function start(metatile = 1) {
   running.upstream = await startUpstream();
+  const extra = `metatile: [${metatile}, ${metatile}]`;
   running.server = await startServer({
-    configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections: 4, extra: "metatile: [1, 1]" }]),
+    configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections: 4, extra }]),
   });
   return { server: running.server, upstream: running.upstream };
 }
@@ -79,4 +80,88 @@ test("an area is drawn in any order, and a retry does exactly what failed", asyn
     expect(again).toMatchObject({ outcome: "done", order, tiles: { total: tiles.failed, stored: tiles.failed } });
     upstream.behaviour = healthy;
   }
+}, 60_000);
+
+/** A cell of 16 x 16 tiles as its numbers of metatiles of 4 x 4, and what else there is. */
+const cellsOf = (asked: readonly string[]) =>
+  asked.map((one) => {
+    const [minX = 0, minY = 0, maxX = 0] = one.split(/[ ,]/).map(Number);
+    const tile = (maxX - minX) / 4;
+    const z = Math.round(Math.log2(WORLD / tile));
+    const at = (minimum: number): number => Math.floor((minimum + WORLD / 2 + 1) / tile / 16);
+    return z < 5 ? `${z}` : `${z}/${at(minX)}/${at(minY)}`;
+  });
+/** XYZ: y from the top. */
+async function read(server: TestServer, tile: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const response = await fetch(`${server.url}/xyz/${LAYER}/${tile}.png`);
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+  }
+}
+
+test("hot draws what is used most first, as it was when the job was made, over kills and retries as well", async () => {
+  const { upstream, server: first } = await start(4);
+  const range = { zoomStart: 0, zoomStop: 6 };
+  const fresh = await make(first, { ...range, order: "hot" });
+  expect(fresh).toMatchObject({ order: "hot" });
+  expect((await ended(first, fresh.id)).tiles.stored).toBe(5461);
+  const zooms = drawn(upstream.asked).map(({ z }) => z);
+  expect(zooms).toEqual([...zooms].sort((a, b) => a - b));
+  const metatiles = upstream.asked.length;
+
+  await read(first, "6/40/20", 9);
+  await read(first, "5/3/3", 3);
+  upstream.asked.length = 0;
+  let broken = 0;
+  const slow = drawAfter(10);
+  upstream.behaviour = (asked, response) => {
+    if (asked.n !== 5 || broken++ > 0) return slow(asked, response);
+    response.writeHead(404).end();
+    return "handled";
+  };
+  const reseed = await make(first, { ...range, type: "reseed", order: "hot", tileFailureRetryCount: 0 });
+  await until("some is done", async () => ((await job(first, reseed.id)).tiles.failed > 0 ? true : undefined));
+  const server = await first.restart("SIGKILL");
+  running.server = server;
+  await read(server, "6/1/1", 30);
+  const { tiles } = await ended(server, reseed.id);
+  expect([tiles.failed, tiles.stored + tiles.skipped + tiles.failed]).toEqual([16, 5461]);
+  const asked = [...new Set(upstream.asked)];
+  expect(asked.length).toBe(metatiles);
+  // Row 20 from the top is row 43 from the bottom.
+  const hot = ["6/2/2", "5/0/1"];
+  const order = cellsOf(asked);
+  expect(order.slice(0, 33)).toEqual([...hot.flatMap((cell) => Array(16).fill(cell)), "2"]);
+
+  upstream.asked.length = 0;
+  const again = await ended(server, (await make(server, {}, `jobs/${reseed.id}/retry`)).id);
+  expect(again).toMatchObject({ outcome: "done", order: "hot", tiles: { total: 16, stored: 16 } });
+  expect(cellsOf(upstream.asked)).toEqual(["6/2/2"]);
+}, 60_000);
+
+test("hot chooses among what exists or lies in an area as well, and a truncate has no order", async () => {
+  const { upstream, server } = await start(4);
+  const half = { bounds: [-20037508.34, -20037508.34, 0, 20037508.34], zoomStart: 5, zoomStop: 6 };
+  await ended(server, (await make(server, half)).id);
+  await read(server, "6/20/20", 3);
+  await read(server, "6/1/1", 9);
+  const area = "POLYGON((-9000000 -9000000, 12000000 -14000000, 3000000 16000000, -9000000 -9000000))";
+  for (const more of [{ onlyExisting: true }, { area }]) {
+    upstream.asked.length = 0;
+    const made = await make(server, { zoomStart: 0, zoomStop: 6, type: "reseed", order: "hot", ...more });
+    const { tiles, outcome } = await ended(server, made.id);
+    expect([outcome, tiles.stored]).toEqual(["done", tiles.total]);
+    const cells = cellsOf(upstream.asked);
+    if ("onlyExisting" in more) expect(cells[0]).toBe("6/0/3");
+    // What goes first are groups of the job's metatiles that have something of the cell: in an area they lie otherwise.
+    else expect(new Set(cells.slice(0, cells.indexOf("2")))).toEqual(new Set(["6/1/1", "6/1/2"]));
+    expect(new Set(upstream.asked).size).toBe(upstream.asked.length);
+  }
+  const body = JSON.stringify({ layer: LAYER, type: "truncate", order: "hot" });
+  const refused = await fetch(`${server.url}/api/v1/jobs`, { method: "POST", body });
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('order: expected nothing beside type truncate, got \\"hot\\"'),
+  ]);
 }, 60_000);

@@ -124,6 +124,33 @@ test("a job of high priority is done when one of low priority has had a little; 
   expect(flying).toEqual([1, 1, 1, 1, 1, 1, 1]);
 }, 120_000);
 
+test("outside its window nothing is asked for a job, and it goes on when the window is taken away", async () => {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = drawAfter(15);
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  const { server, upstream } = { server: running.server, upstream: running.upstream };
+  // Closed for the next hours, whenever the test runs.
+  const clock = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+  const runWindow = { from: clock(10), to: clock(12), timeZone: "UTC" };
+  const waiting = await made(server, { ...range, gridSet: "EPSG:4326", zoomStop: 1, runWindow });
+  expect(await job(server, waiting)).toMatchObject({ state: "pending", paused: true });
+  const id = await made(server, { ...range, zoomStop: 5, threadCount: 4 });
+  await until("it is at work", async () => ((await job(server, id)).tiles.stored > 0 ? true : undefined));
+  expect((await change(server, id, { runWindow })).job).toMatchObject({ state: "pending", paused: true });
+  await until("nothing is in flight", async () => (upstream.inFlight() === 0 ? true : undefined));
+  const asked = upstream.asked.length;
+  running.server = await server.restart("SIGKILL");
+  const later = running.server;
+  // Had the jobs any place, it would come before this one's.
+  expect(
+    (await ended(later, await seed(later, LAYER, { zoomStart: 0, zoomStop: 0, format: "image/jpeg" }))).outcome,
+  ).toBe("done");
+  expect(upstream.asked.length).toBe(asked + 1);
+  for (const one of [waiting, id]) expect((await change(later, one, { runWindow: null })).status).toBe(200);
+  expect(await ended(later, waiting)).toMatchObject({ outcome: "done", tiles: { stored: 10 } });
+  expect(await ended(later, id)).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });
+}, 60_000);
+
 test("what supersedes ends the older jobs that lie within it, and no others", async () => {
   running.upstream = await startUpstream();
   running.upstream.behaviour = () => new Promise(() => undefined);

@@ -74,6 +74,31 @@ test("one request removes an area from every grid set, format and parameter set,
   expect(again.map(({ tiles }) => tiles.deleted)).toEqual([0, 0, 0]);
 }, 180_000);
 
+test("one request seeds three styles of each of 24 hours, one takes the hours before another away", async () => {
+  const hours = Array.from({ length: 24 }, (_, hour) => new Date(Date.UTC(2026, 10, 21, hour)).toISOString());
+  const filters = `parameterFilters: [{ type: string, key: STYLES, default: s0, values: [s0, s1, s2] }, { type: string, key: TIME, default: "${hours[0]}", values: [${hours.map((hour) => `"${hour}"`).join(", ")}] }]`;
+  running.upstream = await startUpstream();
+  const layers = [{ name: "ws:roads", extra: filters }];
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers) });
+  const { server } = running;
+  const all = { layer: "ws:roads", gridSet: "EPSG:900913", zoomStop: 1 };
+  const seeds = await allEnded(server, await made(server, { ...all, parameterSets: "*" }));
+  expect(seeds.map(({ outcome }) => outcome)).toEqual(Array(72).fill("done"));
+  expect(seeds.reduce((sum, { tiles }) => sum + tiles.stored, 0)).toBe(72 * 5);
+  const styles = ["s0", "s1", "s2"];
+  const old = hours.slice(0, 17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
+  await allEnded(server, await made(server, { ...all, parameterSets: old, type: "truncate" }));
+  expect(scanStore(server.dataDir).tiles).toBe(7 * 3 * 5);
+  // What is left is not asked for again.
+  const asked = running.upstream.asked.length;
+  const young = hours.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
+  const again = await allEnded(server, await made(server, { ...all, parameterSets: young }));
+  expect([again.reduce((sum, { tiles }) => sum + tiles.skipped, 0), running.upstream.asked.length]).toEqual([
+    105,
+    asked,
+  ]);
+}, 120_000);
+
 test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {
   const server = await start();
   for (const [body, status, detail] of [
@@ -103,9 +128,9 @@ test("a request for many jobs is all or nothing: what one of them may not be mak
     expect([refused.status, refused.json.detail]).toEqual([status, detail]);
   }
   expect(await (await fetch(`${server.url}/api/v1/jobs`)).text()).toBe('{"jobs":[]}');
-  const schedule = { name: "a", cron: "@daily", job: { layers: ["ws:*"] } };
+  const schedule = { name: "a", cron: "@daily", job: { layers: ["ws:*"], gridSets: ["third"] } };
   expect((await post(server, "schedules", schedule)).json.detail).toBe(
-    'job.layers: expected layer, as one job is asked for, got ["ws:*"]',
+    'job.gridSet: expected one of EPSG:900913, EPSG:4326, got "third"\nThe layer is ws:rivers.',
   );
 });
 
@@ -127,6 +152,33 @@ test("a key covers the whole request, over a kill: again it answers with the sam
   expect((await allEnded(restarted, again.json.jobs)).map(({ outcome }) => outcome)).toEqual(ids.map(() => "done"));
   expect((await fetch(`${restarted.url}/api/v1/jobs/${ids[0]}`, { method: "DELETE" })).status).toBe(204);
   expect((await job(restarted, ids[1])).id).toBe(ids[1]);
+});
+
+test("the jobs of one request tell so and are listed by any of them, with a key and without, over a kill", async () => {
+  const server = await start();
+  const first = await made(server, { layers: ["ws:*"], zoomStop: 1 });
+  const { status, json: second } = await post(server, "jobs", { layer: "other", formats: ["image/png"], zoomStop: 1 });
+  const ids = first.map(({ id }) => id);
+  expect(first.map(({ requestedWith }) => requestedWith)).toEqual(ids.map(() => ids[0]));
+  expect([status, second.jobs[0].requestedWith]).toEqual([201, null]);
+  const restarted = await server.restart("SIGKILL");
+  running.server = restarted;
+  const listed = async (query: string) => {
+    const response = await fetch(`${restarted.url}/api/v1/jobs?${query}`);
+    return [response.status, JSON.parse(await response.text())];
+  };
+  const idsOf = async (query: string) =>
+    (await listed(query))[1].jobs.map((one: JobJson) => [one.id, one.requestedWith]);
+  for (const id of ids)
+    expect(await idsOf(`requestedWith=${id}`)).toEqual([...ids].reverse().map((one) => [one, ids[0]]));
+  expect(await idsOf(`requestedWith=${ids[1]}&layer=ws:roads`)).toEqual([[ids[0], ids[0]]]);
+  expect(await idsOf(`requestedWith=${second.jobs[0].id}`)).toEqual([[second.jobs[0].id, null]]);
+  expect(await idsOf("requestedWith=999")).toEqual([]);
+  expect(await listed("requestedWith=a")).toEqual([
+    400,
+    expect.objectContaining({ detail: 'requestedWith: expected the id of a job, got "a"' }),
+  ]);
+  expect((await job(restarted, ids[1] ?? 0)).requestedWith).toBe(ids[0]);
 });
 
 test("an estimate of the same body tells the sum and each job", async () => {

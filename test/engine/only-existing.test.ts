@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
+import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import {
   ended,
@@ -19,7 +20,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const GRID = { gridSet: "EPSG:900913" };
 /** Kept of 22 million. */
-const TILES = 120;
+const TILES = inFull(1_000, 120);
 const DEEP = { ...GRID, zoomStart: 0, zoomStop: 12 };
 
 async function start(extra = "metatile: [1, 1]", more = "") {
@@ -44,7 +45,7 @@ async function make(server: TestServer, body: object): Promise<number> {
 /** So many tiles, far from one another on two levels. */
 const scattered = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => {
-    const z = i % 2 === 0 ? 12 : 9;
+    const z = i % 2 === 0 ? 12 : 10;
     return `${z}/${(i * 137) % 2 ** z}/${(i * 911) % 2 ** z}`;
   });
 /** What is written from here on is younger than the moment that is answered. */

@@ -8,6 +8,7 @@ import {
   isLive,
   type KillScope,
   type Model,
+  type ModelTerms,
   type Operation,
   settled,
 } from "../support/operators-model.ts";
@@ -33,8 +34,9 @@ const SETTLED_MS = 20_000;
 /** An operation before it is known which jobs there are: `job` counts them round. */
 type Wish =
   | { readonly do: "seed"; readonly layer: string; readonly type: "seed" | "reseed"; readonly threads: number }
-  | { readonly do: "truncate" | "mass truncate"; readonly layer: string }
-  | { readonly do: "pause" | "resume" | "cancel" | "retry"; readonly job: number }
+  | { readonly do: "truncate" | "supersede" | "mass truncate" | "undo"; readonly layer: string }
+  | { readonly do: "pause" | "resume" | "cancel" | "retry" | "delete"; readonly job: number }
+  | { readonly do: "change"; readonly job: number; readonly terms: Partial<ModelTerms> }
   | { readonly do: "kill task"; readonly job: number; readonly task: number }
   | { readonly do: "kill"; readonly layer: string | undefined; readonly scope: KillScope };
 
@@ -51,9 +53,31 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
       threads: fc.integer({ min: 1, max: 3 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("truncate" as const, "mass truncate" as const), layer }) },
   {
-    weight: 9,
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("truncate" as const, "supersede" as const, "mass truncate" as const, "undo" as const),
+      layer,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("change" as const),
+      job,
+      terms: fc.record(
+        {
+          priority: fc.constantFrom(1, 10, 100),
+          // So high that nothing waits for it.
+          rateLimit: fc.constantFrom(1_000_000, null),
+          window: fc.constantFrom("closed" as const, null),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+  {
+    weight: 10,
     arbitrary: fc.record({
       do: fc.constantFrom(
         "pause" as const,
@@ -62,6 +86,7 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
         "resume" as const,
         "cancel" as const,
         "retry" as const,
+        "delete" as const,
       ),
       job,
     }),
@@ -89,9 +114,16 @@ function operationOf(wanted: Wish, { jobs }: State, key: number): Operation | un
     case "seed":
       return jobs.length >= MOST_JOBS ? undefined : { ...wanted, key };
     case "truncate":
+    case "supersede":
       return { do: wanted.do, layer: wanted.layer, key };
     case "mass truncate":
+    case "undo":
       return { do: wanted.do, layer: wanted.layer };
+    case "change":
+      // A change that names nothing is refused, and what is done at once has no time for it.
+      if (target === undefined || target.type === "truncate" || Object.keys(wanted.terms).length === 0)
+        return undefined;
+      return { do: wanted.do, job: target.key, terms: wanted.terms };
     case "kill":
       return wanted;
     case "retry":
@@ -225,7 +257,9 @@ const commands = fc.commands(steps, { size: "max", maxCommands: 25 });
 async function finish(state: State, real: OperatedServer): Promise<void> {
   for (const { key } of state.jobs.filter((one) => one.state === "paused"))
     await real.perform({ do: "resume", job: key }, false);
-  const resumed = state.jobs.map((one) => (one.state === "paused" ? { ...one, state: "accepted" as const } : one));
+  const resumed = state.jobs.reduce((jobs, { key, state: before }) => {
+    return before === "paused" ? apply(jobs, { do: "resume", job: key }).model : jobs;
+  }, state.jobs);
   await settle(state, real, [settled(resumed)]);
   await new Finish().run(state, real);
   expect(state.jobs.some(isLive)).toBe(false);
@@ -242,7 +276,7 @@ async function finish(state: State, real: OperatedServer): Promise<void> {
 }
 
 test(
-  `two operators, who end, pause, resume, retry, truncate and restart, never see what contradicts (seed ${SEED})`,
+  `two operators, who end, pause, resume, change, retry, delete, truncate, undo and restart, never see what contradicts (seed ${SEED})`,
   async () => {
     const began = Date.now();
     let runs = 0;

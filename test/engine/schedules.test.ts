@@ -10,7 +10,12 @@ const running = closedAfterEach();
 
 interface ScheduleJson {
   readonly nextRun: string;
-  readonly runs: readonly { readonly result: string; readonly job: number | null; readonly dueAt: string | null }[];
+  readonly runs: readonly {
+    readonly result: string;
+    readonly job: number | null;
+    readonly jobs: readonly number[];
+    readonly dueAt: string | null;
+  }[];
 }
 
 const schedule = async (server: TestServer, name: string): Promise<ScheduleJson> =>
@@ -66,3 +71,40 @@ test("a schedule survives kill -9, and a time that came meanwhile makes one job,
   expect(await jobsOf(running.server, "never")).toEqual([]);
   expect(await schedule(running.server, "never")).toMatchObject({ nextRun, runs: [{ result: "skipped", job: null }] });
 });
+
+test("a run of several jobs in an area is made whole and once, wherever in its planning a kill comes", async () => {
+  running.upstream = await startUpstream();
+  const layers = ["ws:roads", "ws:rivers"].map((name) => ({ name }));
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers) });
+  // So many corners that planning and counting take a while.
+  const corners = Array.from({ length: 5_000 }, (_, i) => {
+    const turn = (i / 5_000) * 2 * Math.PI;
+    const far = 30 + 3 * Math.sin(40 * turn);
+    return [far * Math.cos(turn), far * Math.sin(turn)];
+  });
+  const area = { type: "Polygon", coordinates: [[...corners, ...corners.slice(0, 1)]] };
+  const job = { layers: ["ws:*"], gridSets: "*", zoomStop: 4, area, type: "reseed", priority: "low" };
+  const body = JSON.stringify({ name: "area", cron: "0 3 1 1 *", job });
+  const made = await fetch(`${running.server.url}/api/v1/schedules`, { method: "POST", body });
+  expect(made.status, await made.text()).toBe(201);
+  await running.server.kill("SIGKILL");
+  const dueAt = comeDue(running.server);
+  for (let life = 0; life < 3; life++) running.server = await running.server.restart("SIGKILL");
+  const server = running.server;
+  const jobs = await until(
+    "the jobs are made",
+    async () => {
+      const found = await jobsOf(server, "area");
+      return found.length > 0 ? found : undefined;
+    },
+    30_000,
+    server,
+  );
+  const ids = jobs.map(({ id }) => id).sort((a, b) => a - b);
+  expect(ids).toHaveLength(4);
+  const { runs } = await schedule(server, "area");
+  expect(runs).toMatchObject([{ result: "started", job: ids[0], jobs: ids, dueAt }]);
+  for (const id of ids) expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { failed: 0 } });
+  running.server = await server.restart("SIGKILL");
+  expect(await jobsOf(running.server, "area")).toHaveLength(4);
+}, 60_000);

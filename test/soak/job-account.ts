@@ -21,12 +21,22 @@ export interface Asked {
 export interface ToldJob extends JobJson {
   readonly layer: string;
   readonly type: string;
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly runWindow: object | null;
 }
+
+/** How a job runs. */
+export type Terms = Pick<ToldJob, "priority" | "rateLimit" | "runWindow">;
+
+const STANDARD_TERMS: Terms = { priority: 10, rateLimit: null, runWindow: null };
+const termsOf = ({ priority, rateLimit, runWindow }: Terms): string => JSON.stringify([priority, rateLimit, runWindow]);
 
 /** A job that has been acknowledged. */
 export interface KnownJob {
   readonly id: number;
   readonly asked: Asked;
+  readonly when: "now" | "before";
   tasks: readonly number[];
   /** What was told of it last; undefined: nothing. */
   told: ToldJob | undefined;
@@ -34,6 +44,8 @@ export interface KnownJob {
   held: boolean | undefined;
   /** An end by an operator has been acknowledged; undefined: there was no answer. */
   isKilled: boolean | undefined;
+  /** As acknowledged; undefined: there was no answer. */
+  terms: Terms | undefined;
 }
 
 /** Answers of the server that runs now. */
@@ -87,13 +99,23 @@ export class JobAccount {
     return this.#ended.get(id);
   }
 
-  acknowledge(id: number, asked: Asked): KnownJob {
+  /** The ids of what was made "now" are above all before the restart; what was made "before" it may be found late. */
+  acknowledge(id: number, asked: Asked, when: "now" | "before" = "now"): KnownJob {
     const known = this.open.get(id) ?? this.#ended.get(id)?.job;
     if (known !== undefined) return known;
-    if (id <= this.#floor.job)
+    if (when === "now" && id <= this.#floor.job)
       this.#problem(`job ${id} is new and has an id of before the restart (${this.#floor.job})`);
     this.#highest.job = Math.max(this.#highest.job, id);
-    const job: KnownJob = { id, asked, tasks: [], told: undefined, held: false, isKilled: false };
+    const job: KnownJob = {
+      id,
+      asked,
+      when,
+      tasks: [],
+      told: undefined,
+      held: false,
+      isKilled: false,
+      terms: STANDARD_TERMS,
+    };
     this.open.set(id, job);
     return job;
   }
@@ -140,7 +162,8 @@ export class JobAccount {
     if (told === undefined) {
       job.tasks = now.tasks;
       const first = Math.min(...now.tasks);
-      if (now.tasks.length === 0 || first <= this.#floor.task) problem(`tasks not above ${this.#floor.task}`);
+      if (now.tasks.length === 0 || (job.when === "now" && first <= this.#floor.task))
+        problem(`tasks not above ${this.#floor.task}`);
       this.#highest.task = Math.max(this.#highest.task, ...now.tasks);
     } else {
       if (JSON.stringify(told.tasks) !== JSON.stringify(now.tasks)) problem("its tasks have other ids");
@@ -149,6 +172,8 @@ export class JobAccount {
     }
     if (asked.type !== "truncate" && asked.isWhole && now.tiles.total !== asked.tiles.length)
       problem(`it is over ${asked.tiles.length} tiles`);
+    if (job.terms !== undefined && termsOf(job.terms) !== termsOf(now))
+      problem(`its terms were ${JSON.stringify(job.terms)}`);
     if (now.outcome === null) {
       if (job.isKilled === true) problem("it had been ended by an operator");
       if (job.held !== undefined && now.paused !== job.held)

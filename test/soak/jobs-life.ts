@@ -3,8 +3,9 @@ import { scanStore } from "../support/store-scan.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { type DatedMap, startDatedMap } from "./dated-map.ts";
-import { type Asked, type Asker, JobAccount, type KnownJob, type ToldJob } from "./job-account.ts";
+import { type Asked, type Asker, JobAccount, type KnownJob, type Terms, type ToldJob } from "./job-account.ts";
 import { boundsOf, fromTop, keyOfFile, type Rect, randomRect, type TileKey, tilesOf } from "./tile-keys.ts";
+import { YearlySchedule } from "./yearly-schedule.ts";
 
 export interface JobsLife {
   /** kill -9 so many times, at random moments. */
@@ -43,8 +44,8 @@ interface Unanswered {
 }
 
 /**
- * Operators who seed, reseed, truncate, pause, resume, retry and end jobs of all kinds, on a server that is killed at
- * random moments. Whatever it has acknowledged must be true after each restart (`JobAccount`), and usage what the store
+ * Operators who seed, reseed, truncate, take that back, supersede, pause, resume, retry, schedule and end jobs of all kinds
+ * and change how they run, on a server that is killed at random moments. Whatever it has acknowledged must be true after each restart (`JobAccount`), and usage what the store
  * holds; what the store holds must come from somewhere.
  */
 export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
@@ -55,7 +56,7 @@ export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
     extra: "metatile: [2, 2]",
   }));
   const server = await startServer({
-    configuration: smallTiles(map.upstream.url, layers, "jobs: { maxRunningTasks: 6 }"),
+    configuration: smallTiles(map.upstream.url, layers, "jobs: { maxRunningTasks: 6 }\nstore: { undoSeconds: 60 }\n"),
   });
   const operators = new Operators(server, map, chanceOf(life.seed), life.tell);
   try {
@@ -94,6 +95,9 @@ class Operators implements Asker {
     | { job: KnownJob; readonly before: ReadonlySet<TileKey>; readonly scope: ReadonlySet<TileKey> }
     | undefined;
   #fill: KnownJob | undefined;
+  /** A mass truncation of that layer that may have been taken back: nobody has seen the answer. Either all is there, or nothing. */
+  #undoing: ReadonlySet<TileKey> | undefined;
+  readonly #schedule = new YearlySchedule((text) => this.#problem(text));
   readonly #log: string[] = [];
 
   constructor(server: TestServer, map: DatedMap, chance: Chance, tell: (line: string) => void) {
@@ -199,7 +203,7 @@ class Operators implements Asker {
 
   async begin(): Promise<void> {
     const job = { layer: KEPT.layer, gridSet: "EPSG:900913", bounds: boundsOf(SCHEDULED), zoomStart: 8, zoomStop: 8 };
-    const body = JSON.stringify({ name: "yearly", cron: "@yearly", job: { ...job, ...FAILING } });
+    const body = this.#schedule.document({ ...job, ...FAILING });
     const answer = await this.#send("POST", "/api/v1/schedules", body);
     if (answer?.status !== 201) throw new Error(`the schedule was answered with ${answer?.status} ${answer?.text}`);
   }
@@ -259,9 +263,13 @@ class Operators implements Asker {
     const asked = (type: Asked["type"]): Asked => {
       return { layer: SWEPT.layer, type, tiles: tilesOf(rect), isWhole: true, version: this.#map.version };
     };
-    switch (below(6)) {
+    switch (below(8)) {
       case 0:
         return void (await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(SWEPT.layer)));
+      case 3:
+        return void (await this.#undo(SWEPT.layer));
+      case 4:
+        return this.#supersede(asked(pick(["reseed", "truncate"])), rect);
       case 1:
         return void (await this.#classic(asked("truncate"), below(2) === 0 ? rect : undefined, SWEPT.zoom));
       case 2:
@@ -271,16 +279,75 @@ class Operators implements Asker {
     }
   }
 
+  /** Takes back what the last mass truncation of a layer has taken away. @returns the status; undefined: no answer */
+  async #undo(layer: string): Promise<number | undefined> {
+    const listed = await this.get(`/api/v1/truncations?layer=${layer}&limit=1`).catch(() => undefined);
+    if (listed === undefined) return undefined;
+    const { truncations }: { truncations: { id: number }[] } = JSON.parse(listed.text);
+    const [last] = truncations;
+    if (last === undefined) return 404;
+    const answer = await this.#send("POST", `/api/v1/truncations/${last.id}/undo`, "");
+    if (answer !== undefined && answer.status !== 200 && answer.status !== 409)
+      this.#problem(`an undo was answered with ${answer.status} ${answer.text}`);
+    return answer?.status;
+  }
+
+  /** What lies wholly within it has ended when the answer is there. */
+  async #supersede(asked: Asked, rect: Rect): Promise<void> {
+    const { layer, type } = asked;
+    const within = new Set(asked.tiles);
+    const hit = [...this.account.open.values()].filter(
+      (job) =>
+        job.asked.layer === layer && job.asked.type !== "truncate" && job.asked.tiles.every((key) => within.has(key)),
+    );
+    for (const one of hit) one.isKilled = undefined;
+    this.#cuts++;
+    const place = {
+      gridSet: "EPSG:900913",
+      format: "image/png",
+      bounds: boundsOf(rect),
+      zoomStart: rect.z,
+      zoomStop: rect.z,
+    };
+    const made = await this.#keyed("/api/v1/jobs", JSON.stringify({ layer, type, ...place, supersede: true }), asked);
+    if (made !== undefined) for (const one of hit) await this.#isOver(one);
+  }
+
+  async #change(job: KnownJob): Promise<void> {
+    const { pick } = this.#chance;
+    const isTruncate = job.asked.type === "truncate";
+    const terms: Terms = {
+      priority: pick([1, 10, 50, 100]),
+      // Low enough that starts are spread, high enough that all comes to rest in time.
+      rateLimit: isTruncate ? null : pick([null, 100, 1_000]),
+      runWindow: pick([null, null, NEVER_NOW]),
+    };
+    this.#cuts++;
+    job.held = undefined;
+    job.terms = undefined;
+    const answer = await this.#send("PATCH", `/api/v1/jobs/${job.id}`, JSON.stringify(terms));
+    if (answer === undefined) return;
+    if (answer.status !== 200) return this.#isOver(job);
+    job.terms = terms;
+    const now: ToldJob = JSON.parse(answer.text);
+    if (terms.runWindow !== null && !now.paused) this.#problem(`a closed window was answered with ${answer.text}`);
+    // One that an operator has paused stays so, whatever its window does.
+    job.held = now.paused;
+  }
+
   /** What an operator does to jobs that are there. */
   async #act(): Promise<void> {
     const { below, pick } = this.#chance;
     const open = [...this.account.open.values()].filter(({ asked }) => asked.layer !== CLEARED.layer);
     if (open.length === 0) return;
     const job = pick(open);
-    switch (below(9)) {
+    switch (below(12)) {
       case 0:
       case 1:
         return this.#hold(job, "pause");
+      case 7:
+      case 8:
+        return this.#change(job);
       case 2:
       case 3:
       case 4:
@@ -332,7 +399,11 @@ class Operators implements Asker {
   async #retry(): Promise<void> {
     const known = this.account.endedJob(1 + this.#chance.below(Math.max(1, this.account.size)));
     if (known === undefined || known.job.asked.layer !== KEPT.layer) return;
-    await this.#keyed(`/api/v1/jobs/${known.job.id}/retry`, "", { ...known.job.asked, isWhole: false });
+    const again = await this.#keyed(`/api/v1/jobs/${known.job.id}/retry`, "", { ...known.job.asked, isWhole: false });
+    if (again === undefined) return;
+    // It runs as that job did last, and waits if its window is closed.
+    again.terms = known.job.terms;
+    again.held = known.job.terms === undefined ? undefined : known.job.terms.runWindow !== null;
   }
 
   /** The last of a round: the kill comes while it is at work. */
@@ -362,8 +433,9 @@ class Operators implements Asker {
     this.#fill = undefined;
     if (kind === "mass") {
       const answer = await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(layer));
-      if (answer?.status === 200 && this.#keysOf(layer).length > 0)
-        this.#problem("tiles are left by a mass truncation");
+      if (answer?.status !== 200) return;
+      if (this.#keysOf(layer).length > 0) this.#problem("tiles are left by a mass truncation");
+      if (below(3) > 0) await this.#takeBack(layer, before);
       return;
     }
     const asked: Asked = { layer, type: "truncate", tiles, isWhole: true, version };
@@ -374,6 +446,30 @@ class Operators implements Asker {
         ? this.#chosen(asked, "list", noFormat)
         : this.#classic(asked, kind === "bounds" ? rect : undefined, place.z, noFormat));
     if (job !== undefined) this.#truncation = { job, before, scope: new Set(tiles) };
+  }
+
+  /** The kill comes in the middle of it, as often as not. */
+  async #takeBack(layer: string, before: ReadonlySet<TileKey>): Promise<void> {
+    const undone = this.#undo(layer);
+    if (this.#chance.below(2) === 0) {
+      this.#undoing = before;
+      await Promise.race([undone, new Promise((resolve) => setTimeout(resolve, this.#chance.below(15)))]);
+      return;
+    }
+    const status = await undone;
+    const now = new Set(this.#keysOf(layer));
+    const isBack = now.size === before.size && [...before].every((key) => now.has(key));
+    if (status !== 200 || !isBack)
+      this.#problem(`an undo was answered with ${status}: ${now.size} tiles are there of ${before.size}`);
+  }
+
+  #lookAtUndo(): void {
+    const before = this.#undoing;
+    if (before === undefined) return;
+    this.#undoing = undefined;
+    const now = this.#keysOf(CLEARED.layer);
+    if (now.length !== 0 && (now.length !== before.size || now.some((key) => !before.has(key))))
+      this.#problem(`an undo that was killed has brought back ${now.length} tiles of ${before.size}`);
   }
 
   #keysOf(layer: string): TileKey[] {
@@ -392,6 +488,7 @@ class Operators implements Asker {
     const killed = this.server.kill("SIGKILL");
     await last;
     await killed;
+    if (below(3) === 0) this.#schedule.comeDue(this.dataDir);
     this.server = await this.server.restart("SIGKILL");
     this.account.restarted();
     const unanswered = this.#unanswered;
@@ -401,6 +498,7 @@ class Operators implements Asker {
     await this.account.look(this);
     await this.account.lookAgain(1 + below(Math.max(1, this.account.size)), this);
     this.#lookAtTruncation();
+    this.#lookAtUndo();
   }
 
   /** Jobs that nobody knows must be those of requests without an answer. */
@@ -408,7 +506,14 @@ class Operators implements Asker {
     const left = [...unanswered];
     const { text } = await this.get("/api/v1/jobs?limit=30");
     const { jobs }: { jobs: ToldJob[] } = JSON.parse(text);
-    for (const { id, layer, type, tiles } of jobs.filter((job) => !this.account.knows(job.id))) {
+    for (const { id, layer, type, tiles, schedule } of jobs.filter((job) => !this.account.knows(job.id))) {
+      if (schedule === this.#schedule.name && this.#schedule.hasMade()) {
+        const { version } = this.#map;
+        const tiles = tilesOf(SCHEDULED);
+        // It is planned after the start: the look at the last restart may have come before it was made.
+        this.account.acknowledge(id, { layer: KEPT.layer, type: "seed", tiles, isWhole: true, version }, "before");
+        continue;
+      }
       const at = left.findIndex(
         ({ asked }) =>
           asked.layer === layer && asked.type === type && (type === "truncate" || asked.tiles.length === tiles.total),
@@ -438,6 +543,14 @@ class Operators implements Asker {
 
   /** Everything goes on until it has ended; then the books are closed. */
   async rest(kill: number): Promise<void> {
+    await until(
+      "the schedule has run",
+      async () => this.#schedule.look((await this.get("/api/v1/schedules/yearly")).text),
+      30_000,
+      this.server,
+    );
+    await this.#discover([]);
+    this.#schedule.closeBooks();
     for (const job of this.account.open.values()) if (job.held !== false) await this.#hold(job, "resume");
     await until(
       "everything has ended",
@@ -484,6 +597,10 @@ class Operators implements Asker {
 }
 
 const SCHEDULED: Rect = { z: 8, x: 101, y: 77, width: 5, height: 4 };
+/** However long a life is: two hours, half a day from when it began. */
+const clock = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+const NEVER_NOW = { from: clock(11), to: clock(13), timeZone: "UTC" };
+
 /** No retries: a bad spot is bad at once. */
 const FAILING = { tileFailureRetryCount: 0, totalFailuresBeforeAborting: 1000 };
 

@@ -1,8 +1,23 @@
 import { type HeldUpstream, startHeldUpstream } from "./held-upstream.ts";
-import { isLive, type Model, type ModelJob, type Operation } from "./operators-model.ts";
-import { type JobJson, massTruncate, type Row, rows, seed, startServer, type TestServer, until } from "./server.ts";
+import { isLive, type Model, type ModelJob, type ModelTerms, type Operation } from "./operators-model.ts";
+import {
+  type JobJson as AnyJobJson,
+  massTruncate,
+  type Row,
+  rows,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+} from "./server.ts";
 import { standingOf, ToldJobs } from "./told-jobs.ts";
 import { smallTiles } from "./wms-configuration.ts";
+
+type JobJson = AnyJobJson & {
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly runWindow: object | null;
+};
 
 /** The classic list and the jobs of `/api/v1`, as they were at one moment. */
 export interface Seen {
@@ -12,10 +27,15 @@ export interface Seen {
 
 interface Ids {
   readonly id: number;
+  readonly layer: string;
   readonly tasks: readonly number[];
   /** Of the world at zoom 9: each job but a retry works in one of its own, 16 x 16 tiles. */
   readonly column: number;
 }
+
+/** Closed for hours, whenever a test runs. */
+const clock = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+const CLOSED = { from: clock(10), to: clock(12), timeZone: "UTC" };
 
 const ZOOM = 9;
 const WORLD = 20_037_508.34;
@@ -42,7 +62,9 @@ export class OperatedServer {
   static async start(layers: readonly string[]): Promise<OperatedServer> {
     const held = await startHeldUpstream();
     const configured = layers.map((name) => ({ name, connections: 16, timeoutSeconds: 600 }));
-    const server = await startServer({ configuration: smallTiles(held.upstream.url, configured) });
+    const server = await startServer({
+      configuration: smallTiles(held.upstream.url, configured, "store: { undoSeconds: 3600 }\n"),
+    });
     return new OperatedServer(server, held, layers);
   }
 
@@ -110,6 +132,25 @@ export class OperatedServer {
           : await this.#make("jobs", { ...common, layer, gridSet: "EPSG:900913", bounds });
         return this.#made(operation.key, id, column, "200");
       }
+      case "supersede": {
+        const { layer } = operation;
+        return this.#made(
+          operation.key,
+          await this.#make("jobs", { layer, type: "truncate", supersede: true }),
+          -1,
+          "200",
+        );
+      }
+      case "undo":
+        return this.#undo(operation.layer);
+      case "delete":
+        return String((await this.#ask("DELETE", `/api/v1/jobs/${this.#of(operation.job).id}`, "")).status);
+      case "change": {
+        const { window, ...terms } = operation.terms;
+        const body = { ...terms, ...(window === undefined ? {} : { runWindow: window === null ? null : CLOSED }) };
+        const path = `/api/v1/jobs/${this.#of(operation.job).id}`;
+        return String((await this.#ask("PATCH", path, JSON.stringify(body))).status);
+      }
       case "truncate": {
         const { layer } = operation;
         const id = isClassic
@@ -129,9 +170,9 @@ export class OperatedServer {
         return status === 201 ? this.#made(operation.key, idOf(text), column, "201") : String(status);
       }
       case "kill task": {
-        const { tasks } = this.#of(operation.job);
+        const { tasks, layer } = this.#of(operation.job);
         const body = `kill_thread=1&thread_id=${tasks[operation.task]}`;
-        return killAnswer(await this.#post(`/rest/seed/${await this.#layerOf(operation.job)}`, body));
+        return killAnswer(await this.#post(`/rest/seed/${layer}`, body));
       }
       case "kill": {
         const path = operation.layer === undefined ? "/rest/seed" : `/rest/seed/${operation.layer}`;
@@ -141,10 +182,28 @@ export class OperatedServer {
     }
   }
 
-  async #post(path: string, body: string): Promise<{ status: number; text: string }> {
+  #post(path: string, body: string): Promise<{ status: number; text: string }> {
+    return this.#ask("POST", path, body);
+  }
+
+  async #ask(method: string, path: string, body: string): Promise<{ status: number; text: string }> {
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
-    const response = await fetch(this.server.url + path, { method: "POST", body, headers });
+    const response = await fetch(this.server.url + path, { method, body, headers });
     return { status: response.status, text: await response.text() };
+  }
+
+  /** Takes back the last mass truncation of a layer, if there is one that can be. */
+  async #undo(layer: string): Promise<string> {
+    const list = await (await fetch(`${this.server.url}/api/v1/truncations?layer=${layer}&limit=1`)).text();
+    const { truncations }: { truncations: { id: number }[] } = JSON.parse(list);
+    const [last] = truncations;
+    if (last === undefined) return "200 or 409";
+    const { status, text } = await this.#post(`/api/v1/truncations/${last.id}/undo`, "");
+    if (status === 200) {
+      const { state }: { state: string } = JSON.parse(text);
+      if (state !== "undone") throw new Error(`an undo was answered with ${text}`);
+    }
+    return status === 200 || status === 409 ? "200 or 409" : String(status);
   }
 
   async #make(path: string, body: object): Promise<number> {
@@ -155,8 +214,8 @@ export class OperatedServer {
 
   async #made(key: number, id: number, column: number, answer: string): Promise<string> {
     const text = await (await fetch(`${this.server.url}/api/v1/jobs/${id}`)).text();
-    const { tasks }: JobJson = JSON.parse(text);
-    this.#ids.set(key, { id, tasks, column });
+    const { tasks, layer }: JobJson & { layer: string } = JSON.parse(text);
+    this.#ids.set(key, { id, layer, tasks, column });
     return answer;
   }
 
@@ -164,13 +223,6 @@ export class OperatedServer {
     const ids = this.#ids.get(key);
     if (ids === undefined) throw new RangeError(`job ${key} has not been made`);
     return ids;
-  }
-
-  async #layerOf(key: number): Promise<string> {
-    const { layer }: JobJson & { layer: string } = JSON.parse(
-      await (await fetch(`${this.server.url}/api/v1/jobs/${this.#of(key).id}`)).text(),
-    );
-    return layer;
   }
 
   /** An answer of `perform` in the model's words. */
@@ -212,6 +264,8 @@ export class OperatedServer {
       for (const task of tasks) known.add(task);
       const view = seen.jobs.find((one) => one.id === id);
       const standing = view === undefined ? "not there" : standingOf(view);
+      if (view !== undefined && !isAsAgreed(view, job.terms))
+        found.push(`job ${job.key} (${id}) runs otherwise than ${JSON.stringify(job.terms)}: ${JSON.stringify(view)}`);
       const allowed = standingsOf(job, isSettled);
       if (!allowed.includes(standing))
         found.push(`job ${job.key} (${id}) is ${standing}, and not ${allowed.join(" or ")}`);
@@ -272,13 +326,18 @@ export class OperatedServer {
 
   /** Of a job that had ended before it began to listen it has heard nothing. */
   #hasHeard({ last }: ToldJobs, { jobs }: Seen): boolean {
-    if (last === undefined) return false;
+    if (last === undefined || [...last.keys()].some((id) => jobs.every((job) => job.id !== id))) return false;
     return jobs.every((job) => {
       const told = last.get(job.id);
       return told === undefined ? job.outcome !== null : standingOf(told) === standingOf(job);
     });
   }
 }
+
+const isAsAgreed = ({ priority, rateLimit, runWindow }: JobJson, terms: ModelTerms): boolean =>
+  priority === terms.priority &&
+  rateLimit === terms.rateLimit &&
+  (terms.window === null ? runWindow === null : JSON.stringify(runWindow) === JSON.stringify(CLOSED));
 
 const columnOf = (x: number): number => Math.floor((x + WORLD) / COLUMN_WIDTH);
 

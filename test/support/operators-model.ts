@@ -13,7 +13,19 @@ export interface ModelJob {
   readonly state: "accepted" | "running" | "paused" | "done" | "aborted";
   /** Its live tasks, by their place among all it was made with. */
   readonly tasks: readonly number[];
+  readonly terms: ModelTerms;
+  /** What its window does to it: `held` pauses it, `released` it is by an operator who has resumed it all the same. */
+  readonly hold: "held" | "released" | null;
 }
+
+/** How it runs. A window is closed as long as a test lasts. */
+export interface ModelTerms {
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly window: "closed" | null;
+}
+
+const STANDARD_TERMS: ModelTerms = { priority: 10, rateLimit: null, window: null };
 
 export type Model = readonly ModelJob[];
 
@@ -28,8 +40,10 @@ export type Operation =
       readonly type: "seed" | "reseed";
       readonly threads: number;
     }
-  | { readonly do: "truncate"; readonly key: number; readonly layer: string }
-  | { readonly do: "mass truncate"; readonly layer: string }
+  | { readonly do: "truncate" | "supersede"; readonly key: number; readonly layer: string }
+  | { readonly do: "mass truncate" | "undo"; readonly layer: string }
+  | { readonly do: "delete"; readonly job: number }
+  | { readonly do: "change"; readonly job: number; readonly terms: Partial<ModelTerms> }
   | { readonly do: "pause" | "resume" | "cancel"; readonly job: number }
   | { readonly do: "retry"; readonly key: number; readonly job: number }
   | { readonly do: "kill task"; readonly job: number; readonly task: number }
@@ -43,19 +57,24 @@ export interface Applied {
 
 export const isLive = ({ state }: ModelJob): boolean => state !== "done" && state !== "aborted";
 
-const at = (model: Model, key: number): ModelJob => {
-  const job = model.find((one) => one.key === key);
-  if (job === undefined) throw new RangeError(`the model has no job ${key}`);
-  return job;
-};
-
 const withJob = (model: Model, changed: ModelJob): Model =>
   model.map((job) => (job.key === changed.key ? changed : job));
 
-const made = (model: Model, job: Pick<ModelJob, "key" | "layer" | "type" | "threads">): Model => [
-  ...model,
-  { ...job, state: "accepted", tasks: Array.from({ length: job.threads }, (_, n) => n) },
-];
+function made(
+  model: Model,
+  job: Pick<ModelJob, "key" | "layer" | "type" | "threads">,
+  terms: ModelTerms = STANDARD_TERMS,
+): Model {
+  const { key, layer, type, threads } = job;
+  const tasks = Array.from({ length: threads }, (_, n) => n);
+  const held =
+    terms.window === "closed"
+      ? ({ state: "paused", hold: "held" } as const)
+      : ({ state: "accepted", hold: null } as const);
+  return [...model, { key, layer, type, threads, tasks, terms, ...held }];
+}
+
+const aborted = (job: ModelJob): ModelJob => ({ ...job, state: "aborted", tasks: [] });
 
 export function apply(model: Model, operation: Operation): Applied {
   switch (operation.do) {
@@ -63,17 +82,28 @@ export function apply(model: Model, operation: Operation): Applied {
       return { model: made(model, operation), answer: "200" };
     case "truncate":
       return { model: made(model, { ...operation, type: "truncate", threads: 1 }), answer: "200" };
+    case "supersede": {
+      const isEnded = (job: ModelJob) => job.layer === operation.layer && job.type !== "truncate" && isLive(job);
+      const left = model.map((job) => (isEnded(job) ? aborted(job) : job));
+      return { model: made(left, { ...operation, type: "truncate", threads: 1 }), answer: "200" };
+    }
     case "mass truncate":
       return { model, answer: "200" };
+    case "undo":
+      // Whether there is anything to take back the model does not know: that is the tiles' affair, and changes no job.
+      return { model, answer: "200 or 409" };
     case "pause":
     case "resume":
     case "cancel":
     case "retry":
-      return applyToJob(model, at(model, operation.job), operation);
-    case "kill task": {
-      const { layer } = at(model, operation.job);
-      return kill(model, (job, task) => job.key === operation.job && job.layer === layer && task === operation.task);
+    case "delete":
+    case "change": {
+      const job = model.find((one) => one.key === operation.job);
+      // Another operator has deleted it meanwhile.
+      return job === undefined ? { model, answer: "404" } : applyToJob(model, job, operation);
     }
+    case "kill task":
+      return kill(model, (job, task) => job.key === operation.job && task === operation.task);
     case "kill":
       return kill(
         model,
@@ -87,24 +117,47 @@ export function apply(model: Model, operation: Operation): Applied {
 function applyToJob(
   model: Model,
   job: ModelJob,
-  operation: Extract<Operation, { readonly do: "pause" | "resume" | "cancel" | "retry" }>,
+  operation: Extract<Operation, { readonly do: "pause" | "resume" | "cancel" | "retry" | "delete" | "change" }>,
 ): Applied {
   switch (operation.do) {
     case "pause":
       if (!isLive(job)) return { model, answer: "409" };
-      return { model: withJob(model, { ...job, state: "paused" }), answer: "200" };
+      return { model: withJob(model, { ...job, state: "paused", hold: null }), answer: "200" };
     case "resume":
       if (!isLive(job)) return { model, answer: "409" };
       if (job.state !== "paused") return { model, answer: "200" };
-      return { model: withJob(model, { ...job, state: "accepted" }), answer: "200" };
+      return { model: withJob(model, letGo(job)), answer: "200" };
     case "cancel":
       if (job.state === "done") return { model, answer: "409" };
-      return { model: withJob(model, { ...job, state: "aborted", tasks: [] }), answer: "200" };
+      return { model: withJob(model, aborted(job)), answer: "200" };
     case "retry":
       // Never may a job of the tests be aborted with nothing left: none does its work before it is let.
       if (job.state !== "aborted") return { model, answer: "409" };
-      return { model: made(model, { ...job, key: operation.key }), answer: "201" };
+      return { model: made(model, { ...job, key: operation.key }, job.terms), answer: "201" };
+    case "delete":
+      if (isLive(job)) return { model, answer: "409" };
+      return { model: model.filter((one) => one !== job), answer: "204" };
+    case "change":
+      if (!isLive(job)) return { model, answer: "409" };
+      return { model: withJob(model, changed(job, operation.terms)), answer: "200" };
   }
+}
+
+/** By an operator, whatever its window says. */
+const letGo = (job: ModelJob): ModelJob => ({
+  ...job,
+  state: "accepted",
+  hold: job.terms.window === null ? null : "released",
+});
+
+function changed(job: ModelJob, change: Partial<ModelTerms>): ModelJob {
+  const terms = { ...job.terms, ...change };
+  // A window that has just been given holds, whatever was wanted of the one before.
+  const hold = change.window !== undefined && job.hold === "released" ? null : job.hold;
+  if (terms.window === null && hold === "held") return { ...job, terms, hold: null, state: "accepted" };
+  if (terms.window === "closed" && hold === null && job.state !== "paused")
+    return { ...job, terms, hold: "held", state: "paused" };
+  return { ...job, terms, hold };
 }
 
 function kill(model: Model, choose: (job: ModelJob, task: number) => boolean): Applied {

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface Ended {
@@ -9,6 +11,9 @@ export interface Ended {
 
 const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
+/** Where no netrc file is. */
+const NO_HOME = join(tmpdir(), "nuthatch-no-home");
+
 /** Runs the built program as its user has it, with nothing of the test's own environment but the path. */
 export function runProgram(
   args: readonly string[],
@@ -16,7 +21,7 @@ export function runProgram(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env["PATH"], ...options.env },
+    env: { PATH: process.env["PATH"], HOME: NO_HOME, ...options.env },
   });
   let stdout = "";
   let stderr = "";

@@ -121,6 +121,7 @@ export interface JobJson {
   readonly paused: boolean;
   readonly retryOf: number | null;
   readonly schedule: string | null;
+  readonly requestedWith: number | null;
   readonly bytes: number;
   readonly secondsWorked: number;
   readonly tilesPerSecond: number | null;

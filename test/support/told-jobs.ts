@@ -34,6 +34,9 @@ export class ToldJobs {
           if (known !== undefined && known !== data) this.problems.push(`event ${id} was told as ${known} and ${data}`);
           this.#data.set(id, data);
           this.#told(JSON.parse(data));
+        } else if (event === "forgotten") {
+          const { id: forgotten }: { id: number } = JSON.parse(data);
+          this.last?.delete(forgotten);
         }
       }
     } catch {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { deflateSync } from "node:zlib";
-import { crc32 } from "./crc32.ts";
+import { crc32, deflateSync } from "node:zlib";
 
 /** A WMS that injects faults; truth is MapServer (test/clients). */
 export interface Upstream {

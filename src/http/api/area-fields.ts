@@ -7,7 +7,7 @@ import { crsOfGeoJson, decodeGeoJson, type Polygons } from "./geojson-area.ts";
 import { decodeWkt } from "./wkt-area.ts";
 
 /** RFC 7946, 4: WGS 84 in degrees. */
-const GEOJSON_CRS = 4326;
+export const GEOJSON_CRS = 4326;
 const MOST_TILES = 100_000;
 
 /** `area`, with its `areaCrs` or with what it says of its CRS itself: the two must not contradict one another. */

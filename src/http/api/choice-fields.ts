@@ -33,7 +33,7 @@ function isReseed(given: Given, type: JobType | undefined, beside: string): bool
   return false;
 }
 
-/** `order`: what is scattered is found row by row, zoom by zoom. */
+/** `order`: what is scattered is found row by row, zoom by zoom; what is hot is so few that it may be looked for there. */
 export function orderOf(given: Given, type: JobType | undefined): JobOrder | undefined {
   const value = given.fields.get("order");
   if (value === undefined) return undefined;
@@ -46,7 +46,7 @@ export function orderOf(given: Given, type: JobType | undefined): JobOrder | und
     : given.fields.get("onlyExisting") === true
       ? "onlyExisting"
       : undefined;
-  return other === undefined ? order : note(given, "order", `by-zoom beside ${other}`);
+  return other === undefined || order === "hot" ? order : note(given, "order", `by-zoom or hot beside ${other}`);
 }
 
 /** Of the tiles that were tried. */

@@ -27,7 +27,7 @@ export function estimateResource({ operations, jobOptions }: ApiParts): Resource
             const all = await operations.estimateAll(many.value.requests);
             return all.ok ? json(all.value) : refusalProblem(all.error);
           }
-          const planned = planAsked(asked, catalogue, jobOptions());
+          const planned = await planAsked(asked, catalogue, jobOptions());
           if (!planned.ok) return refusalProblem(planned.error);
           const estimated = await operations.estimate(planned.value);
           return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { decodeJobBody } from "./job-body-codec.ts";
-import { decodeJobDocument } from "./job-request-codec.ts";
 
 const decode = (document: object) => decodeJobBody(new TextEncoder().encode(JSON.stringify(document)));
 const refusal = (document: object): string => {
@@ -77,10 +76,4 @@ test("the digest is that of all that was asked", () => {
     { layers: ["a"], formats: "*", parameterSets: [{ A: "1", B: "2" }], zoomStop: 3 },
   ])
     expect(digest(other)).not.toBe(one);
-});
-
-test("where one job is asked for, a plural field is refused with what to say instead", () => {
-  expect(decodeJobDocument({ layers: ["a"] })).toMatchObject({
-    error: { message: 'layers: expected layer, as one job is asked for, got ["a"]' },
-  });
 });

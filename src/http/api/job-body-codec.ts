@@ -20,10 +20,14 @@ const MOST_ENTRIES = 1000;
 /** The body of a POST to `/api/v1/jobs` or to `/api/v1/estimate`: strict JSON. */
 export function decodeJobBody(body: Uint8Array): Result<AskedJob | AskedJobs, Refusal> {
   const document = parseObject(body, "job");
-  if (!document.ok) return document;
-  const fields = new Map<string, unknown>(Object.entries(document.value).filter(([, value]) => value !== null));
+  return document.ok ? decodeJobs(document.value) : document;
+}
+
+/** The document that asks for one job or several. */
+export function decodeJobs(document: object): Result<AskedJob | AskedJobs, Refusal> {
+  const fields = new Map<string, unknown>(Object.entries(document).filter(([, value]) => value !== null));
   const isMany = Object.keys(PLURALS).some((plural) => fields.has(plural));
-  return isMany ? decodeMany({ fields, problems: [] }) : decodeJobDocument(document.value);
+  return isMany ? decodeMany({ fields, problems: [] }) : decodeJobDocument(document);
 }
 
 function decodeMany(given: Given): Result<AskedJobs, Refusal> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Extent } from "../../grid/grid-set.ts";
-import { type AskedArea, type AskedTile, JOB_TYPES, type JobType, type SeedRequest } from "../../jobs/seed-request.ts";
+import { type AskedArea, type AskedTile, JOB_TYPES, type SeedRequest } from "../../jobs/seed-request.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
@@ -12,8 +12,8 @@ import {
   onlyExistingOf,
   orderOf,
 } from "./choice-fields.ts";
-import { supersedeOf, TERM_FIELDS, termsDocument, termsOf } from "./job-terms-codec.ts";
-import { fieldsOf, type Given, isObject, note, textOf } from "./json-fields.ts";
+import { supersedeOf, TERM_FIELDS, termsOf } from "./job-terms-codec.ts";
+import { fieldsOf, type Given, isObject, note, textOf, wordOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
 export interface AskedJob {
@@ -63,8 +63,6 @@ export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
   const fields = fieldsOf(document, FIELDS);
   if (!fields.ok) return fields;
   const given = fields.value;
-  for (const [plural, [singular]] of Object.entries(PLURALS))
-    if (given.fields.has(plural)) note(given, plural, `${singular}, as one job is asked for`);
   const layer = given.fields.has("layer") ? textOf(given, "layer") : note(given, "layer", "the name of a layer");
   const request = requestOf(given);
   const confirmed = confirmOf(given);
@@ -76,31 +74,6 @@ export function decodeJobDocument(document: object): Result<AskedJob, Refusal> {
     .digest("hex");
   return ok({ layer, request, digest, confirmed });
 }
-
-/** The document that asks for a job; undefined fields are left out as it is written. */
-export const encodeJobDocument = ({ layer, request }: Pick<AskedJob, "layer" | "request">) => ({
-  layer,
-  type: request.type,
-  gridSet: request.gridSetId,
-  srs: request.srs,
-  format: request.format,
-  parameters: request.parameters.size === 0 ? undefined : Object.fromEntries(request.parameters),
-  bounds: boundsDocument(request.bounds),
-  zoomStart: request.zoomStart,
-  zoomStop: request.zoomStop,
-  threadCount: request.threadCount,
-  tileFailureRetryCount: request.tileFailureRetryCount,
-  tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
-  totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
-  maxFailurePercent: request.maxFailurePercent,
-  onlyExisting: request.onlyExisting,
-  olderThan: request.olderThan?.text,
-  order: request.order,
-  ...termsDocument(request.terms),
-});
-
-const boundsDocument = (bounds: Extent | undefined) =>
-  bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
 
 /** Absent fields are left out: what is there was given. */
 function requestOf(given: Given): SeedRequest {
@@ -116,7 +89,7 @@ function requestOf(given: Given): SeedRequest {
   const tileFailureRetryWaitMs = countOf(given, "tileFailureRetryWaitTime");
   const totalFailuresBeforeAborting = failuresOf(given);
   const maxFailurePercent = maxFailurePercentOf(given);
-  const type = typeOf(given);
+  const type = wordOf(given, "type", JOB_TYPES, "seed");
   const onlyExisting = onlyExistingOf(given, type);
   const olderThan = olderThanOf(given, type);
   const order = orderOf(given, type);
@@ -142,12 +115,6 @@ function requestOf(given: Given): SeedRequest {
     ...(terms === undefined ? {} : { terms }),
     ...(supersedeOf(given, type) ? { supersede: true } : {}),
   };
-}
-
-function typeOf(given: Given): JobType | undefined {
-  const value = given.fields.get("type") ?? "seed";
-  const type = JOB_TYPES.find((known) => known === value);
-  return type ?? note(given, "type", `one of ${JOB_TYPES.join(", ")}`);
 }
 
 function wholeOf(given: Given, name: string, expected: string, least = Number.MIN_SAFE_INTEGER): number | undefined {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { parseWindow } from "../../jobs/run-window.ts";
-import { decodeJobDocument, encodeJobDocument } from "./job-request-codec.ts";
+import { decodeJobDocument } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
-import { decodeSchedule } from "./schedule-codec.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const asked = (fields: string) => decodeJobDocument(JSON.parse(`{"layer":"a",${fields}}`));
@@ -27,14 +26,6 @@ test("terms are read, with the standard for what is not given, and written as th
   });
   expect(asked('"runWindow":{"from":"22:00","to":"06:00"}')).toMatchObject({
     value: { request: { terms: { runWindow: { timeZone: "UTC" } } } },
-  });
-  if (!decoded.ok) throw new Error(decoded.error.message);
-  expect(JSON.parse(JSON.stringify(encodeJobDocument(decoded.value)))).toEqual({
-    layer: "a",
-    type: "seed",
-    priority: 100,
-    rateLimit: 0.5,
-    runWindow: { from: "22:00", to: "06:00", timeZone: "Europe/Zurich" },
   });
 });
 
@@ -86,15 +77,4 @@ test("a change names what it changes; null is the standard, what is left out is 
   expect(changed("{}")).toBe("body: expected at least one of priority, rateLimit, runWindow");
   expect(changed('{"threadCount":2}')).toMatch(/^threadCount: unknown field/);
   expect(changed('{"priority":101}')).toMatch(/^priority: expected/);
-});
-
-test("the jobs of schedules have a priority and a rate limit, the schedule has the window", () => {
-  const schedule = (fields: string) => {
-    const decoded = decodeSchedule(bytes(`{"name":"n","cron":"@daily","job":{"layer":"a","type":"reseed",${fields}}}`));
-    return decoded.ok ? decoded.value.plan.job.request.terms : decoded.error.message;
-  };
-  expect(schedule('"priority":3,"rateLimit":9')).toEqual({ priority: 3, rateLimit: 9, runWindow: null });
-  expect(schedule(NIGHT)).toBe("job.runWindow: expected the window of the schedule, its jobs have no other");
-  expect(schedule('"supersede":true')).toBe("job.supersede: expected none, the jobs of schedules end no others");
-  expect(schedule('"rateLimit":-1')).toMatch(/^job.rateLimit: expected/);
 });

@@ -1,30 +1,29 @@
 import { createHash } from "node:crypto";
-import type {
-  IdempotencyKey,
-  JobFilter,
-  JobOrigin,
-  JobRequest,
-  JobState,
-  JobView,
-  SubmittedJob,
+import {
+  type IdempotencyKey,
+  JOB_STATES,
+  type JobFilter,
+  type JobOrigin,
+  type JobRequest,
+  type SubmittedJob,
 } from "../../jobs/job.ts";
 import type { JobOptions } from "../../jobs/job-options.ts";
-import { planSeed } from "../../jobs/plan-job.ts";
+import { planSeedInSteps } from "../../jobs/plan-job.ts";
 import { planMany } from "../../jobs/plan-many.ts";
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { Slices } from "../../lib/slices.ts";
 import { refusalProblem } from "../errors.ts";
 import type { Answer } from "../reply.ts";
-import type { Exchange, Handler, Resource } from "../resource.ts";
-import { type ApiParts, json, layerOf, limitOf } from "./api-parts.ts";
+import type { Exchange, Resource } from "../resource.ts";
+import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "./api-parts.ts";
 import { type AskedJobs, decodeJobBody } from "./job-body-codec.ts";
 import type { AskedJob } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
-const STATES: readonly JobState[] = ["pending", "running", "done", "aborted"];
 const LONGEST_KEY = 255;
 
 /** `jobs`: GET lists them, POST asks for one. */
@@ -75,19 +74,19 @@ async function submit(
     const many = await planMany(asked.many, catalogue, { options, nowMs: Date.now() });
     return many.ok ? operations.submitAll(many.value, asking) : many;
   }
-  const planned = planAsked(asked, catalogue, options);
+  const planned = await planAsked(asked, catalogue, options);
   return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
 /** A request held against its layer. */
-export function planAsked(
+export async function planAsked(
   { layer: name, request }: AskedJob,
   { layers }: Catalogue,
   options: JobOptions,
-): Result<JobRequest, Refusal> {
+): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return planSeed(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() });
+  return new Slices().run(planSeedInSteps(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() }));
 }
 
 /** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */
@@ -145,14 +144,6 @@ export function jobActionResource(parts: ApiParts, id: number, action: string): 
   }
 }
 
-export const doing = (handle: Handler["handle"]): Resource => ({
-  problems: true,
-  methods: { POST: { need: "operate", handle } },
-});
-
-const viewAnswer = (view: Result<JobView, Refusal>): Answer =>
-  view.ok ? json(view.value) : refusalProblem(view.error);
-
 /** 201 for a repeated key too: to a client that lost the first answer it is the first. */
 export async function submittedAnswer(
   { operations }: ApiParts,
@@ -169,7 +160,10 @@ export async function submittedAnswer(
 }
 
 /** All jobs of one request, in the order in which they were made, as in a list. */
-async function submittedAllAnswer({ operations }: ApiParts, submitted: Result<SubmittedJob, Refusal>): Promise<Answer> {
+export async function submittedAllAnswer(
+  { operations }: ApiParts,
+  submitted: Result<SubmittedJob, Refusal>,
+): Promise<Answer> {
   if (!submitted.ok) return refusalProblem(submitted.error);
   const { jobIds: ids, known } = submitted.value;
   const jobs = await operations.jobs({ ids, limit: ids.length });
@@ -191,27 +185,27 @@ function originOf({ by, headers }: Exchange, asked: string): Result<JobOrigin, R
 }
 
 function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobFilter, Refusal> {
-  const text = (key: string): string | undefined => query.get(key) || undefined;
   const layer = layerOf(query, catalogue);
   if (!layer.ok) return layer;
-  const state = STATES.find((s) => s === text("state"));
-  if (text("state") !== undefined && state === undefined)
-    return refuse(badField("state", `one of ${STATES.join(", ")}`, text("state")));
-  const type = JOB_TYPES.find((t) => t === text("type"));
-  if (text("type") !== undefined && type === undefined)
-    return refuse(badField("type", `one of ${JOB_TYPES.join(", ")}`, text("type")));
+  const state = oneOf(query, "state", JOB_STATES);
+  if (!state.ok) return state;
+  const type = oneOf(query, "type", JOB_TYPES);
+  if (!type.ok) return type;
   // Any name: jobs outlive the schedule that made them.
-  const schedule = text("schedule");
+  const schedule = query.get("schedule") || undefined;
+  const requestedWith = idOf(query, "requestedWith", "job");
+  if (!requestedWith.ok) return requestedWith;
   const limit = limitOf(query, { standard: 100, most: 1_000 });
   if (!limit.ok) return limit;
-  const after = text("after");
-  if (after !== undefined && !/^\d{1,15}$/.test(after)) return refuse(badField("after", "the id of a job", after));
+  const after = idOf(query, "after", "job");
+  if (!after.ok) return after;
   return ok({
     limit: limit.value,
     ...(layer.value === undefined ? {} : { layer: layer.value }),
-    ...(state === undefined ? {} : { state }),
-    ...(type === undefined ? {} : { type }),
+    ...(state.value === undefined ? {} : { state: state.value }),
+    ...(type.value === undefined ? {} : { type: type.value }),
     ...(schedule === undefined ? {} : { schedule }),
-    ...(after === undefined ? {} : { after: Number(after) }),
+    ...(requestedWith.value === undefined ? {} : { requestedWith: requestedWith.value }),
+    ...(after.value === undefined ? {} : { after: after.value }),
   });
 }

@@ -20,6 +20,12 @@ export function textOf(given: Given, name: string): string | undefined {
   return note(given, name, "text");
 }
 
+/** `otherwise`: what an absent field means. */
+export function wordOf<T extends string>(given: Given, name: string, words: readonly T[], otherwise: T): T | undefined {
+  const value = given.fields.get(name) ?? otherwise;
+  return words.find((word) => word === value) ?? note(given, name, `one of ${words.join(", ")}`);
+}
+
 /** The object of a body. `what`: whose fields it is to have. */
 export function parseObject(body: Uint8Array, what: string): Result<object, Refusal> {
   const malformed = (why: string): Result<object, Refusal> =>

@@ -14,7 +14,8 @@ export const choiceProperties = {
     examples: ["P7D", "2026-11-01T00:00:00Z"],
   },
   order: {
-    description: "In which order tiles are drawn; by-zoom beside tiles and onlyExisting",
+    description:
+      "In which order tiles are drawn; hot: what is used most first. by-zoom or hot beside tiles and onlyExisting",
     enum: [null, ...JOB_ORDERS],
     default: "by-zoom",
   },

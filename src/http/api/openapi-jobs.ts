@@ -11,7 +11,7 @@ const idempotencyKey = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 /** The answer to whatever makes a job. */
-export const madeJob = {
+const madeJob = {
   ...ok(ref("Job")),
   description: "Created, or created before under this key",
   headers: {
@@ -19,6 +19,8 @@ export const madeJob = {
     "Idempotency-Replayed": { description: "true: the key had made the job before", schema: { type: "string" } },
   },
 };
+/** The answer to what may make several. */
+export const madeJobs = { ...madeJob, ...ok({ anyOf: [ref("Job"), ref("Jobs")] }), description: madeJob.description };
 const action = (operationId: string, summary: string) => ({
   post: { operationId, summary, parameters: [id], responses: { 200: ok(ref("Job")), 404: failed, 409: failed } },
 });
@@ -34,6 +36,7 @@ export const jobPaths = {
         parameter("state", { enum: ["pending", "running", "done", "aborted"] }),
         parameter("type", { enum: JOB_TYPES }),
         parameter("schedule", { type: "string" }),
+        parameter("requestedWith", int64),
         parameter("limit", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
         parameter("after", int64),
       ],
@@ -45,7 +48,7 @@ export const jobPaths = {
       parameters: [idempotencyKey],
       requestBody: { required: true, content: { "application/json": { schema: ref("JobRequest") } } },
       responses: {
-        201: { ...madeJob, ...ok({ anyOf: [ref("Job"), ref("Jobs")] }), description: madeJob.description },
+        201: madeJobs,
         400: failed,
         404: failed,
         409: failed,

@@ -1,7 +1,7 @@
 import { MISSED_RULES } from "../../jobs/schedule.ts";
-import { madeJob } from "./openapi-jobs.ts";
+import { madeJobs } from "./openapi-jobs.ts";
 import { failed, ok } from "./openapi-parts.ts";
-import { int64, object, ref } from "./openapi-schemas.ts";
+import { int64, jobRequest, object, ref } from "./openapi-schemas.ts";
 
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
 const body = { required: true, content: { "application/json": { schema: ref("ScheduleRequest") } } };
@@ -21,6 +21,13 @@ const window = {
   required: ["start", "end"],
   additionalProperties: false,
   properties: { start: time, end: time },
+};
+/** As it is asked for: the run windows of jobs have other names. */
+const askedWindow = {
+  description: "When its jobs may work, in its time zone: start and end, or from and to",
+  type: ["object", "null"],
+  additionalProperties: false,
+  properties: { start: time, end: time, from: time, to: time },
 };
 const cron = {
   description: "Minute, hour, day, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly",
@@ -46,7 +53,8 @@ const run = object({
   dueAt: { description: "null: an operator asked for it", ...momentOrNull },
   by: { type: ["string", "null"] },
   result: { enum: ["started", "skipped", "refused"] },
-  job: { ...int64, type: ["integer", "null"] },
+  job: { description: "The first of jobs", ...int64, type: ["integer", "null"] },
+  jobs: { description: "All that it has made", type: "array", items: int64 },
   reason: { type: ["string", "null"] },
 });
 
@@ -55,12 +63,21 @@ export const scheduleSchemas = {
     type: "object",
     required: ["cron", "job"],
     additionalProperties: false,
-    properties: requested,
+    properties: { ...requested, window: askedWindow },
+  },
+  ScheduledJob: {
+    description: "What is asked for: may be sent again, but not from a list where it has a limit",
+    ...jobRequest,
+    properties: {
+      ...jobRequest.properties,
+      limit: { description: "In lists: what it is limited to and shown without", enum: ["area", "tiles"] },
+    },
   },
   ScheduleRun: run,
   Schedule: object(
     {
       ...requested,
+      job: ref("ScheduledJob"),
       paused: { type: "boolean" },
       createdBy: { type: ["string", "null"] },
       createdAt: moment,
@@ -79,7 +96,7 @@ export const schedulePaths = {
     get: { operationId: "listSchedules", summary: "Schedules by name", responses: { 200: ok(ref("Schedules")) } },
     post: {
       operationId: "createSchedule",
-      summary: "Makes a job again and again, at times by the clocks of a time zone; name is needed",
+      summary: "Makes jobs again and again, at times by the clocks of a time zone; name is needed",
       requestBody: body,
       responses: { 201: made, 400: failed, 409: failed, 413: failed },
     },
@@ -96,7 +113,7 @@ export const schedulePaths = {
       summary: "Makes a schedule, or replaces what one does and when",
       parameters: [name],
       requestBody: body,
-      responses: { 200: ok(ref("Schedule")), 201: made, 400: failed, 413: failed },
+      responses: { 200: ok(ref("Schedule")), 201: made, 400: failed, 409: failed, 413: failed },
     },
     delete: {
       operationId: "removeSchedule",
@@ -110,9 +127,9 @@ export const schedulePaths = {
   "/schedules/{name}/run": {
     post: {
       operationId: "runSchedule",
-      summary: "Makes its job now; 409 while the one before has not ended",
+      summary: "Makes its jobs now; 409 while one of those before has not ended",
       parameters: [name],
-      responses: { 201: madeJob, 400: failed, 404: failed, 409: failed },
+      responses: { 201: madeJobs, 400: failed, 404: failed, 409: failed },
     },
   },
 };

@@ -57,6 +57,10 @@ const job = object(
     abortedBy: nullable("string"),
     retryOf: int64OrNull,
     schedule: nullable("string"),
+    requestedWith: {
+      ...int64OrNull,
+      description: "The first job of the request that made it with others, of that job its own id; null: made alone",
+    },
     ...toldTerms,
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     area: {
@@ -87,7 +91,7 @@ const job = object(
 );
 
 /** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
-const jobRequest = {
+export const jobRequest = {
   type: "object",
   additionalProperties: false,
   properties: {

@@ -59,6 +59,60 @@ test("every field is read and shown again as it was asked for; what is left out 
   expect(decode(whole)).toMatchObject({ ok: true, value: { name: whole.name } });
 });
 
+test("the window may have the names that it has in jobs, and is shown as ever", () => {
+  expect(shown(planOf({ ...least, window: { from: "22:00", to: "06:00" } }))).toMatchObject({
+    window: { start: "22:00", end: "06:00" },
+  });
+});
+
+describe("what a POST to jobs takes is read and shown again:", () => {
+  const ring = [
+    [-109, 37],
+    [-102, 37],
+    [-102, 41],
+    [-109, 37],
+  ];
+  const wkt = "MULTIPOLYGON(((0 0,10.5 0,1e-7 7,0 0),(1 1,2 1,1 2,1 1)))";
+  for (const [what, job] of [
+    ["patterns, and all of each kind", { layers: ["ws:*", "other"], gridSets: "*", formats: "*", parameterSets: "*" }],
+    ["lists", { layers: ["a"], gridSets: ["b"], formats: ["image/png"], parameterSets: [{ STYLES: "night" }, {}] }],
+    ["several formats of a layer", { layer: "a", gridSet: "b", formats: ["image/png", "image/jpeg"], zoomStart: 3 }],
+    ["bounds in a CRS of their own", { layer: "a", bounds: [1, 2, 3, 4.5], boundsCrs: "EPSG:32632" }],
+    ["GeoJSON", { layer: "a", area: { type: "MultiPolygon", coordinates: [[ring], [ring]] } }],
+    [
+      "GeoJSON in another CRS",
+      { layer: "a", area: { type: "MultiPolygon", coordinates: [[ring]] }, areaCrs: "EPSG:3857" },
+    ],
+    ["WKT in the grid set's CRS", { layer: "a", area: wkt }],
+    ["tiles", { layer: "a", tiles: ["0/0/0", "12/4095/7"] }],
+    [
+      "terms",
+      {
+        layer: "a",
+        type: "reseed",
+        zoomStop: 3,
+        order: "centre-out",
+        maxFailurePercent: 0.5,
+        priority: 3,
+        rateLimit: 0.5,
+        runWindow: { from: "22:00", to: "06:00", timeZone: "Europe/Zurich" },
+        supersede: true,
+        confirm: true,
+      },
+    ],
+    ["a reseed of what is old", { layer: "a", type: "reseed", onlyExisting: true, olderThan: "P7D" }],
+  ] as const)
+    test(what, () => expect(shown(planOf({ ...least, job }))["job"]).toEqual({ type: "seed", ...job }));
+});
+
+test("a list leaves large places out and says so by a field that no request has", () => {
+  const { job, ...rest } = planOf({ ...least, job: { layer: "a", tiles: ["0/0/0"] } });
+  const { tiles: _, ...request } = job.many.request;
+  const document = shown({ ...rest, job: { ...job, many: { ...job.many, request }, limit: "tiles" } })["job"];
+  expect(document).toEqual({ layer: "a", type: "seed", limit: "tiles" });
+  expect(refusal({ ...least, job: document })).toMatch(/^bad_field job\.limit: unknown field/);
+});
+
 test("in a PUT the name is that of the path, and another one is refused", () => {
   expect(decode({ ...least, name: null }, "b")).toMatchObject({ ok: true, value: { name: "b" } });
   expect(decode({ ...least, name: "b" }, "b")).toMatchObject({ ok: true });
@@ -89,9 +143,19 @@ describe("a refusal names the field and the value:", () => {
     ["a window that is none", { window: "22-6" }, 'bad_field window: expected an object {any}, got "22-6"'],
     ["a window without end", { window: { start: "22:00" } }, "bad_field window.end: expected a time {any}, got null"],
     [
-      "an unknown field of the window",
+      "a window with from and no to",
       { window: { from: "22:00" } },
-      'bad_field window.from: unknown field, expected one of start, end, got "22:00"',
+      "bad_field window.to: expected a time {any}, got null",
+    ],
+    [
+      "a window with names of both kinds",
+      { window: { from: "22:00", end: "06:00" } },
+      'bad_field window.end: expected nothing beside from and to, other names for start and end, got "06:00"',
+    ],
+    [
+      "an unknown field of the window",
+      { window: { until: "22:00" } },
+      'bad_field window.until: unknown field, expected one of start, end, from, to, got "22:00"',
     ],
     ["an unknown field", { timezone: "UTC" }, 'bad_field timezone: unknown field, expected timeZone, got "UTC"'],
   ] as const)

@@ -1,16 +1,24 @@
 import { parseCron } from "../../jobs/cron.ts";
 import { parseWindow, type RunWindow, windowTimes } from "../../jobs/run-window.ts";
-import { MISSED_RULES, type SchedulePlan, type ScheduleRun, type ScheduleView } from "../../jobs/schedule.ts";
+import {
+  MISSED_RULES,
+  type ScheduledJob,
+  type SchedulePlan,
+  type ScheduleRun,
+  type ScheduleView,
+} from "../../jobs/schedule.ts";
+import { isoTime } from "../../lib/iso-time.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { type AskedJob, decodeJobDocument, encodeJobDocument } from "./job-request-codec.ts";
+import { type AskedJobs, decodeJobs } from "./job-body-codec.ts";
+import type { AskedJob } from "./job-request-codec.ts";
 import { fieldsOf, type Given, isObject, note, parseObject, textOf } from "./json-fields.ts";
+import { scheduledJobDocument } from "./scheduled-job-document.ts";
 
-/** A schedule asked for: well-formed, its job not yet held against its layer. */
+/** A schedule asked for: well-formed, its jobs not yet held against their layers. */
 export interface AskedSchedule {
   readonly name: string;
   readonly plan: SchedulePlan;
-  readonly job: AskedJob;
 }
 
 const FIELDS = ["name", "cron", "timeZone", "job", "missed", "overlap", "window"];
@@ -41,26 +49,17 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<AskedSc
   if (!time.ok) return time;
   const window = windowOf(given);
   if (!window.ok) return window;
-  const job = decodeJobDocument(asked);
+  const job = decodeJobs(asked);
   if (!job.ok) return refuse(ofJob(job.error));
-  const { layer, request } = job.value;
-  // A run is made in one go with its count; an area may take a second of counting.
-  const area = request.area?.bounds === undefined ? "area" : "boundsCrs";
-  const limit = request.area !== undefined ? area : request.tiles !== undefined ? "tiles" : undefined;
-  if (limit !== undefined)
-    return refuse({
-      code: "bad_field",
-      message: `job.${limit}: expected bounds, the jobs of schedules know no ${limit}`,
-    });
-  if ((request.terms?.runWindow ?? null) !== null)
-    return refuse({
-      code: "bad_field",
-      message: "job.runWindow: expected the window of the schedule, its jobs have no other",
-    });
-  if (request.supersede !== undefined)
-    return refuse({ code: "bad_field", message: "job.supersede: expected none, the jobs of schedules end no others" });
-  const plan = { time: time.value, job: { layer, request }, missed: rule, window: window.value };
-  return ok({ name, plan, job: job.value });
+  const plan = { time: time.value, job: scheduledJob(job.value), missed: rule, window: window.value };
+  return ok({ name, plan });
+}
+
+function scheduledJob(asked: AskedJob | AskedJobs): ScheduledJob {
+  const { confirmed } = asked;
+  if ("many" in asked) return { many: asked.many, confirmed };
+  const { request, layer } = asked;
+  return { many: { request, layers: [layer], layersAre: "names" }, confirmed };
 }
 
 /** A refusal of what is inside `job`. */
@@ -80,9 +79,17 @@ function windowOf({ fields }: Given): Result<RunWindow | null, Refusal> {
   const value = fields.get("window");
   if (value === undefined) return ok(null);
   if (!isObject(value)) return refuse(badField("window", 'an object such as {"start":"22:00","end":"06:00"}', value));
-  const times = fieldsOf(value, ["start", "end"]);
+  const times = fieldsOf(value, ["start", "end", "from", "to"]);
   if (!times.ok) return refuse({ ...times.error, message: `window.${times.error.message}` });
-  return parseWindow(times.value.fields.get("start"), times.value.fields.get("end"));
+  const given = times.value.fields;
+  // The run windows of jobs have other names for the same.
+  const [start, end] = given.has("from") || given.has("to") ? (["from", "to"] as const) : (["start", "end"] as const);
+  for (const name of ["start", "end"])
+    if (start === "from" && given.has(name))
+      return refuse(
+        badField(`window.${name}`, "nothing beside from and to, other names for start and end", given.get(name)),
+      );
+  return parseWindow(given.get(start), given.get(end), [`window.${start}`, `window.${end}`]);
 }
 
 /** A schedule as `/api/v1` shows it; with all the runs that are remembered, or the last one alone. */
@@ -96,7 +103,7 @@ export function scheduleDocument({ schedule, runs }: ScheduleView, whole: "with 
     missed: plan.missed,
     overlap: "never",
     window: plan.window === null ? null : windowTimes(plan.window),
-    job: encodeJobDocument(plan.job),
+    job: scheduledJobDocument(plan.job),
     paused: nextMs === null,
     createdBy,
     createdAt: isoTime(createdMs),
@@ -111,8 +118,7 @@ const runDocument = (run: ScheduleRun) => ({
   dueAt: run.dueMs === null ? null : isoTime(run.dueMs),
   by: run.by,
   result: run.result,
-  job: run.result === "started" ? run.jobId : null,
+  job: run.result === "started" ? (run.jobIds[0] ?? null) : null,
+  jobs: run.result === "started" ? run.jobIds : [],
   reason: run.result === "started" ? null : run.reason,
 });
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

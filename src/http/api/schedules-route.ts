@@ -1,11 +1,12 @@
+import { layersNamed } from "../../jobs/plan-many.ts";
 import type { ScheduleView } from "../../jobs/schedule.ts";
 import { badField, type Refusal, unknownSchedule } from "../../lib/refusal.ts";
-import { type Result, refuse } from "../../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
 import type { Answer } from "../reply.ts";
 import type { Exchange, Resource } from "../resource.ts";
-import { type ApiParts, json } from "./api-parts.ts";
-import { doing, planAsked, submittedAnswer } from "./jobs-route.ts";
+import { type ApiParts, doing, json } from "./api-parts.ts";
+import { submittedAllAnswer, submittedAnswer } from "./jobs-route.ts";
 import { type AskedSchedule, decodeSchedule, ofJob, scheduleDocument } from "./schedule-codec.ts";
 
 /** `schedules`: GET lists them, POST makes one. */
@@ -24,11 +25,11 @@ export function schedulesResource(parts: ApiParts): Resource {
       POST: {
         need: "operate",
         async handle(exchange) {
-          const asked = await scheduleOf(parts, exchange);
+          const asked = await scheduleOf(exchange);
           if (!asked.ok) return refusalProblem(asked.error);
           const { name, plan } = asked.value;
           const made = await operations.addSchedule(name, plan, exchange.by);
-          return made.ok ? madeAnswer(exchange, made.value) : refusalProblem(made.error);
+          return made.ok ? madeAnswer(exchange, made.value) : refusalProblem(ofJob(made.error));
         },
       },
     },
@@ -51,9 +52,11 @@ export function scheduleResource(parts: ApiParts, name: string): Resource {
       PUT: {
         need: "operate",
         async handle(exchange) {
-          const asked = await scheduleOf(parts, exchange, name);
+          const asked = await scheduleOf(exchange, name);
           if (!asked.ok) return refusalProblem(asked.error);
-          const { view, isNew } = await operations.putSchedule(name, asked.value.plan, exchange.by);
+          const put = await operations.putSchedule(name, asked.value.plan, exchange.by);
+          if (!put.ok) return refusalProblem(ofJob(put.error));
+          const { view, isNew } = put.value;
           return isNew ? madeAnswer(exchange, view) : wholeAnswer(view);
         },
       },
@@ -73,38 +76,41 @@ export function scheduleActionResource(parts: ApiParts, name: string, action: st
   const { operations } = parts;
   switch (action) {
     case "pause":
-      return doing(async () => viewAnswer(await operations.pauseSchedule(name)));
+      return doing(async () => changedAnswer(await operations.pauseSchedule(name)));
     case "resume":
-      return doing(async () => viewAnswer(await operations.resumeSchedule(name)));
+      return doing(async () => changedAnswer(await operations.resumeSchedule(name)));
     case "run":
-      return doing(async (exchange) =>
-        submittedAnswer(parts, exchange, await operations.runSchedule(name, exchange.by)),
-      );
+      return doing(async (exchange) => {
+        const run = await operations.runSchedule(name, exchange.by);
+        if (!run.ok) return refusalProblem(run.error);
+        const submitted = ok(run.value.submitted);
+        return run.value.isMany ? submittedAllAnswer(parts, submitted) : submittedAnswer(parts, exchange, submitted);
+      });
     default:
       return undefined;
   }
 }
 
-/** What the body asks for, its job held against its layer as it is now: each run does so again. */
-async function scheduleOf(
-  { jobOptions }: ApiParts,
-  { body, catalogue }: Exchange,
-  name?: string,
-): Promise<Result<AskedSchedule, Refusal>> {
+/** What the body asks for; its jobs are held against their layers by the keeper, as at each run. */
+async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<AskedSchedule, Refusal>> {
   const bytes = await body();
   if (!bytes.ok) return bytes;
   const asked = decodeSchedule(bytes.value, name);
   if (!asked.ok) return asked;
-  const { job } = asked.value;
+  const { layers, layersAre } = asked.value.plan.job.many;
+  const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
+  if (unknown === undefined) return asked;
   // Not a 404: that says that there is no such schedule.
-  if (!catalogue.layers.has(job.layer)) return refuse(badField("job.layer", "the name of a layer", job.layer));
-  const planned = planAsked(job, catalogue, jobOptions());
-  return planned.ok ? asked : refuse(ofJob(planned.error));
+  return refuse(
+    layersAre === "names"
+      ? badField("job.layer", "the name of a layer", unknown)
+      : badField("job.layers", "names of layers, in which * stands for any characters", unknown),
+  );
 }
 
 const wholeAnswer = (view: ScheduleView, status = 200): Answer => json(scheduleDocument(view, "with runs"), status);
 
-const viewAnswer = (view: Result<ScheduleView, Refusal>): Answer =>
+const changedAnswer = (view: Result<ScheduleView, Refusal>): Answer =>
   view.ok ? wholeAnswer(view.value) : refusalProblem(view.error);
 
 const madeAnswer = ({ base }: Exchange, view: ScheduleView): Answer => ({

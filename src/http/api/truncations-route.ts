@@ -2,19 +2,16 @@ import {
   MASS_TRUNCATION_TYPES,
   type MassTruncationFilter,
   type MassTruncationRequest,
-  type MassTruncationView,
   TRUNCATION_MODES,
   TRUNCATION_STATES,
 } from "../../jobs/mass-truncation.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../lib/refusal.ts";
+import { type Refusal, unknownLayer, unknownTruncation } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { refusalProblem } from "../errors.ts";
-import type { Answer } from "../reply.ts";
 import type { Resource } from "../resource.ts";
-import { type ApiParts, json, layerOf, limitOf } from "./api-parts.ts";
-import { doing } from "./jobs-route.ts";
-import { fieldsOf, type Given, isObject, note, parseObject, textOf } from "./json-fields.ts";
+import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "./api-parts.ts";
+import { fieldsOf, type Given, isObject, note, parseObject, textOf, wordOf } from "./json-fields.ts";
 
 const FIELDS = ["layer", "type", "mode", "parameters"];
 
@@ -68,9 +65,6 @@ export function truncationResource({ operations }: ApiParts, id: number): Resour
 export const undoResource = ({ operations }: ApiParts, id: number): Resource =>
   doing(async ({ by }) => viewAnswer(await operations.undoTruncation(id, by)));
 
-const viewAnswer = (view: Result<MassTruncationView, Refusal>): Answer =>
-  view.ok ? json(view.value) : refusalProblem(view.error);
-
 /** The body of a POST: what it means without `type` and `mode` is what `truncateLayer` means on the classic interface. */
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {
   const document = parseObject(body, "truncation");
@@ -96,11 +90,6 @@ function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refus
   return ok(type === "truncateLayer" ? { type, mode, layer } : { type, mode: "hard", layer });
 }
 
-function wordOf<T extends string>(given: Given, name: string, words: readonly T[], otherwise: T): T | undefined {
-  const value = given.fields.get(name) ?? otherwise;
-  return words.find((word) => word === value) ?? note(given, name, `one of ${words.join(", ")}`);
-}
-
 /** Undefined: none given. */
 function parametersOf(given: Given): Readonly<Record<string, string>> | undefined {
   const value = given.fields.get("parameters");
@@ -115,21 +104,18 @@ function parametersOf(given: Given): Readonly<Record<string, string>> | undefine
 }
 
 function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<MassTruncationFilter, Refusal> {
-  const text = (key: string): string | undefined => query.get(key) || undefined;
   const layer = layerOf(query, catalogue);
   if (!layer.ok) return layer;
-  const state = TRUNCATION_STATES.find((s) => s === text("state"));
-  if (text("state") !== undefined && state === undefined)
-    return refuse(badField("state", `one of ${TRUNCATION_STATES.join(", ")}`, text("state")));
+  const state = oneOf(query, "state", TRUNCATION_STATES);
+  if (!state.ok) return state;
   const limit = limitOf(query, { standard: 100, most: 1_000 });
   if (!limit.ok) return limit;
-  const after = text("after");
-  if (after !== undefined && !/^\d{1,15}$/.test(after))
-    return refuse(badField("after", "the id of a truncation", after));
+  const after = idOf(query, "after", "truncation");
+  if (!after.ok) return after;
   return ok({
     limit: limit.value,
     ...(layer.value === undefined ? {} : { layer: layer.value }),
-    ...(state === undefined ? {} : { state }),
-    ...(after === undefined ? {} : { after: Number(after) }),
+    ...(state.value === undefined ? {} : { state: state.value }),
+    ...(after.value === undefined ? {} : { after: after.value }),
   });
 }

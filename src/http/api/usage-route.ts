@@ -1,4 +1,4 @@
-import { badField, type Refusal } from "../../lib/refusal.ts";
+import { badField, conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import type { ExpirationPolicy, QuotaConfiguration } from "../../quota/quota-configuration.ts";
@@ -43,7 +43,7 @@ export function verificationResource({ operations, catalogue }: ApiParts): Resou
           const begun = await operations.verify({ repair: repair === "true", layer: layer.value });
           return begun
             ? { ...(await view()), status: 202 }
-            : refusalProblem({ code: "conflict", message: "A verification is running; DELETE it first." });
+            : refusalProblem(conflict("A verification is running; DELETE it first."));
         },
       },
       DELETE: {
@@ -65,9 +65,7 @@ export function simulationResource({ operations }: ApiParts): Resource {
     const choices = choicesOf(query, await operations.quota());
     if (!choices.ok) return refusalProblem(choices.error);
     const simulation = await operations.simulate(choices.value);
-    return simulation === undefined
-      ? refusalProblem({ code: "conflict", message: "Another simulation is running." })
-      : json(simulation);
+    return simulation === undefined ? refusalProblem(conflict("Another simulation is running.")) : json(simulation);
   });
 }
 

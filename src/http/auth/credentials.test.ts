@@ -161,3 +161,12 @@ test("viewers read, operators run tasks, administrators do everything", () => {
   expect(may(["viewer", "admin"])).toEqual(["read", "operate", "administer"]);
   expect(may([])).toEqual([]);
 });
+
+test("a crowd of guesses is one however long a hash takes", async () => {
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock);
+  const crowd = Array.from({ length: 20 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil"));
+  const answers = kinds(await Promise.all(crowd));
+  expect(new Set(answers)).toEqual(new Set(["wrong", "throttled"]));
+  expect(answers.filter((kind) => kind === "wrong").length).toBeLessThanOrEqual(8);
+});

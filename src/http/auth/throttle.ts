@@ -74,7 +74,8 @@ export class Throttle {
   /** Lets a wrong attempt wait for its answer, each longer than the one before; "full": too many wait already. */
   async delay(address: string): Promise<"waited" | "full"> {
     const from = this.#of(address);
-    if (from.waiting >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) return "full";
+    // Those that are still to be hashed wait too: on a slow machine a crowd is one all the same.
+    if (from.waiting + from.queued >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) return "full";
     const ms = Math.min(FIRST_DELAY_MS * 2 ** from.failures, LONGEST_DELAY_MS);
     from.failures = Math.min(from.failures + 1, 30);
     from.waiting++;

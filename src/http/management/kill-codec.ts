@@ -1,6 +1,7 @@
 import type { KillScope } from "../../jobs/job.ts";
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { parseForm } from "../form.ts";
 
 /** What a POST to `/rest/seed[/<layer>]` asks to end; `none`: it says nothing of killing. */
 export type KillRequest =
@@ -64,7 +65,7 @@ function formOf(body: string): URLSearchParams {
   if (text.startsWith("--")) return multipart(text);
   // GWC splits at blanks where there is no ampersand; a single pair is left whole, for `kill_all= all`.
   const blanks = !text.includes("&") && text.indexOf("=") !== text.lastIndexOf("=");
-  return new URLSearchParams(blanks ? text.split(/\s+/).join("&") : text);
+  return parseForm(blanks ? text.split(/\s+/).join("&") : text);
 }
 
 /** The one-line values of a `curl -F` body; the boundary is its first line. */

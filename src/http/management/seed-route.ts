@@ -7,6 +7,7 @@ import type { Layer } from "../../layer/layer.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { refusalText } from "../errors.ts";
+import { parseForm } from "../form.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
 import type { Exchange, Resource, Route } from "../resource.ts";
@@ -178,7 +179,7 @@ async function killAnswer(
       return page(killedPage(killed, `Requested to terminate task ${taskId}.`));
     }
     case "none": {
-      const form = new URLSearchParams(text);
+      const form = parseForm(text);
       if (layer === undefined || !isSeedForm(form)) return refusalText(nothingToKill());
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return refusalText(made.error);

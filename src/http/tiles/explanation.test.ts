@@ -36,6 +36,7 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   abortedBy: null,
   retryOf: null,
   schedule: null,
+  requestedWith: null,
   priority: 10,
   rateLimit: null,
   runWindow: null,

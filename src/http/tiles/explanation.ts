@@ -3,6 +3,7 @@ import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
 import type { JobFilter, JobView } from "../../jobs/job.ts";
 import { parametersId } from "../../layer/parameter-filter.ts";
+import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
@@ -184,5 +185,3 @@ const brief = ({ id, type, state, startedAt, endedAt }: JobView): ExplainingJob 
   startedAt,
   endedAt,
 });
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

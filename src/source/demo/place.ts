@@ -25,7 +25,8 @@ export function placeFor(rings: readonly Points[], width: number, height: number
   let best: Place | undefined;
   for (const [middle, own] of spans.entries()) {
     let common = own;
-    for (let reach = 0; common.length > 0; reach++) {
+    // Taller is narrower: once nothing common is wide enough to win, no more rows have to be looked at.
+    for (let reach = 0; common.some(([from, to]) => (to - from) / width > (best?.em ?? 0)); reach++) {
       const em = ((2 * reach + 1) * step) / height;
       for (const [from, to] of common) {
         const fits = Math.min(em, (to - from) / width);

@@ -1,0 +1,35 @@
+// Builds the program: each of its processes and threads starts from a few files, not from a thousand, in half the time.
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const outdir = "dist";
+
+rmSync(fileURLToPath(new URL(`../${outdir}`, import.meta.url)), { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: [
+    "src/cli/main.ts",
+    "src/app/keeper-thread.ts",
+    "src/app/painter-process.ts",
+    "src/app/serving-process.ts",
+  ],
+  outdir,
+  // All side by side, so that each finds the others whatever file its code has come to lie in.
+  entryNames: "[name]",
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  sourcemap: true,
+  // They load machine code that lies beside them.
+  external: ["libsql", "sharp"],
+  // For packages in CommonJS form, which ask Node for its own modules.
+  banner: {
+    js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+  },
+  logLevel: "warning",
+});

@@ -1,0 +1,123 @@
+import {
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import type { UserDraws } from "../cache/user-draws.ts";
+import type { JobEvent, JobView } from "../jobs/job.ts";
+import { type TraceContext, traceIdOf } from "../lib/trace-context.ts";
+import { ownVersion } from "../lib/version.ts";
+
+/** What is told to a collector of OpenTelemetry. */
+export interface Telemetry {
+  /** The same draws, each a span: part of the user's trace where there is one, and the upstream's request part of it. */
+  traced(draws: UserDraws): UserDraws;
+  /** A job that has ended is a span as long as it took. */
+  told(event: JobEvent): void;
+  close(): Promise<void>;
+}
+
+const SEND_MS = 1_000;
+const CLOSE_MS = 2_000;
+
+/** As the standard variables `OTEL_*` say. */
+export function startTelemetry(): Telemetry {
+  const named = resourceFromAttributes({ "service.name": "nuthatch", "service.version": ownVersion() });
+  const provider = new TracerProvider({
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
+    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: SEND_MS })],
+  });
+  const tracer = provider.getTracer("nuthatch", ownVersion());
+  return {
+    traced: (draws) => tracedDraws(draws, tracer),
+    told: (event) => tellJob(event, tracer),
+    close: () => Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
+  };
+}
+
+function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
+  return {
+    drawForUser: ({ trace: parent, ...order }, missed) => {
+      const { layer, gridSet, format } = order.tileSet;
+      const attributes = {
+        "nuthatch.layer": layer,
+        "nuthatch.grid_set": gridSet,
+        "nuthatch.format": format,
+        "nuthatch.tile": `${missed.z}/${missed.x}/${missed.y}`,
+      };
+      return spanned(tracer, "draw", attributes, parent, (own) => draws.drawForUser({ ...order, trace: own }, missed));
+    },
+    ask: (layer, { trace: parent, ...question }) =>
+      spanned(tracer, question.kind, { "nuthatch.layer": layer.name }, parent, (own) =>
+        draws.ask(layer, { ...question, trace: own }),
+      ),
+    standing: (layer, metatile) => draws.standing(layer, metatile),
+  };
+}
+
+/** A span around some work that is asked of an upstream. */
+async function spanned<T extends { readonly kind: string }>(
+  tracer: Tracer,
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  parent: TraceContext | undefined,
+  work: (own: TraceContext) => Promise<T>,
+): Promise<T> {
+  const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent));
+  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context);
+  try {
+    const outcome = await work(traceOf(span, parent));
+    span.setAttribute("nuthatch.outcome", outcome.kind);
+    if (["failed", "refused", "remembered"].includes(outcome.kind)) span.setStatus({ code: SpanStatusCode.ERROR });
+    return outcome;
+  } finally {
+    span.end();
+  }
+}
+
+const spanContextOf = (parent: TraceContext): SpanContext => ({
+  traceId: traceIdOf(parent),
+  spanId: parent.traceparent.slice(36, 52),
+  traceFlags: Number.parseInt(parent.traceparent.slice(53), 16),
+  isRemote: true,
+});
+
+/** Where a span stands, for whoever goes on with its trace. */
+function traceOf(span: Span, parent: TraceContext | undefined): TraceContext {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+  return parent?.tracestate === undefined ? { traceparent } : { traceparent, tracestate: parent.tracestate };
+}
+
+function tellJob(event: JobEvent, tracer: Tracer): void {
+  if (event.kind !== "job") return;
+  const { job } = event;
+  if (job.endedAt === null) return;
+  const span = tracer.startSpan(job.type, {
+    startTime: Date.parse(job.startedAt ?? job.createdAt),
+    attributes: factsOf(job),
+  });
+  if (job.outcome !== "done") span.setStatus({ code: SpanStatusCode.ERROR, message: job.reason ?? "" });
+  span.end(Date.parse(job.endedAt));
+}
+
+const factsOf = ({ id, layer, gridSet, format, tiles, bytes, retries, outcome }: JobView) => ({
+  "nuthatch.job": id,
+  "nuthatch.layer": layer,
+  ...(gridSet === null ? {} : { "nuthatch.grid_set": gridSet }),
+  ...(format === null ? {} : { "nuthatch.format": format }),
+  "nuthatch.tiles.stored": Number(tiles.stored),
+  "nuthatch.tiles.skipped": Number(tiles.skipped),
+  "nuthatch.tiles.failed": Number(tiles.failed),
+  "nuthatch.bytes": Number(bytes),
+  "nuthatch.retries": retries,
+  ...(outcome === null ? {} : { "nuthatch.outcome": outcome }),
+});

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { expect, test } from "vitest";
+import { placeholderOf } from "./completion.ts";
+import { commandsOf, optionsOf } from "./completion-place.ts";
+import { FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
+import { programWith } from "./program.ts";
+
+/** Of values that nobody can list. */
+const FREE = [
+  ...["address", "age", "code", "command", "key", "key=value", "levels", "minx,miny,maxx,maxy", "n", "name", "number"],
+  ...["prefix", "size", "start-end", "url", "variable"],
+];
+
+async function* commands(command?: Command): AsyncGenerator<Command> {
+  const from = command ?? (await programWith(undefined));
+  yield from;
+  for (const inner of commandsOf(from)) yield* commands(inner);
+}
+
+test("what every option and argument takes is a list of words, files, what a server has, or free on purpose", async () => {
+  const unknown: string[] = [];
+  for await (const command of commands())
+    for (const asked of [...optionsOf(command).filter(({ required }) => required), ...command.registeredArguments]) {
+      const name = placeholderOf(asked);
+      const isKnown = [WORDS, SERVER_VALUES, FILES].some((known) => known.has(name)) || FREE.includes(name);
+      if (!isKnown && asked.argChoices === undefined) unknown.push(`${command.name()} ${asked.name()} <${name}>`);
+    }
+  expect(unknown).toEqual([]);
+});
+
+test("the words that are offered are such that their options take them", async () => {
+  const taken = new Set<string>();
+  for await (const command of commands())
+    for (const option of optionsOf(command)) {
+      const name = placeholderOf(option);
+      if (!option.required || option.parseArg === undefined) continue;
+      for (const word of WORDS.get(name)?.() ?? []) {
+        expect(() => option.parseArg?.(word, undefined), `${option.flags} ${word}`).not.toThrow();
+        taken.add(name);
+      }
+    }
+  expect([...taken].sort()).toEqual(["from-to", "policy", "priority", "rate", "roles"]);
+});

@@ -1,0 +1,85 @@
+import { type JobAnswer, rateText, shareText, stateText, workedOff } from "./job-text.ts";
+import { durationText } from "./text-table.ts";
+
+/** How far one job is, or several in their sum. */
+interface Progress {
+  readonly whose: string;
+  readonly standing: string;
+  readonly done: bigint;
+  /** 0: nobody knows how many. */
+  readonly total: bigint;
+  readonly failed: bigint;
+  readonly tilesPerSecond: number | null;
+  readonly secondsLeft: number | null;
+  readonly reason: string | null;
+}
+
+const sumOf = (jobs: readonly JobAnswer[], count: (job: JobAnswer) => bigint): bigint =>
+  jobs.reduce((sum, job) => sum + count(job), 0n);
+
+function progressOf(jobs: readonly JobAnswer[]): Progress {
+  const counts = {
+    done: sumOf(jobs, ({ tiles }) => workedOff(tiles)),
+    total: sumOf(jobs, ({ tiles }) => BigInt(tiles.total)),
+    failed: sumOf(jobs, ({ tiles }) => BigInt(tiles.failed)),
+  };
+  const [only, ...others] = jobs;
+  if (only !== undefined && others.length === 0) {
+    const { id, tilesPerSecond, timeLeft, reason } = only;
+    const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null, reason };
+    return { whose: `job ${id}`, standing: stateText(only), ...counts, ...times };
+  }
+  const states = new Map<string, number>();
+  for (const job of jobs) states.set(stateText(job), (states.get(stateText(job)) ?? 0) + 1);
+  const rate = jobs.reduce(
+    (sum, { outcome, tilesPerSecond }) => sum + (outcome === null ? (tilesPerSecond ?? 0) : 0),
+    0,
+  );
+  return {
+    whose: `${jobs.length} jobs`,
+    standing: [...states].map(([state, count]) => `${count} ${state}`).join(", "),
+    ...counts,
+    tilesPerSecond: rate === 0 ? null : rate,
+    // What waits for its turn goes on at the rate of those that work.
+    secondsLeft: rate === 0 || counts.total === 0n ? null : Number(counts.total - counts.done) / rate,
+    reason: null,
+  };
+}
+
+/** The parts that both a line of a log and one beside a bar have. */
+const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): readonly string[] => [
+  ...(tilesPerSecond === null ? [] : [`${rateText(tilesPerSecond)}${unit}`]),
+  ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
+];
+const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
+
+/** One line on how far jobs are. */
+export function progressText(jobs: readonly JobAnswer[]): string {
+  const progress = progressOf(jobs);
+  const { whose, standing, done, total, reason } = progress;
+  return [
+    `${whose}: ${standing}`,
+    total === 0n ? `${done} tiles` : `${done} of ${total} tiles (${shareText(done, total)})`,
+    ...failedText(progress),
+    ...timesText(progress, " tiles/s"),
+    ...(reason === null ? [] : [reason]),
+  ].join(", ");
+}
+
+/** The same in less, for beside a bar: what matters most comes first. Undefined: there is no share to draw. */
+export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; readonly text: string } | undefined {
+  const progress = progressOf(jobs);
+  const { standing, done, total, reason } = progress;
+  if (total === 0n) return undefined;
+  const parts = [
+    shareText(done, total),
+    `${done} of ${total}`,
+    ...failedText(progress),
+    ...timesText(progress, "/s"),
+    ...(standing === "running" ? [] : [standing]),
+    ...(reason === null ? [] : [reason]),
+  ];
+  return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
+}
+
+export const showProgress = (job: JobAnswer): string => `${progressText([job])}\n`;

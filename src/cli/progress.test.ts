@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { JobAnswer } from "./job-text.ts";
+import { terminalText } from "./progress-line.ts";
+import { barOf, progressText } from "./progress-text.ts";
+
+const JOB: JobAnswer = {
+  id: 7,
+  layer: "a",
+  type: "seed",
+  gridSet: "EPSG:4326",
+  format: "image/png",
+  parameters: {},
+  bounds: null,
+  limit: null,
+  zoomStart: 0,
+  zoomStop: 3,
+  state: "running",
+  outcome: null,
+  reason: null,
+  paused: false,
+  tiles: { total: 1000, stored: 100, skipped: 20, failed: 3 },
+  bytes: 0,
+  createdAt: "2026-11-21T00:00:00.000Z",
+  startedAt: null,
+  endedAt: null,
+  createdBy: null,
+  abortedBy: null,
+  retryOf: null,
+  schedule: null,
+  requestedWith: null,
+  priority: 10,
+  rateLimit: null,
+  runWindow: null,
+  retries: 0,
+  secondsWorked: 0,
+  tilesPerSecond: 12.5,
+  timeLeft: { seconds: 70, least: 60, most: 80, confidence: "high" },
+  errors: [],
+  order: "by-zoom",
+  onlyExisting: false,
+  olderThan: null,
+  maxFailurePercent: null,
+};
+
+test("a line of a log tells all of a job, one beside a bar what matters first", () => {
+  expect(progressText([JOB])).toBe("job 7: running, 123 of 1000 tiles (12.3 %), 3 failed, 13 tiles/s, 1 min 10 s left");
+  expect(barOf([JOB])).toEqual({ share: 0.123, text: "12.3 %, 123 of 1000, 3 failed, 13/s, 1 min 10 s left" });
+  const waiting: JobAnswer = { ...JOB, paused: true, tilesPerSecond: null, timeLeft: null, reason: "paused by ann" };
+  expect(barOf([waiting])?.text).toBe("12.3 %, 123 of 1000, 3 failed, paused, paused by ann");
+  const truncate: JobAnswer = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
+  expect([barOf([truncate]), progressText([truncate])]).toEqual([
+    undefined,
+    expect.stringMatching(/running, 5 tiles, 13/),
+  ]);
+});
+
+test("several jobs are told in their sum, exactly beyond 2^53, and at the rate of those that work", () => {
+  const done: JobAnswer = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
+  const pending: JobAnswer = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
+  const text = progressText([done, JOB, pending]);
+  expect(text).toBe(
+    "3 jobs: 1 done, 1 running, 1 pending, 369 of 3000 tiles (12.3 %), 9 failed, 13 tiles/s, 3 min 30 s left",
+  );
+  const huge: JobAnswer = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
+  expect(progressText([huge, huge])).toContain("2 of 18014398509481986 tiles (0.0 %)");
+  expect(progressText([pending, pending])).toBe("2 jobs: 2 pending, 246 of 2000 tiles (12.3 %), 6 failed");
+});
+
+test("a bar takes the room that there is, and no line wraps or breaks", () => {
+  const bar = { share: 0.5, text: "50 %, a\r\nreason" };
+  expect(terminalText("", bar, 79)).toBe(`[${"#".repeat(15)}${"-".repeat(15)}] 50 %, a reason`);
+  expect(terminalText("", bar, 30)).toBe("[######-------] 50 %, a reason");
+  expect(terminalText("", bar, 20)).toBe("[#####-----] 50 %, a");
+  expect(terminalText("away\nnow", undefined, 6)).toBe("away n");
+  expect(terminalText("", { share: 1, text: "" }, 79)).toBe(`[${"#".repeat(30)}] `);
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasTerminals, inTerminal, program } from "../../test/support/in-terminal.ts";
+import { clientOf } from "../../test/support/run-program.ts";
+import { startServer, type TestServer } from "../../test/support/server.ts";
+
+describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ env: { NUTHATCH_JOBS_CONFIRM_TILES: "1000000" } });
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+  const run = clientOf(() => server.url);
+  const typed = (what: RegExp, keys: string, ...args: string[]) =>
+    inTerminal([process.execPath, program, ...args], { env: { NUTHATCH_URL: server.url }, what, keys });
+  const BAR = /\[[#-]{10,30}\] \d+\.\d %, \d+ of \d+, (\d+|\d\.\d)\/s, .* left/;
+  const SEED = ["--grid-set", "EPSG:4326", "--zoom", "0-9", "--format", "image/png"];
+
+  test("a bar shows with rate and time left, and Ctrl-C leaves a clean line that says the job goes on", async () => {
+    const ended = await typed(BAR, "\x03", "seed", "topp:states", ...SEED, "--wait");
+    expect([ended.code, ended.same], ended.shown).toEqual([-2, true]);
+    const [, id] = /Job (\d+): seed of/.exec(ended.shown) ?? [];
+    const words = `Job ${id} goes on at the server. nuthatch job ${id} --wait waits for it again, nuthatch kill ${id} ends it.`;
+    // The line of the bar has been cleared before.
+    expect(ended.shown.endsWith(`\r\x1b[K${words}\r\n`), ended.shown).toBe(true);
+    expect((await run(["job", id ?? ""])).stdout).toMatch(/^state: +running$/m);
+    await run(["kill", "--all"]);
+  });
+
+  test("one bar shows the sum of several jobs, and Ctrl-C says how to wait for them again", async () => {
+    const ended = await typed(BAR, "\x03", "seed", "topp:states", "img states", ...SEED, "--yes", "--wait");
+    expect([ended.code, ended.same], ended.shown).toEqual([-2, true]);
+    const [, id] = /2 jobs go on at the server. nuthatch jobs --requested-with (\d+) --wait/.exec(ended.shown) ?? [];
+    expect(Number(id)).toBeGreaterThan(0);
+    await run(["kill", "--all"]);
+  });
+
+  test.each([
+    ["no", "n\r"],
+    ["Ctrl-C", "\x03"],
+    ["Ctrl-D", "\x04"],
+  ])("a large job is asked about, and %s makes none", async (_, keys) => {
+    const ended = await typed(/\[y\/N\]/, keys, "seed", "topp:states", "--grid-set", "EPSG:4326", "--zoom", "0-14");
+    expect([ended.code, ended.same], ended.shown).toEqual([1, true]);
+    expect(ended.shown).toMatch(/\r\nnuthatch: nothing was done\r\n$/);
+  });
+});

@@ -1,0 +1,78 @@
+import type { Extent } from "../../grid/grid-set.ts";
+import type { ManyRequest } from "../../jobs/plan-many.ts";
+import type { ScheduledJob } from "../../jobs/schedule.ts";
+import type { AskedArea, AskedTile, SeedRequest } from "../../jobs/seed-request.ts";
+import { GEOJSON_CRS } from "./area-fields.ts";
+import { termsDocument } from "./job-terms-codec.ts";
+
+/**
+ * The document that asks for the jobs of a schedule: may be sent again. Undefined fields are left out as it is written.
+ * `limit` is no field of a request: what has been left without its area is refused, and does not become a job of everything.
+ */
+export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob) => {
+  const { request } = many;
+  return {
+    ...layersDocument(many),
+    type: request.type,
+    gridSet: request.gridSetId,
+    srs: request.srs,
+    gridSets: many.gridSets,
+    format: request.format,
+    formats: many.formats,
+    ...parametersDocument(many),
+    bounds: boundsDocument(request.bounds),
+    ...areaDocument(request.area),
+    tiles: request.tiles?.map(tileName),
+    limit,
+    zoomStart: request.zoomStart,
+    zoomStop: request.zoomStop,
+    threadCount: request.threadCount,
+    tileFailureRetryCount: request.tileFailureRetryCount,
+    tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
+    totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
+    maxFailurePercent: request.maxFailurePercent,
+    onlyExisting: request.onlyExisting,
+    olderThan: request.olderThan?.text,
+    order: request.order,
+    ...termsDocument(request.terms),
+    supersede: request.supersede,
+    confirm: confirmed ? true : undefined,
+  };
+};
+
+const layersDocument = ({ layers, layersAre }: ManyRequest) =>
+  layersAre === "names" ? { layer: layers[0] } : { layers };
+
+const parametersDocument = ({ request: { parameters }, parameterSets }: ManyRequest) => ({
+  parameters: parameters.size === 0 ? undefined : Object.fromEntries(parameters),
+  parameterSets:
+    typeof parameterSets === "object" ? parameterSets.map((set) => Object.fromEntries(set)) : parameterSets,
+});
+
+const boundsDocument = (bounds: Extent | undefined) =>
+  bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
+
+/** As GeoJSON where it has a CRS; one in the CRS of the grid set is text, which alone may be that. */
+function areaDocument(area: SeedRequest["area"]) {
+  if (area === undefined) return {};
+  const { polygons, srs, bounds } = area;
+  if (srs === "grid_set") return { area: wktOf(polygons) };
+  if (bounds !== undefined) return { bounds: boundsDocument(bounds), boundsCrs: `EPSG:${srs}` };
+  const coordinates = polygons.map((rings) => rings.map(closed));
+  return {
+    area: { type: "MultiPolygon", coordinates },
+    areaCrs: srs === GEOJSON_CRS ? undefined : `EPSG:${srs}`,
+  };
+}
+
+function wktOf(polygons: AskedArea["polygons"]): string {
+  const ringText = (ring: AskedArea["polygons"][number][number]): string =>
+    `(${closed(ring)
+      .map(([x, y]) => `${x} ${y}`)
+      .join(",")})`;
+  return `MULTIPOLYGON(${polygons.map((rings) => `(${rings.map(ringText).join(",")})`).join(",")})`;
+}
+
+const closed = <T>(ring: readonly T[]): readonly T[] => [...ring, ...ring.slice(0, 1)];
+
+const tileName = ({ z, x, y }: AskedTile): string => `${z}/${x}/${y}`;

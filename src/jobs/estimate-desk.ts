@@ -1,0 +1,73 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
+import { type EstimatesView, estimateMany } from "./estimate-many.ts";
+import type { JobFilter, JobRequest, JobView } from "./job.ts";
+import type { JobCounter } from "./job-counter.ts";
+import type { EstimateOperations } from "./operations.ts";
+
+export interface EstimateDeskParts {
+  readonly ledger: Ledger;
+  readonly store: Pick<BlobStore, "room">;
+  readonly catalogue: () => Catalogue;
+  readonly quota: () => QuotaConfiguration;
+  readonly counter: JobCounter;
+  /** Counts what a crash has left open, before anybody is told. */
+  readonly recounted: () => Promise<void>;
+  /** Whether all tiles of a layer have been counted. */
+  readonly isCounted: (layer: string) => boolean;
+  readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
+}
+
+/** An estimate takes the rate of so many of the last jobs of the layer. */
+const JOBS_TO_JUDGE = 20;
+
+/** What jobs would come to, before they are made. */
+export class EstimateDesk implements EstimateOperations {
+  readonly #parts: EstimateDeskParts;
+
+  constructor(parts: EstimateDeskParts) {
+    this.#parts = parts;
+  }
+
+  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
+    await this.#parts.recounted();
+    const estimated = await this.#estimated(request);
+    return estimated.ok ? ok(estimated.value.view) : estimated;
+  }
+
+  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
+    await this.#parts.recounted();
+    const parts = [];
+    for (const request of requests) {
+      const estimated = await this.#estimated(request);
+      if (!estimated.ok) return estimated;
+      parts.push({ request, estimated: estimated.value });
+    }
+    return ok(estimateMany(parts, this.#sources()));
+  }
+
+  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
+    const { counter, catalogue, isCounted, jobs } = this.#parts;
+    const { layer } = request;
+    const totals = await counter.count(request);
+    if (!totals.ok) return totals;
+    const estimated = estimate(request, {
+      ...this.#sources(),
+      totals: totals.value,
+      layer: catalogue().layers.get(layer),
+      isCounted: isCounted(layer),
+      jobs: await jobs({ layer, limit: JOBS_TO_JUDGE }),
+    });
+    return ok(estimated);
+  }
+
+  #sources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
+    const { ledger, quota, store } = this.#parts;
+    return { ledger, quota: quota(), freeBytes: store.room().freeBytes };
+  }
+}

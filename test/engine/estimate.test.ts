@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, type JobJson, startServer, type TestServer, usage } from "../support/server.ts";
+
+const running = closedAfterEach();
+const ASKED = { zoomStart: 3, zoomStop: 4 };
+
+async function post<T>(server: TestServer, path: string, body: object): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify({ layer: "topp:states", gridSet: "EPSG:900913", ...body }) };
+  return JSON.parse(await (await fetch(`${server.url}/api/v1/${path}`, init)).text());
+}
+
+test("what an estimate says of a seed of the demo layer is what comes of it, to the tile and to a fifth of the bytes", async () => {
+  running.server = await startServer();
+  const { server } = running;
+  const estimate = (asked: object = ASKED) =>
+    post<{ tiles: number; missing: number; bytes: number | null }>(server, "estimate", asked);
+  expect(await estimate()).toMatchObject({ bytes: null });
+  // Every second metatile of 4 x 4 tiles.
+  const tiles = [3, 4].flatMap((z) => {
+    const side = 2 ** z / 4;
+    const all = Array.from({ length: side * side }, (_, n) => ({ x: n % side, y: Math.floor(n / side) }));
+    return all.filter(({ x, y }) => (x + y) % 2 === 0).map(({ x, y }) => `${z}/${4 * x}/${4 * y}`);
+  });
+  await ended(server, (await post<JobJson>(server, "jobs", { tiles })).id);
+  const before = (await usage(server)).total;
+  const told = await estimate();
+  // As many are missing as are kept, and other levels say nothing of this one.
+  const deepest = (await usage(server, "?by=tileSet")).tileSets?.[0]?.zooms.find(({ z }) => z === 4);
+  expect((await estimate({ ...ASKED, zoomStart: 4 })).bytes).toBe(deepest?.bytes);
+  const last = await ended(server, (await post<JobJson>(server, "jobs", ASKED)).id);
+  const after = (await usage(server)).total;
+  expect(last.tiles).toMatchObject({ total: told.tiles, stored: told.missing });
+  const bytes = after.bytes - before.bytes;
+  expect(told.bytes).toBeGreaterThan(0.8 * bytes);
+  expect(told.bytes).toBeLessThan(1.2 * bytes);
+});

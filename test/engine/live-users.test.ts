@@ -1,0 +1,144 @@
+import { afterEach, expect, test } from "vitest";
+import { median, quantile } from "../../bench/figures.ts";
+import { PacedReader } from "../../bench/paced-reader.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { type Behaviour, drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+/*
+ * What users wait while a seed of 16 threads is at work, against what they wait without: quantiles of one run, as a ratio.
+ * The reader keeps its pace whatever it waits, so that a server which stops is seen in all that was asked meanwhile.
+ */
+
+const running = closedAfterEach();
+let reader: PacedReader | undefined;
+afterEach(() => {
+  reader?.close();
+  reader = undefined;
+});
+
+const LAYER = "ws:roads";
+const GRID = { gridSetId: "EPSG:900913", format: "image/png" };
+/** More than is drawn while a test lasts. */
+const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
+/** The pain says 1.2: a gate that other tests share gets ten times as much. */
+const HITS_RATIO = 12;
+/** Below this the ratio is one of timers, not of servers. */
+const SURELY_QUICK_MS = 10;
+
+async function start(connections: number, behaviour: Behaviour, extra = "") {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = behaviour;
+  const layers = [{ name: LAYER, connections, extra }];
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers) });
+  return { server: running.server, upstream: running.upstream };
+}
+
+/** Reads paths in turns, and tells how long the answers take. */
+class Readings {
+  readonly #reader: PacedReader;
+  #sent = 0;
+
+  constructor(port: number, path: (n: number) => string, perSecond: number) {
+    this.#reader = new PacedReader(new Map([["users", () => ({ port, path: path(this.#sent++) })]]), perSecond);
+    reader = this.#reader;
+  }
+
+  /** What was waited for so many answers that are asked for from now on, and how many were no hits. */
+  async of(answers: number): Promise<{ p50: number; p95: number; misses: number }> {
+    this.#reader.take();
+    const first = this.#sent;
+    await until("enough has been asked for", async () => (this.#sent >= first + answers ? true : undefined));
+    const taken = this.#reader.take().byTarget.get("users") ?? { ms: [], misses: 0 };
+    const asked = this.#sent - first;
+    // The slowest are those that are still waited for.
+    await until("all is answered", async () => (taken.ms.length === asked ? true : undefined));
+    return { p50: median(taken.ms), p95: quantile(taken.ms, 0.95), misses: taken.misses };
+  }
+}
+
+async function atWork(server: TestServer, id: number): Promise<void> {
+  await until("the seed is at work", async () => ((await job(server, id)).tiles.stored > 100 ? true : undefined));
+}
+
+const drawnBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;
+
+test("hits are as quick while a seed keeps all painters busy", async () => {
+  const { server } = await start(16, () => "draw");
+  await ended(server, await seed(server, LAYER, { ...GRID, zoomStart: 0, zoomStop: 4 }));
+  const paths = Array.from({ length: 100 }, (_, n) => `/xyz/${LAYER}/4/${n % 10}/${Math.floor(n / 10)}.png`);
+  const readings = new Readings(server.port, (n) => paths[n % paths.length] ?? "", 200);
+  await readings.of(20);
+  const idle = await readings.of(100);
+  const id = await seed(server, LAYER, ENDLESS);
+  await atWork(server, id);
+  const before = await drawnBy(server, id);
+  const loaded = await readings.of(150);
+  expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
+  expect([idle.misses, loaded.misses]).toEqual([0, 0]);
+  expect(loaded.p95, `p95 of hits: idle ${idle.p95} ms, beside a seed ${loaded.p95} ms`).toBeLessThan(
+    HITS_RATIO * Math.max(idle.p95, SURELY_QUICK_MS),
+  );
+});
+
+test("a user's miss does not queue up behind the threads of a seed", async () => {
+  const pictureMs = 200;
+  const connections = 2;
+  const { server } = await start(connections, drawAfter(pictureMs));
+  // Each of another metatile.
+  const readings = new Readings(server.port, (n) => `/xyz/${LAYER}/9/${8 * (n % 60)}/${8 * Math.floor(n / 60)}.png`, 5);
+  const idle = await readings.of(5);
+  const id = await seed(server, LAYER, ENDLESS);
+  await atWork(server, id);
+  const before = await drawnBy(server, id);
+  const loaded = await readings.of(8);
+  expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
+  // One picture is waited for until a connection is free, not those of all threads.
+  const queueMs = (ENDLESS.threadCount / connections) * pictureMs;
+  expect(loaded.p95, `p95 of misses: ${loaded.p95} ms, idle half of them ${idle.p50} ms`).toBeLessThan(
+    idle.p50 + queueMs / 2,
+  );
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^nuthatch_tile_failures_total 0$/m);
+});
+
+/** Draws so many pictures at a time: whoever asks for more waits, and all answers take longer. */
+function drawTogether(most: number, ms: number): Behaviour {
+  let drawing = 0;
+  const waiting: (() => void)[] = [];
+  return async (asked, response) => {
+    if (drawing >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else drawing++;
+    const answer = await drawAfter(ms)(asked, response);
+    const next = waiting.shift();
+    if (next === undefined) drawing--;
+    else next();
+    return answer;
+  };
+}
+
+/** The most requests in flight at once, of so many that begin now. */
+async function mostInFlight(upstream: Upstream, requests: number, behaviour: Behaviour): Promise<number> {
+  const seen: number[] = [];
+  upstream.behaviour = (asked, response) => {
+    seen.push(upstream.inFlight());
+    return behaviour(asked, response);
+  };
+  await until("so many were asked for", async () => (seen.length >= requests ? true : undefined));
+  return Math.max(...seen);
+}
+
+test("a seed asks less at a time of a map server whose answers take longer under its load", async () => {
+  const connections = 16;
+  // Sixteen at a time are answered after 60 ms each; once only four are drawn at a time, after 120.
+  const able = drawAfter(60);
+  const overloaded = drawTogether(4, 30);
+  const { server, upstream } = await start(connections, able, "metatile: [1, 1]");
+  const id = await seed(server, LAYER, ENDLESS);
+  const becomes = (what: string, behaviour: Behaviour, isSo: (inFlight: number) => boolean) =>
+    until(what, async () => (isSo(await mostInFlight(upstream, 40, behaviour)) ? true : undefined), 60_000, server);
+  await becomes("all connections are used", able, (inFlight) => inFlight === connections);
+  await becomes("the seed has made room", overloaded, (inFlight) => inFlight <= (3 * connections) / 4);
+  expect((await job(server, id)).tiles.failed).toBe(0);
+});

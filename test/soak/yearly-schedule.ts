@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { openDatabase } from "../../src/state/database.ts";
+
+/** As the server shows it. */
+interface ScheduleJson {
+  readonly runs: readonly { readonly result: string; readonly job: number | null; readonly dueAt: string | null }[];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A schedule whose time comes only where it is told so: while the server is down. */
+export class YearlySchedule {
+  readonly name = "yearly";
+  readonly #problem: (text: string) => void;
+  /** The times that came, each of which must make one run and no second. */
+  #due: string[] = [];
+  #jobsDue = 0;
+
+  constructor(problem: (text: string) => void) {
+    this.#problem = problem;
+  }
+
+  /** A time that came while the server was down makes one job. */
+  document(job: object): string {
+    return JSON.stringify({ name: this.name, cron: "@yearly", missed: "run_once", job });
+  }
+
+  /** Between a kill and the next start. */
+  comeDue(dataDir: string): void {
+    const db = openDatabase(join(dataDir, "state.db"));
+    const dueMs = Date.now() - HOUR_MS;
+    const { changes } = db.prepare("UPDATE schedule SET next_ms = ? WHERE next_ms IS NOT NULL").run(dueMs);
+    db.close();
+    if (Number(changes) === 0) return;
+    this.#due.push(new Date(dueMs).toISOString());
+    this.#jobsDue++;
+  }
+
+  /** A job of the schedule that nobody has asked for: whether a time that came may have made it. */
+  hasMade(): boolean {
+    if (this.#jobsDue === 0) return false;
+    this.#jobsDue--;
+    return true;
+  }
+
+  /** Once the server had time for it: undefined as long as a time has made no run. */
+  look(text: string): true | undefined {
+    const { runs }: ScheduleJson = JSON.parse(text);
+    const counts = this.#due.map((due) => runs.filter(({ dueAt }) => dueAt === due).length);
+    if (counts.includes(0)) return undefined;
+    if (counts.some((count) => count > 1)) this.#problem(`a time has come more than once: ${text}`);
+    this.#due = [];
+    return true;
+  }
+
+  /** All jobs that it has made are known by now: a time that came while one was at work has made none. */
+  closeBooks(): void {
+    this.#jobsDue = 0;
+  }
+}

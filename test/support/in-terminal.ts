@@ -1,0 +1,43 @@
+import { execFile, execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+export interface Shown {
+  readonly shown: string;
+  /** Minus the signal that ended it. */
+  readonly code: number;
+  /** Whether the terminal is set as it was before. */
+  readonly same: boolean;
+}
+
+/** Terminals are made by Python, which Node cannot do by itself. */
+export const hasTerminals = ((): boolean => {
+  try {
+    execFileSync("python3", ["-c", "import pty, termios"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+const script = fileURLToPath(new URL("in-terminal.py", import.meta.url));
+/** The built program. */
+export const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
+
+/** Runs a command in a terminal of its own; once `what` has appeared, `keys` are typed. */
+export async function inTerminal(
+  command: readonly string[],
+  options: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly what: RegExp;
+    readonly keys: string;
+    readonly columns?: number;
+  },
+): Promise<Shown> {
+  const { env, what, keys, columns = 100 } = options;
+  const { stdout } = await promisify(execFile)("python3", [script, String(columns), what.source, keys, ...command], {
+    env: { PATH: process.env["PATH"], HOME: "/nonexistent", TERM: "xterm", ...env },
+    timeout: 60_000,
+  });
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,18 @@
+import type { JobOptions } from "../../src/jobs/job-options.ts";
+
+export const JOB_OPTIONS: JobOptions = {
+  maxRunningTasks: 32,
+  maxThreadCount: 128,
+  outageLimitSeconds: 3600,
+  historyDays: 30,
+  historyJobs: 1000,
+};
+
+/** A few places, and nothing is waited for or kept for long. */
+export const FEW_PLACES: JobOptions = {
+  maxRunningTasks: 4,
+  maxThreadCount: 4,
+  outageLimitSeconds: 1,
+  historyDays: 1,
+  historyJobs: 100,
+};
