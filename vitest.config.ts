@@ -10,14 +10,14 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     sequence: { shuffle: true },
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
-    retry: gate ? 1 : 0,
+    retry: gate ? 2 : 0,
     // vitest leaves one core of two idle; most tests wait for servers that they have started.
     maxWorkers: availableParallelism() + 1,
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,
     expect: { requireAssertions: true },
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
   },
 });

@@ -126,7 +126,7 @@ test("the tiles of an area are those of which clipping leaves something, with ho
     fc.property(fc.array(fc.oneof(stars, triangles, staircases), { minLength: 1, maxLength: 4 }), expectExact),
     { numRuns: 60 },
   );
-}, 30_000);
+});
 
 test("an area whose border runs along those of tiles has no tile beyond it", () => {
   const index = indexOf(

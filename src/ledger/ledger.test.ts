@@ -201,7 +201,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
     }),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 test("a store that held tiles before the ledger is unknown, and is counted where it is asked", async () => {
   const store = createFileBlobStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });

@@ -96,7 +96,7 @@ test("a seed over an area that is killed again and again stores exactly its tile
   expect(scanStore(server.dataDir).tiles).toBe(kept.tiles - before.tiles);
   expect((await usage(server)).total.tiles).toBe(kept.tiles - before.tiles);
   expect(await estimateOf(server, asked)).toMatchObject({ kept: 0, missing: before.tiles });
-}, 60_000);
+});
 
 test("of a list of eighteen tiles exactly these are drawn, and exactly these taken away", async () => {
   running.upstream = await startUpstream();
@@ -115,7 +115,7 @@ test("of a list of eighteen tiles exactly these are drawn, and exactly these tak
   const above = scanStore(server.dataDir).tiles - 18;
   expect((await ended(server, await make(server, { ...list, type: "truncate" }))).tiles.deleted).toBe(18);
   expect(scanStore(server.dataDir).tiles).toBe(above);
-}, 30_000);
+});
 
 test("a list of tiles draws their metatiles and counts them alone; a retry does what failed of them", async () => {
   running.upstream = await startUpstream();
@@ -138,4 +138,4 @@ test("a list of tiles draws their metatiles and counts them alone; a retry does 
   const again = (await post(server, `jobs/${id}/retry`, {})).json.id;
   expect(await ended(server, again)).toMatchObject({ outcome: "done", tiles: { total: 4, stored: 4 }, limit: "tiles" });
   expect(running.upstream.asked.length).toBe(6);
-}, 30_000);
+});

@@ -356,4 +356,4 @@ test(`no tile drawn before an answered truncation is served after it, through ki
     endOnFailure: true,
   });
   expect(runs).toBeGreaterThan(0);
-}, 120_000);
+});

@@ -71,7 +71,7 @@ test("an upstream that is dead for seconds in the middle is waited out: nothing 
   dead = false;
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done", reason: null, tiles: { stored: 1365, failed: 0 } });
-}, 90_000);
+});
 
 test("HTML with status 200 is an exception that carries the upstream's own words", async () => {
   const at = await start();

@@ -62,7 +62,7 @@ test("a listener is told of every state of a job in order, and comes again where
   const forgotten = listen(`${url}?lastEventId=${all.at(-1)?.id}`, ({ event }) => event === "forgotten");
   expect((await fetch(`${server.url}/api/v1/jobs/${first}`, { method: "DELETE" })).status).toBe(204);
   expect((await forgotten).map(({ data }) => data)).toEqual([`{"id":${first}}`]);
-}, 60_000);
+});
 
 test("an id of before a restart gets a snapshot, which holds what is paused; the shutdown ends the stream", async () => {
   const server = await start();
@@ -80,4 +80,4 @@ test("an id of before a restart gets a snapshot, which holds what is paused; the
   for await (const _ of eventStream(`${again.url}/api/v1/events`, new AbortController().signal))
     ended ??= again.kill("SIGTERM");
   expect(await ended).toBe(0);
-}, 60_000);
+});

@@ -57,7 +57,7 @@ test("depth first what lies below a tile follows it, from the centre out zooms a
   const deepest = all.filter(({ z }) => z === 4).map(({ far }) => far);
   for (const [i, far] of deepest.entries()) expect(far).toBeLessThanOrEqual(Math.min(...deepest.slice(i)) + 2);
   expect(deepest.at(-1)).toBe(7.5);
-}, 60_000);
+});
 
 test("an area is drawn in any order, and a retry does exactly what failed", async () => {
   const { upstream, server } = await start();
@@ -80,7 +80,7 @@ test("an area is drawn in any order, and a retry does exactly what failed", asyn
     expect(again).toMatchObject({ outcome: "done", order, tiles: { total: tiles.failed, stored: tiles.failed } });
     upstream.behaviour = healthy;
   }
-}, 60_000);
+});
 
 /** A cell of 16 x 16 tiles as its numbers of metatiles of 4 x 4, and what else there is. */
 const cellsOf = (asked: readonly string[]) =>
@@ -138,7 +138,7 @@ test("hot draws what is used most first, as it was when the job was made, over k
   const again = await ended(server, (await make(server, {}, `jobs/${reseed.id}/retry`)).id);
   expect(again).toMatchObject({ outcome: "done", order: "hot", tiles: { total: 16, stored: 16 } });
   expect(cellsOf(upstream.asked)).toEqual(["6/2/2"]);
-}, 60_000);
+});
 
 test("hot chooses among what exists or lies in an area as well, and a truncate has no order", async () => {
   const { upstream, server } = await start(4);
@@ -164,4 +164,4 @@ test("hot chooses among what exists or lies in an area as well, and a truncate h
     400,
     expect.stringContaining('order: expected nothing beside type truncate, got \\"hot\\"'),
   ]);
-}, 60_000);
+});

@@ -40,7 +40,7 @@ test("the rows always add up to the job, the counts and bytes by zoom too, and t
     [2, 16, 16],
     [3, 64, 64],
   ]);
-}, 60_000);
+});
 
 /** What the classic list says of a job until one of its tasks has ended: its tiles in all, and those that are processed. */
 async function watched(server: TestServer, id: number): Promise<{ totals: Set<number>; processed: number[] }> {
@@ -79,7 +79,7 @@ test("on a steady upstream the time left is right within a fifth after a tenth o
   const foreseeable = isSteady ? actual : remaining / soFar;
   expect(told.timeLeft?.seconds).toBeGreaterThan(0.8 * foreseeable);
   expect(told.timeLeft?.seconds).toBeLessThan(1.2 * foreseeable);
-}, 90_000);
+});
 
 test("a wait is answered when the job ends, and by a shutdown", async () => {
   const server = await start(60);
@@ -95,4 +95,4 @@ test("a wait is answered when the job ends, and by a shutdown", async () => {
   await until("it runs", async () => ((await job(server, long)).state === "running" ? true : undefined));
   expect(await server.kill("SIGTERM")).toBe(0);
   expect((await waiting).outcome).toBeNull();
-}, 60_000);
+});

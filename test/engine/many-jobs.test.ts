@@ -72,7 +72,7 @@ test("one request removes an area from every grid set, format and parameter set,
   await expectExact(server);
   const again = await allEnded(server, await made(server, { ...all, ...box, type: "truncate" }));
   expect(again.map(({ tiles }) => tiles.deleted)).toEqual([0, 0, 0]);
-}, 180_000);
+});
 
 test("one request seeds three styles of each of 24 hours, one takes the hours before another away", async () => {
   const hours = Array.from({ length: 24 }, (_, hour) => new Date(Date.UTC(2026, 10, 21, hour)).toISOString());
@@ -97,7 +97,7 @@ test("one request seeds three styles of each of 24 hours, one takes the hours be
     105,
     asked,
   ]);
-}, 120_000);
+});
 
 test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {
   const server = await start();

@@ -87,4 +87,4 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
   const again = await metrics(running.server);
   expect(again.get('nuthatch_job_tiles_total{type="seed",outcome="stored"}')).toBe(0);
   expect(again.get("nuthatch_process_resident_memory_bytes")).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -92,7 +92,7 @@ test("a reseed of what exists draws that alone, out of millions of tiles, and co
   expect(upstream.asked.length).toBeLessThanOrEqual(TILES + kills * 4);
   expect((await usage(server)).total.tiles).toBe(TILES);
   await expectExact(server);
-}, 90_000);
+});
 
 test("metatiles of what exists bring no tiles that were not there, and what goes or comes meanwhile is settled at the end", async () => {
   const { upstream, server } = await start("metatile: [4, 4]");
@@ -122,7 +122,7 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   await massTruncate(server, LAYER);
   const none = await ended(server, await make(server, { ...DEEP, type: "reseed", onlyExisting: true }));
   expect(none).toMatchObject({ outcome: "done", tiles: { total: 0, stored: 0 } });
-}, 60_000);
+});
 
 test("a reseed of what is older draws that and what is missing, and with onlyExisting that alone", async () => {
   const { upstream, server } = await start();
@@ -144,7 +144,7 @@ test("a reseed of what is older draws that and what is missing, and with onlyExi
   expect(await tilesOf({ ...range, olderThan: "PT0S" })).toMatchObject({ total: 80, stored: 80, skipped: 0 });
   const view = await job(server, await make(server, { ...old, type: "reseed" }));
   expect(view).toMatchObject({ onlyExisting: false, olderThan: moment });
-}, 60_000);
+});
 
 test("a job in which too large a share fails is aborted, whatever its size", async () => {
   const { upstream, server } = await start();
@@ -162,7 +162,7 @@ test("a job in which too large a share fails is aborted, whatever its size", asy
   expect(strict.tiles.stored + strict.tiles.failed).toBeLessThan(200);
   const few = await ended(server, await make(server, { ...range, type: "reseed", maxFailures: 2 }));
   expect(few.reason).toMatch(/^2 tiles failed \(the limit is 2\)/);
-}, 60_000);
+});
 
 test("a job of more tiles than jobs.confirmTiles is made when it is confirmed, and the classic interface never asks", async () => {
   const { server } = await start("metatile: [4, 4]", "jobs: { confirmTiles: 100 }\n");
@@ -179,4 +179,4 @@ test("a job of more tiles than jobs.confirmTiles is made when it is confirmed, a
     body: JSON.stringify({ seedRequest: { name: LAYER, gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 4 } }),
   });
   expect(classic.status).toBe(200);
-}, 30_000);
+});

@@ -50,7 +50,7 @@ for (const type of ["seed", "reseed"])
     expect(asked + running.upstream.asked.length - between).toBeLessThanOrEqual(87 + 4);
     const scan = scanStore(running.server.dataDir);
     expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
-  }, 120_000);
+  });
 
 test("retry draws the failed tiles again and nothing else", async () => {
   running.upstream = await startUpstream();
@@ -95,7 +95,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
   expect(running.upstream.asked.length - asked).toBe(37);
   expect((await usage(running.server)).total.tiles).toBe(1365);
   expect((await ask(running.server, again.job.id, "retry")).status).toBe(409);
-}, 60_000);
+});
 
 test("retry of a job that was cancelled does what it did not come to", async () => {
   running.upstream = await startUpstream();
@@ -110,4 +110,4 @@ test("retry of a job that was cancelled does what it did not come to", async () 
   expect(again.tiles.total).toBe(1365 - cancelled.tiles.stored);
   expect((await ended(server, again.id)).outcome).toBe("done");
   expect((await usage(server)).total.tiles).toBe(1365);
-}, 60_000);
+});

@@ -76,7 +76,7 @@ test("usage equals a scan of the store after a kill in the middle of users' miss
     const scan = scanStore(running.server.dataDir);
     expect(kept.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   }
-}, 60_000);
+});
 
 test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on after the start", async () => {
   running.upstream = await startUpstream();
@@ -94,7 +94,7 @@ test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on 
   // Everything in flight had been finished: not one metatile is asked for twice.
   expect(new Set(running.upstream.asked).size).toBe(running.upstream.asked.length);
   expect(fetched).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("connections that have asked for nothing do not hold the shutdown", async () => {
   running.server = await startServer();

@@ -107,4 +107,4 @@ test("a run of several jobs in an area is made whole and once, wherever in its p
   for (const id of ids) expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { failed: 0 } });
   running.server = await server.restart("SIGKILL");
   expect(await jobsOf(running.server, "area")).toHaveLength(4);
-}, 60_000);
+});

@@ -162,7 +162,7 @@ export const massTruncate = (server: TestServer, layer: string): Promise<Respons
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined>,
-  deadlineMs = 60_000,
+  deadlineMs = 120_000,
   server?: TestServer,
 ): Promise<T> {
   const end = Date.now() + deadlineMs;
