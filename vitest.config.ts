@@ -8,7 +8,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    sequence: { shuffle: true },
+    // Files by size: the longest runs do not begin when all others have ended.
+    sequence: { shuffle: { tests: true, files: false } },
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
     retry: gate ? 2 : 0,
     // vitest leaves one core of two idle; most tests wait for servers that they have started.

@@ -22,6 +22,8 @@ export interface Database {
   exec(sql: string): void;
   /** Runs `body` in one transaction, synced to the disk when it returns; rolled back when it throws. Not nested. */
   transaction<T>(body: () => T): T;
+  /** The same without the sync: a kill of the process loses nothing of it, nor does a loss of power after the next `transaction`. */
+  unsynced<T>(body: () => T): T;
   /** Inside a transaction: what to put right in memory should it be rolled back. */
   onRollback(undo: () => void): void;
   migrate(migrations: readonly Migrations[]): void;
@@ -91,23 +93,32 @@ export function openDatabase(file: string): Database {
     return statement;
   };
   let undos: (() => void)[] = [];
+  const transaction = <T>(body: () => T): T => {
+    undos = [];
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const value = body();
+      db.exec("COMMIT");
+      return value;
+    } catch (error) {
+      if (db.inTransaction) db.exec("ROLLBACK");
+      for (const undo of undos.reverse()) undo();
+      throw error;
+    } finally {
+      undos = [];
+    }
+  };
   return {
     prepare,
     onRollback: (undo) => void undos.push(undo),
     exec: (sql) => void db.exec(sql),
-    transaction(body) {
-      undos = [];
-      db.exec("BEGIN IMMEDIATE");
+    transaction,
+    unsynced(body) {
+      db.exec("PRAGMA synchronous = NORMAL");
       try {
-        const value = body();
-        db.exec("COMMIT");
-        return value;
-      } catch (error) {
-        if (db.inTransaction) db.exec("ROLLBACK");
-        for (const undo of undos.reverse()) undo();
-        throw error;
+        return transaction(body);
       } finally {
-        undos = [];
+        db.exec("PRAGMA synchronous = FULL");
       }
     },
     migrate(migrations) {

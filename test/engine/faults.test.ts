@@ -162,8 +162,8 @@ test("no more requests are in flight than the source allows, users and jobs toge
   });
   running.server = at;
   const ids = [
-    await seed(at, "a", { ...request, zoomStop: 5, threadCount: 8 }),
-    await seed(at, "b", { ...request, zoomStop: 5, threadCount: 8 }),
+    await seed(at, "a", { ...request, zoomStop: 4, threadCount: 8 }),
+    await seed(at, "b", { ...request, zoomStop: 4, threadCount: 8 }),
   ];
   await Promise.all(
     Array.from({ length: 40 }, (_, i) => fetch(`${at.url}/xyz/a/8/${i * 4}/100.png`).then((r) => r.arrayBuffer())),

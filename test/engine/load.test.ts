@@ -38,16 +38,16 @@ test("what a mass truncate takes does not follow the number of tiles, even while
   };
   const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
 
-  const few = await fillAndGoOn(SMALL, 2);
+  const few = await fillAndGoOn(SMALL, 1);
   const smallMs = await massTruncateMs(at, SMALL);
   expect((await kill()).status).toBe(200);
-  const many = await fillAndGoOn(LARGE, 6);
+  const many = await fillAndGoOn(LARGE, 5);
   const largeMs = await massTruncateMs(at, LARGE);
   expect(many).toBeGreaterThan(100 * few);
   expect(largeMs, `${few} tiles took ${smallMs} ms, ${many} took ${largeMs} ms`).toBeLessThan(
     Math.max(10 * smallMs, SURELY_QUICK_MS),
   );
-  const next = await fetch(`${at.url}/xyz/${LARGE}/6/20/20.png`);
+  const next = await fetch(`${at.url}/xyz/${LARGE}/5/20/20.png`);
   expect([next.status, next.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
   expect((await kill()).status).toBe(200);
 });

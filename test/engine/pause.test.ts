@@ -21,13 +21,13 @@ for (const type of ["seed", "reseed"])
     const id = await seed(running.server, LAYER, {
       gridSetId: "EPSG:900913",
       zoomStart: 0,
-      zoomStop: 5,
+      zoomStop: 4,
       type,
       threadCount: 4,
     });
     const before = (await rows(running.server)).map((row) => row[3]);
     const first = running.server;
-    await until("some of it is done", async () => ((await job(first, id)).tiles.stored > 200 ? true : undefined));
+    await until("some of it is done", async () => ((await job(first, id)).tiles.stored > 60 ? true : undefined));
     const paused = await ask(first, id, "pause");
     expect(paused).toMatchObject({ status: 200, job: { state: "pending", paused: true, reason: "paused" } });
     await until("nothing is in flight", async () => (running.upstream?.inFlight() === 0 ? true : undefined));
@@ -44,10 +44,10 @@ for (const type of ["seed", "reseed"])
     const between = running.upstream.asked.length;
     expect((await ask(running.server, id, "resume")).status).toBe(200);
     const last = await ended(running.server, id);
-    expect(last).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });
-    expect(last.tiles.stored + last.tiles.skipped).toBe(1365);
-    // Metatiles of 4 x 4 of zoom 0 to 5 are 1, 1, 1, 4, 16, 64; four may have been in flight at the pause.
-    expect(asked + running.upstream.asked.length - between).toBeLessThanOrEqual(87 + 4);
+    expect(last).toMatchObject({ outcome: "done", tiles: { total: 341, failed: 0 } });
+    expect(last.tiles.stored + last.tiles.skipped).toBe(341);
+    // Metatiles of 4 x 4 of zoom 0 to 4 are 1, 1, 1, 4, 16; four may have been in flight at the pause.
+    expect(asked + running.upstream.asked.length - between).toBeLessThanOrEqual(23 + 4);
     const scan = scanStore(running.server.dataDir);
     expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   });
@@ -56,7 +56,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
   running.upstream = await startUpstream();
   let broken = true;
   running.upstream.behaviour = ({ n }, response) => {
-    if (!broken || n > 37) return "draw";
+    if (!broken || n > 9) return "draw";
     response.writeHead(404).end();
     return "handled";
   };
@@ -64,7 +64,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
   const id = await seed(running.server, LAYER, {
     gridSetId: "EPSG:900913",
     zoomStart: 0,
-    zoomStop: 5,
+    zoomStop: 4,
     tileFailureRetryCount: 0,
   });
   const first = await ended(running.server, id);
@@ -92,8 +92,8 @@ test("retry draws the failed tiles again and nothing else", async () => {
   expect(again).toMatchObject({ status: 201, job: { retryOf: id } });
   const second = await ended(running.server, again.job.id);
   expect(second).toMatchObject({ outcome: "done", tiles: { failed: 0, total: first.tiles.failed } });
-  expect(running.upstream.asked.length - asked).toBe(37);
-  expect((await usage(running.server)).total.tiles).toBe(1365);
+  expect(running.upstream.asked.length - asked).toBe(9);
+  expect((await usage(running.server)).total.tiles).toBe(341);
   expect((await ask(running.server, again.job.id, "retry")).status).toBe(409);
 });
 
@@ -102,12 +102,12 @@ test("retry of a job that was cancelled does what it did not come to", async () 
   running.upstream.behaviour = drawAfter(10);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const server = running.server;
-  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, type: "reseed" });
-  await until("some of it is done", async () => ((await job(server, id)).tiles.stored > 100 ? true : undefined));
+  const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, type: "reseed" });
+  await until("some of it is done", async () => ((await job(server, id)).tiles.stored > 20 ? true : undefined));
   const cancelled = (await ask(server, id, "cancel")).job;
   expect(cancelled).toMatchObject({ outcome: "aborted", reason: "cancelled" });
   const again = (await ask(server, id, "retry")).job;
-  expect(again.tiles.total).toBe(1365 - cancelled.tiles.stored);
+  expect(again.tiles.total).toBe(341 - cancelled.tiles.stored);
   expect((await ended(server, again.id)).outcome).toBe("done");
-  expect((await usage(server)).total.tiles).toBe(1365);
+  expect((await usage(server)).total.tiles).toBe(341);
 });

@@ -12,7 +12,7 @@ const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** Of EPSG:900913 from zoom 0, in metatiles of 4 x 4. */
-const LAST_ZOOM = inFull(8, 7);
+const LAST_ZOOM = inFull(8, 6);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
 test("a seed that is killed 20 times completes by itself, with the same ids, and fetches nothing twice but what was in flight", async () => {
@@ -22,7 +22,7 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
   // Wide enough that twenty kills fit into the seed.
   running.upstream.behaviour = (asked, response) => {
     counts.set(`${asked.bbox} ${asked.width}`, (counts.get(`${asked.bbox} ${asked.width}`) ?? 0) + 1);
-    return drawAfter(25)(asked, response);
+    return drawAfter(inFull(25, 60))(asked, response);
   };
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections }]),
