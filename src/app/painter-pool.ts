@@ -159,8 +159,10 @@ export class PainterPool implements Painters {
   }
 
   async settle(layer: string, generation: number): Promise<void> {
-    const asked = [...this.#painters].map((p) => p.channel.call("settle", layer, generation).catch(() => undefined));
-    await Promise.all(asked);
+    // One without work writes nothing, and its next draw is of this generation or a later one.
+    const atWork = [...this.#painters].filter(({ lost }) => lost.size > 0);
+    if (atWork.length === 0) return;
+    await Promise.all(atWork.map(({ channel }) => channel.call("settle", layer, generation).catch(() => undefined)));
     // Answers to draws came before these: whoever waits for one has had its turn then.
     await new Promise((resolve) => setImmediate(resolve));
   }

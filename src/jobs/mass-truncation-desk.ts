@@ -1,4 +1,5 @@
 import type { DrawGate } from "../cache/draw.ts";
+import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Database } from "../state/database.ts";
@@ -27,6 +28,11 @@ export interface MassTruncationParts extends DropTargetSources {
   readonly now: () => number;
   /** The server is shutting down. */
   readonly closing: AbortSignal;
+}
+
+interface TargetParts {
+  readonly target: DropTarget;
+  readonly pyramids: readonly AsidePyramid[];
 }
 
 interface Kept {
@@ -91,6 +97,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
         const isKept = keptMs > 0 && names.length > 0;
         const createdMs = now();
         const untilMs = isKept ? createdMs + keptMs : null;
+        const parts = this.#partsOf(targets);
         id = truncations.add({
           layer: request.layer,
           type: request.type,
@@ -100,8 +107,8 @@ export class MassTruncationDesk implements MassTruncationOperations {
           createdMs,
           createdBy: by,
           undoUntilMs: untilMs,
-          ...this.#countOf(targets),
-          kept: isKept ? { names, pyramids: this.#pyramidsIn(targets) } : null,
+          ...this.#countOf(parts),
+          kept: isKept ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
         });
         if (untilMs === null) return undefined;
         this.#kept.set(id, { layer: request.layer, untilMs });
@@ -112,11 +119,11 @@ export class MassTruncationDesk implements MassTruncationOperations {
     return this.#view(id);
   }
 
-  #countOf(targets: readonly DropTarget[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
+  #countOf(parts: readonly TargetParts[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
     let [tiles, bytes] = [0n, 0n];
-    for (const target of targets) {
+    for (const { target, pyramids } of parts) {
       const { ledger } = this.#parts;
-      const known = this.#pyramidsIn([target]).every(({ complete }) => complete);
+      const known = pyramids.every(({ complete }) => complete);
       const sum = !known
         ? null
         : target.kind === "layer"
@@ -129,14 +136,20 @@ export class MassTruncationDesk implements MassTruncationOperations {
     return { tiles, bytes };
   }
 
-  #pyramidsIn(targets: readonly DropTarget[]) {
-    return targets
-      .flatMap((target) => (target.kind === "layer" ? pyramidsOf(target.layer, this.#parts) : [target.pyramid]))
-      .map(({ layer, gridSet, parametersId }) => ({
-        gridSet,
-        parametersId,
-        complete: this.#parts.ledger.isComplete({ layer, gridSet, parametersId }) === true,
-      }));
+  /** Reads directories of the store. */
+  #partsOf(targets: readonly DropTarget[]): TargetParts[] {
+    return targets.map((target) => {
+      const pyramids = target.kind === "layer" ? pyramidsOf(target.layer, this.#parts) : [target.pyramid];
+      const { ledger } = this.#parts;
+      return {
+        target,
+        pyramids: pyramids.map(({ layer, gridSet, parametersId }) => ({
+          gridSet,
+          parametersId,
+          complete: ledger.isComplete({ layer, gridSet, parametersId }) === true,
+        })),
+      };
+    });
   }
 
   /** No draw begun before is kept, so that whatever is written after this moment was drawn after it. */
@@ -155,7 +168,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
           createdMs: now(),
           createdBy: by,
           undoUntilMs: null,
-          ...this.#countOf([{ kind: "layer", layer }]),
+          ...this.#countOf(this.#partsOf([{ kind: "layer", layer }])),
           kept: null,
         });
       });

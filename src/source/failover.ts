@@ -37,7 +37,7 @@ export class Failover {
    */
   async run<T>(attempt: (url: string) => Promise<T>): Promise<T> {
     const tried = new Set<Mirror>();
-    let last: unknown = new SourceError("refused", "no address to ask");
+    let last: unknown;
     for (let mirror = this.#choose(tried); mirror !== undefined; mirror = this.#choose(tried)) {
       const isLast = this.#isPaused(mirror);
       tried.add(mirror);
@@ -53,7 +53,7 @@ export class Failover {
         if (isLast || !(error instanceof SourceError) || !isOutage(error.failure)) throw error;
       }
     }
-    throw last;
+    throw last ?? new SourceError("refused", "no address to ask");
   }
 
   #choose(tried: ReadonlySet<Mirror>): Mirror | undefined {
