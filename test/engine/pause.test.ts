@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
@@ -7,6 +8,10 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
+/** Of a seed of EPSG:900913 from zoom 0, in metatiles of 4 x 4: the first so many cannot be drawn. */
+const FAILING = inFull(37, 9);
+const LAST_ZOOM = inFull(5, 4);
+const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
 async function ask(server: TestServer, id: number, action: string): Promise<{ status: number; job: JobJson }> {
   const response = await fetch(`${server.url}/api/v1/jobs/${id}/${action}`, { method: "POST" });
@@ -56,7 +61,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
   running.upstream = await startUpstream();
   let broken = true;
   running.upstream.behaviour = ({ n }, response) => {
-    if (!broken || n > 9) return "draw";
+    if (!broken || n > FAILING) return "draw";
     response.writeHead(404).end();
     return "handled";
   };
@@ -64,7 +69,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
   const id = await seed(running.server, LAYER, {
     gridSetId: "EPSG:900913",
     zoomStart: 0,
-    zoomStop: 4,
+    zoomStop: LAST_ZOOM,
     tileFailureRetryCount: 0,
   });
   const first = await ended(running.server, id);
@@ -92,8 +97,8 @@ test("retry draws the failed tiles again and nothing else", async () => {
   expect(again).toMatchObject({ status: 201, job: { retryOf: id } });
   const second = await ended(running.server, again.job.id);
   expect(second).toMatchObject({ outcome: "done", tiles: { failed: 0, total: first.tiles.failed } });
-  expect(running.upstream.asked.length - asked).toBe(9);
-  expect((await usage(running.server)).total.tiles).toBe(341);
+  expect(running.upstream.asked.length - asked).toBe(FAILING);
+  expect((await usage(running.server)).total.tiles).toBe(TILES);
   expect((await ask(running.server, again.job.id, "retry")).status).toBe(409);
 });
 
