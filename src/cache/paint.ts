@@ -130,9 +130,15 @@ export async function paint(
 async function tilesOf(
   drawing: Drawing,
   cuts: readonly Cut[],
-  { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },
+  parts: {
+    readonly layer: Layer;
+    readonly subset: GridSubset;
+    readonly format: TileFormat;
+    readonly bytesWanted: boolean;
+  },
   frame: Frame,
 ): Promise<readonly Uint8Array[]> {
+  const { layer, subset, format } = parts;
   if (format.kind === "data") {
     if (drawing.kind !== "data" || cuts.length > 1)
       throw new SourceError("wrong_type", `the upstream draws pictures, not ${format.mimeType}`);
@@ -142,12 +148,12 @@ async function tilesOf(
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer);
+      return encodeTiles(drawing.raster, cuts, format, layer, parts.bytesWanted);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
       return isPassThrough(layer, subset, frame, format, drawing.bytes)
         ? cuts.map(() => drawing.bytes)
-        : encodeTiles(raster, cuts, format, layer);
+        : encodeTiles(raster, cuts, format, layer, parts.bytesWanted);
     }
   }
 }

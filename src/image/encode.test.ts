@@ -81,6 +81,7 @@ const half: Raster = (() => {
     for (let x = 0; x < 32; x++) data.set([x * 8, y * 8, (x * y) & 255, 255], (y * 64 + x) * 4);
   return { width: 64, height: 32, channels: 4, data };
 })();
+const bytesOf = (tile: Uint8Array): string => Buffer.from(tile).toString("base64");
 const cuts = [
   { left: 0, top: 0, width: 32, height: 32 },
   { left: 32, top: 0, width: 32, height: 32 },
@@ -108,6 +109,15 @@ test.each([
   expect(left.reduce((sum, value) => sum + value, 0) / left.length).toBeLessThan(140);
   expect(Math.min(...right)).toBeGreaterThan(253);
 });
+
+test.each(["image/png", "image/png8", "image/jpeg", "image/webp", "image/vnd.jpeg-png"])(
+  "%s is the same in haste, in the order of the cuts",
+  async (mimeType) => {
+    const many = [...cuts, { left: 8, top: 0, width: 16, height: 32 }, ...cuts.toReversed()];
+    const hasty = await encodeTiles(half, many, format(mimeType), DEFAULT_ENCODING, true);
+    expect(hasty.map(bytesOf)).toEqual((await encodeTiles(half, many, format(mimeType))).map(bytesOf));
+  },
+);
 
 /** The colours of an indexed PNG (PNG 1.2, 4.1.2); fails when it is none. */
 function paletteOf(tile: Uint8Array): number {

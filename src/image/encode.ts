@@ -2,7 +2,7 @@ import type { ImageFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeBefore, oneColourKey, onlyColour, remember } from "./one-colour.ts";
-import { encodePalettePng, encodePng, isOpaque } from "./png-encode.ts";
+import { type BegunPng, beginPalettePng, beginPng, finishPng, finishPngAside, isOpaque } from "./png-encode.ts";
 import type { Cut, Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
@@ -12,35 +12,39 @@ const WEBP_QUALITY = 85;
  */
 const AVIF = { quality: 65, effort: 1 } as const;
 
-/** Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. */
+/**
+ * Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. `inHaste`: somebody waits for
+ * them, all at once on all cores; else one after the other, which takes less in all.
+ */
 export async function encodeTiles(
   raster: Raster,
   cuts: readonly Cut[],
   format: ImageFormat,
   options: EncodingOptions = DEFAULT_ENCODING,
+  inHaste = false,
 ): Promise<Uint8Array[]> {
+  if (inHaste) return Promise.all(cuts.map((cut) => encodeTile(raster, cut, format, options, finishPngAside)));
   const tiles: Uint8Array[] = [];
-  for (const cut of cuts) {
-    const encoding = encodingOf(raster, cut, format);
-    tiles.push(
-      encoding === "png"
-        ? encodePng(raster, cut, options.pngCompression)
-        : await encodeOther(raster, cut, encoding, options),
-    );
-  }
+  for (const cut of cuts) tiles.push(await encodeTile(raster, cut, format, options, finishPng));
   return tiles;
 }
 
-async function encodeOther(
+type Finish = (begun: BegunPng) => Uint8Array | Promise<Uint8Array>;
+
+async function encodeTile(
   raster: Raster,
   cut: Cut,
-  encoding: Exclude<OneEncoding, "png">,
+  format: ImageFormat,
   options: EncodingOptions,
+  finish: Finish,
 ): Promise<Uint8Array> {
-  if (encoding === "png8") {
-    // It knows tiles of one colour by itself.
-    const exact = encodePalettePng(raster, cut, options.pngCompression);
-    return exact ?? encodeBySharp(raster, cut, encoding, options);
+  const encoding = encodingOf(raster, cut, format);
+  if (encoding === "png" || encoding === "png8") {
+    // These know tiles of one colour by themselves.
+    const begin = encoding === "png" ? beginPng : beginPalettePng;
+    const begun = begin(raster, cut, options.pngCompression);
+    if (begun === undefined) return encodeBySharp(raster, cut, "png8", options);
+    return begun instanceof Uint8Array ? begun : finish(begun);
   }
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);

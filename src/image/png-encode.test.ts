@@ -2,7 +2,7 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { decodePicture } from "./decode.ts";
-import { encodePalettePng, encodePng } from "./png-encode.ts";
+import { beginPalettePng, encodePng } from "./png-encode.ts";
 import type { Cut, Raster } from "./raster.ts";
 
 /** RGBA of a picture, as another program reads it; what cannot be seen has no colour. */
@@ -100,7 +100,7 @@ test.each([
 });
 
 test("257 colours are true colour, without alpha when none is needed", () => {
-  expect(encodePalettePng(raster(257), whole(raster(257)))).toBeUndefined();
+  expect(beginPalettePng(raster(257), whole(raster(257)), "fast")).toBeUndefined();
   expect(colourType(encodePng(raster(257), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4, 128), whole(raster(257))))).toBe(6);

@@ -1,6 +1,6 @@
-import { crc32, deflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, deflate, deflateSync } from "node:zlib";
 import { DEFAULT_ENCODING, type PngCompression } from "../layer/layer.ts";
-
 import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
 import type { Cut, Raster } from "./raster.ts";
 
@@ -9,25 +9,45 @@ const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const LEVELS = { fast: 3, small: 6 } as const satisfies Record<PngCompression, number>;
 const DEFAULT = DEFAULT_ENCODING.pngCompression;
 
-/** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. */
-export const encodePng = (raster: Raster, cut: Cut, compression: PngCompression = DEFAULT): Uint8Array =>
-  encodePalettePng(raster, cut, compression) ?? encodeTrueColour(raster, cut, compression);
+/** A PNG that is whole but for the compression of its rows, which takes most of the time. */
+export interface BegunPng {
+  readonly rows: Uint8Array;
+  readonly level: number;
+  readonly finish: (deflated: Uint8Array) => Uint8Array;
+}
+
+/** Here and now. */
+export const finishPng = ({ rows, level, finish }: BegunPng): Uint8Array => finish(deflateSync(rows, { level }));
+
+const deflateAside = promisify<Uint8Array, { level: number }, Uint8Array>(deflate);
+/** In a thread of the pool: several at once use as many cores. */
+export const finishPngAside = async ({ rows, level, finish }: BegunPng): Promise<Uint8Array> =>
+  finish(await deflateAside(rows, { level }));
+
+/** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. One of one colour is whole. */
+export const beginPng = (raster: Raster, cut: Cut, compression: PngCompression): Uint8Array | BegunPng =>
+  beginPalettePng(raster, cut, compression) ?? trueColour(raster, cut, compression);
 
 /** A part of a raster as PNG with a palette; undefined when it has more than 256 colours. */
-export function encodePalettePng(
+export function beginPalettePng(
   raster: Raster,
   cut: Cut,
-  compression: PngCompression = DEFAULT,
-): Uint8Array | undefined {
+  compression: PngCompression,
+): Uint8Array | BegunPng | undefined {
   const colours = coloursOf(raster, cut);
   if (colours === undefined) return undefined;
-  if (colours.list.length > 1) return encodePalette(cut, colours, compression);
+  if (colours.list.length > 1) return palette(cut, colours, compression);
   const key = oneColourKey(`palette ${compression}`, cut, colours.list[0] ?? 0);
   const known = madeBefore(key);
   if (known !== undefined) return known;
-  const made = encodePalette(cut, colours, compression);
+  const made = finishPng(palette(cut, colours, compression));
   remember(key, made);
   return made;
+}
+
+export function encodePng(raster: Raster, cut: Cut, compression: PngCompression = DEFAULT): Uint8Array {
+  const begun = beginPng(raster, cut, compression);
+  return begun instanceof Uint8Array ? begun : finishPng(begun);
 }
 
 interface Colours {
@@ -70,7 +90,7 @@ function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undef
   return { list, indexes };
 }
 
-function encodePalette(cut: Cut, { list, indexes }: Colours, compression: PngCompression): Uint8Array {
+function palette(cut: Cut, { list, indexes }: Colours, compression: PngCompression): BegunPng {
   const depth = list.length <= 2 ? 1 : list.length <= 4 ? 2 : list.length <= 16 ? 4 : 8;
   const perByte = 8 / depth;
   const stride = Math.ceil(cut.width / perByte) + 1;
@@ -87,18 +107,18 @@ function encodePalette(cut: Cut, { list, indexes }: Colours, compression: PngCom
       rows[byte] = (rows[byte] ?? 0) | ((indexes[from] ?? 0) << (8 - depth * ((x % perByte) + 1)));
     }
   }
-  const palette = new Uint8Array(list.length * 3);
+  const entries = new Uint8Array(list.length * 3);
   const alphas = new Uint8Array(list.length);
   for (const [i, colour] of list.entries()) {
-    palette.set([colour & 255, (colour >>> 8) & 255, (colour >>> 16) & 255], i * 3);
+    entries.set([colour & 255, (colour >>> 8) & 255, (colour >>> 16) & 255], i * 3);
     alphas[i] = colour >>> 24;
   }
-  const chunks: [string, Uint8Array][] = [["PLTE", palette]];
+  const chunks: [string, Uint8Array][] = [["PLTE", entries]];
   if (alphas.some((a) => a !== 255)) chunks.push(["tRNS", alphas]);
-  return assemble(cut, depth, 3, chunks, deflateSync(rows, { level: LEVELS[compression] }));
+  return { rows, level: LEVELS[compression], finish: (deflated) => assemble(cut, depth, 3, chunks, deflated) };
 }
 
-function encodeTrueColour(raster: Raster, cut: Cut, compression: PngCompression): Uint8Array {
+function trueColour(raster: Raster, cut: Cut, compression: PngCompression): BegunPng {
   const { width, channels, data } = raster;
   const opaque = isOpaque(raster, cut);
   const out = opaque ? 3 : 4;
@@ -115,7 +135,7 @@ function encodeTrueColour(raster: Raster, cut: Cut, compression: PngCompression)
       }
     }
   }
-  return assemble(cut, 8, opaque ? 2 : 6, [], deflateSync(rows, { level: LEVELS[compression] }));
+  return { rows, level: LEVELS[compression], finish: (deflated) => assemble(cut, 8, opaque ? 2 : 6, [], deflated) };
 }
 
 /** Whether no pixel of a part lets anything through. */
