@@ -4,11 +4,12 @@ import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
-import { BLOCK_SIDE, CELL_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
-import { type BlockAddress, BlockTable, blockKey } from "./block-table.ts";
+import { BlockTable } from "./block-table.ts";
+import { Cells, cellId } from "./cells.ts";
+import { DoubtedCells } from "./doubted-cells.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
-import { heated } from "./heat.ts";
 import { countKept, KeptMetatiles } from "./kept-tiles.ts";
 import { Marks } from "./marks.ts";
 import { Restoration } from "./restoration.ts";
@@ -21,6 +22,7 @@ import {
   TileSetTable,
 } from "./tile-set-table.ts";
 import { type UsedTiles, usedCells } from "./used-cells.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 export const ledgerMigrations: Migrations = {
   floor: "ledger",
@@ -89,16 +91,12 @@ export class Ledger {
   readonly #tileSets: TileSetTable;
   readonly #blocks: BlockTable;
   readonly #marks: Marks;
-  /** Marked at a crash and not yet counted again, or doubted. */
-  readonly #toRecount = new Map<string, BlockAddress>();
+  readonly #cells: Cells;
+  readonly #doubted: DoubtedCells;
   /** The cells that were marked when this process began. */
   readonly #recalled: Place[] = [];
-  /** Cells that were written shortly before the machine went down. */
-  readonly #rebooted = new Set<string>();
-  /** Layers whose tiles are on the move: looking would not find them. */
-  readonly #held = new Set<string>();
   readonly #restoration: Restoration;
-  readonly #watched = new Set<{ record: (block: Block, cell: number) => void; layer: string }>();
+  readonly #watch: WriteWatch;
 
   constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
     this.#db = db;
@@ -107,14 +105,17 @@ export class Ledger {
     this.#tileSets = new TileSetTable(db, store);
     this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false);
     this.#marks = new Marks(db, now);
+    const [tileSets, blocks] = [this.#tileSets, this.#blocks];
+    this.#cells = new Cells({ db, store, tileSets, blocks });
+    this.#doubted = new DoubtedCells({ store, tileSets, blocks, cells: this.#cells });
+    this.#watch = new WriteWatch(tileSets, blocks, this.#doubted);
     this.#restoration = new Restoration({
       db,
-      tileSets: this.#tileSets,
-      blocks: this.#blocks,
+      tileSets,
+      blocks,
       marks: this.#marks,
+      doubted: this.#doubted,
       writeAll: () => this.writeAll(),
-      recount: (record, block, cell) => this.#recount(record, block, cell),
-      doubt: (block, cell) => this.#doubt(block, cell),
     });
     const last = db.prepare("SELECT boot FROM ledger_boot").get();
     this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
@@ -132,11 +133,11 @@ export class Ledger {
       for (const cell of cells) {
         block.known[cell] = 0;
         this.#marks.restore(block, cell);
-        if (rebooted) this.#rebooted.add(cellId(block, cell));
+        if (rebooted) this.#doubted.wasCutOff(block, cell);
         this.#recalled.push({ tileSet, rect: block.cellRect(cell) });
       }
       this.#blocks.changed(block);
-      this.#toRecount.set(blockKey(at), at);
+      this.#doubted.countLater(at);
     }
   }
 
@@ -157,25 +158,12 @@ export class Ledger {
     }
   }
 
-  #blockOf(record: TileSetRecord, x: number, y: number, z: number): Block {
-    return this.#blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
-  }
-
-  *#cellsOf(record: TileSetRecord, rect: TileRect): Generator<{ block: Block; cell: number }> {
-    for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
-      for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
-        const [tx, ty] = [x * CELL_SIDE, y * CELL_SIDE];
-        yield { block: this.#blockOf(record, tx, ty, rect.z), cell: cellOf(tx, ty) };
-      }
-    }
-  }
-
   // ---- writers
 
   /** Opens the cells of a metatile for a writer. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
-    const cells = [...this.#cellsOf(this.#tileSets.record(tileSet), rect)];
-    for (const { block, cell } of cells) this.#notice(tileSet.layer, block, cell);
+    const cells = [...this.#cells.in(this.#tileSets.record(tileSet), rect)];
+    for (const { block, cell } of cells) this.#watch.notice(tileSet.layer, block, cell);
     return this.#openCells(cells);
   }
 
@@ -188,7 +176,7 @@ export class Ledger {
     for (const { format, x, y, z } of tiles) {
       const record = this.#tileSets.find({ ...pyramid, format });
       if (record === undefined) continue;
-      const block = this.#blockOf(record, x, y, z);
+      const block = this.#cells.blockAt(record, x, y, z);
       const cell = cellOf(x, y);
       cells.set(cellId(block, cell), { block, cell });
     }
@@ -216,7 +204,7 @@ export class Ledger {
   lost(open: OpenCells): void {
     for (const { block: opened, cell } of open.cells) {
       const block = lastHeir(opened);
-      if (this.#tileSets.byId(block.tileSetId) !== undefined) this.#doubt(block, cell);
+      if (this.#tileSets.byId(block.tileSetId) !== undefined) this.#doubted.doubt(block, cell);
     }
   }
 
@@ -227,21 +215,21 @@ export class Ledger {
   ): void {
     const record = this.#tileSets.record(tileSet);
     const { x, y, z } = tile;
-    const block = this.#blockOf(record, x, y, z);
+    const block = this.#cells.blockAt(record, x, y, z);
     const cell = cellOf(x, y);
-    this.#notice(tileSet.layer, block, cell);
+    this.#watch.notice(tileSet.layer, block, cell);
     const had = block.has(x, y);
-    if (had !== (tile.replaced !== undefined)) this.#doubt(block, cell);
+    if (had !== (tile.replaced !== undefined)) this.#doubted.doubt(block, cell);
     if (!had) block.set(x, y);
     const before = had ? (tile.replaced ?? 0) : 0;
     block.written(cell, this.#now());
-    this.#add(
+    this.#cells.add(
       record,
       block,
       cell,
       had ? 0 : 1,
       tile.bytes - before,
-      this.#allocated(tile.bytes) - this.#allocated(before),
+      this.#cells.allocated(tile.bytes) - this.#cells.allocated(before),
     );
   }
 
@@ -249,147 +237,48 @@ export class Ledger {
   removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
-    const block = this.#blockOf(record, tile.x, tile.y, tile.z);
+    const block = this.#cells.blockAt(record, tile.x, tile.y, tile.z);
     if (!block.has(tile.x, tile.y)) return;
     const cell = cellOf(tile.x, tile.y);
     block.clear(tile.x, tile.y);
     const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
-    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#allocated(tile.bytes));
-    this.#add(record, block, cell, -1, -bytes, -allocated);
-  }
-
-  #allocated(bytes: number): number {
-    return bytes === 0 ? 0 : this.#store.allocated(bytes);
-  }
-
-  /** The one place where a cell's numbers and the sums change: together. */
-  #add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
-    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
-    block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
-    this.#tileSets.add(record, block.z, tiles, bytes, allocated);
-    this.#blocks.changed(block);
+    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#cells.allocated(tile.bytes));
+    this.#cells.add(record, block, cell, -1, -bytes, -allocated);
   }
 
   // ---- counting
-
-  /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
-  #doubt(block: Block, cell: number): void {
-    block.known[cell] = 0;
-    this.#toRecount.set(blockKey(block), block);
-  }
-
-  /** Counts a cell from the store itself. Only trusted while nobody writes there. */
-  #recount(record: TileSetRecord, block: Block, cell: number): void {
-    if (this.#held.has(record.tileSet.layer)) return;
-    const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
-    let tiles = -(block.cellTiles[cell] ?? 0);
-    for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
-    let bytes = 0;
-    let allocated = 0;
-    let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
-    const afterReboot = this.#rebooted.delete(cellId(block, cell));
-    for (const found of this.#store.recount(record.tileSet, block.cellRect(cell), afterReboot)) {
-      block.set(found.x, found.y);
-      tiles++;
-      bytes += found.bytes;
-      allocated += this.#allocated(found.bytes);
-      oldest = Math.min(oldest, found.modifiedMs);
-      newest = Math.max(newest, found.modifiedMs);
-    }
-    if (newest > 0) {
-      block.oldestMs[cell] = oldest;
-      block.lastUseMs[cell] = Math.max(lastUse, newest);
-      block.heat[cell] = heat === 0 ? heated(0, newest, 1) : heat;
-    }
-    this.#add(
-      record,
-      block,
-      cell,
-      tiles,
-      bytes - (block.cellBytes[cell] ?? 0),
-      allocated - (block.cellAllocated[cell] ?? 0),
-    );
-    if (block.writers[cell] === 0) block.known[cell] = 1;
-  }
 
   /** Which tiles of a rectangle are kept, and since when at least; unknown cells are counted first. */
   presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
     const record = this.#tileSets.record(tileSet);
     let oldestMs = Number.POSITIVE_INFINITY;
-    for (const { block, cell } of this.#cellsOf(record, rect)) {
-      if (block.known[cell] !== 1) this.#recount(record, block, cell);
+    for (const { block, cell } of this.#cells.in(record, rect)) {
+      if (block.known[cell] !== 1) this.#doubted.count(record, block, cell);
       const oldest = block.oldestMs[cell] ?? 0;
       if (oldest !== 0) oldestMs = Math.min(oldestMs, oldest);
     }
-    return { has: (x, y) => this.#blockOf(record, x, y, rect.z).has(x, y), oldestMs };
+    return { has: (x, y) => this.#cells.blockAt(record, x, y, rect.z).has(x, y), oldestMs };
   }
 
   /** A reader found a tile absent that the ledger may believe in: its cell is counted again when it is next needed. */
   missed(tileSet: TileSet, at: { x: number; y: number; z: number }): void {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
-    const block = this.#blockOf(record, at.x, at.y, at.z);
+    const block = this.#cells.blockAt(record, at.x, at.y, at.z);
     const cell = cellOf(at.x, at.y);
     if (!block.has(at.x, at.y) || block.writers[cell] !== 0) return;
     block.known[cell] = 0;
-    this.#recount(record, block, cell);
+    this.#doubted.count(record, block, cell);
   }
 
-  #notice(layer: string, block: Block, cell: number): void {
-    for (const watch of this.#watched) if (watch.layer === layer) watch.record(block, cell);
-  }
-
-  /**
-   * Follows the cells of a layer that are written while a range of it is being deleted. The order in which a write and a
-   * delete of one tile become known here need not be the order on the disk: those cells are counted again afterwards.
-   */
+  /** Follows what is written to a layer while a range of it is being deleted. */
   watch(layer: string): { end(): void } {
-    const seen = new Map<Block, Set<number>>();
-    const watch = {
-      layer,
-      record: (block: Block, cell: number) => {
-        const cells = seen.get(block);
-        if (cells === undefined) seen.set(block, new Set([cell]));
-        else cells.add(cell);
-      },
-    };
-    this.#watched.add(watch);
-    for (const block of this.#blocks.inMemory()) {
-      if (this.#tileSets.byId(block.tileSetId)?.tileSet.layer !== layer) continue;
-      for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) watch.record(block, cell);
-    }
-    return {
-      end: () => {
-        this.#watched.delete(watch);
-        for (const [block, cells] of seen) {
-          const record = this.#tileSets.byId(block.tileSetId);
-          if (record === undefined) continue;
-          for (const cell of cells) {
-            this.#doubt(block, cell);
-            if (block.writers[cell] === 0) this.#recount(record, block, cell);
-          }
-        }
-      },
-    };
+    return this.#watch.begin(layer);
   }
 
   /** Counts what was marked at a crash, a little at a time. True: more is left. */
   recountSome(limit: number): boolean {
-    let done = 0;
-    for (const [key, at] of this.#toRecount) {
-      if (done >= limit) return true;
-      const record = this.#tileSets.byId(at.tileSetId);
-      if (record !== undefined) {
-        const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
-        for (let cell = 0; cell < CELLS; cell++) {
-          if (block.known[cell] === 1 || block.writers[cell] !== 0) continue;
-          this.#recount(record, block, cell);
-          done++;
-        }
-      }
-      this.#toRecount.delete(key);
-    }
-    return this.#toRecount.size > 0;
+    return this.#doubted.countSome(limit);
   }
 
   // ---- what nobody counted yet
@@ -414,42 +303,25 @@ export class Ledger {
       const record = this.#tileSets.record({ ...pyramid, format });
       const cells = new Map<Block, Set<number>>();
       for (const { x, y } of listed.get(format) ?? []) {
-        const block = this.#blockOf(record, x, y, rect.z);
+        const block = this.#cells.blockAt(record, x, y, rect.z);
         const seen = cells.get(block);
         if (seen === undefined) cells.set(block, new Set([cellOf(x, y)]));
         else seen.add(cellOf(x, y));
       }
-      for (const block of this.#blocksWithRows(record, rect)) if (!cells.has(block)) cells.set(block, new Set());
+      for (const block of this.#cells.blocksIn(record, rect)) if (!cells.has(block)) cells.set(block, new Set());
       for (const [block, seen] of cells) {
         for (let cell = 0; cell < CELLS; cell++) {
           if (block.known[cell] === 1) continue;
           if (seen.has(cell) || block.cellTiles[cell] !== 0) {
-            this.#recount(record, block, cell);
+            this.#doubted.count(record, block, cell);
             counted += block.cellTiles[cell] ?? 0;
           } else if (block.writers[cell] === 0) block.known[cell] = 1;
-          else this.#toRecount.set(blockKey(block), block);
+          else this.#doubted.countLater(block);
         }
         this.#blocks.changed(block);
       }
     }
     return counted;
-  }
-
-  *#blocksWithRows(record: TileSetRecord, rect: TileRect): Generator<Block> {
-    const { minX, minY, maxX, maxY } = blocksOf(rect);
-    const rows = this.#db
-      .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
-      .all(record.id, rect.z, minX, maxX, minY, maxY);
-    const seen = new Set<string>();
-    for (const row of rows) {
-      const block = this.#blocks.at(record.id, rect.z, int(row, "bx"), int(row, "by"));
-      seen.add(blockKey(block));
-      yield block;
-    }
-    for (const block of [...this.#blocks.unwritten()]) {
-      if (block.tileSetId !== record.id || block.z !== rect.z || seen.has(blockKey(block))) continue;
-      if (block.bx >= minX && block.bx <= maxX && block.by >= minY && block.by <= maxY) yield block;
-    }
   }
 
   /** Everything the store holds of a pyramid has been adopted. */
@@ -472,8 +344,8 @@ export class Ledger {
       const cells = new Map<string, { block: Block; cell: number }>();
       const look = (block: Block, cell: number): void =>
         void (block.known[cell] === 1 && cells.set(cellId(block, cell), { block, cell }));
-      for (const { x, y } of listed.get(format) ?? []) look(this.#blockOf(record, x, y, rect.z), cellOf(x, y));
-      for (const block of this.#blocksWithRows(record, rect))
+      for (const { x, y } of listed.get(format) ?? []) look(this.#cells.blockAt(record, x, y, rect.z), cellOf(x, y));
+      for (const block of this.#cells.blocksIn(record, rect))
         for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) look(block, cell);
       for (const { block, cell } of cells.values()) {
         if (block.writers[cell] !== 0) continue;
@@ -512,11 +384,7 @@ export class Ledger {
 
   /** Counts the cells of a rectangle again. */
   repair(tileSet: TileSet, rect: TileRect): void {
-    const record = this.#tileSets.record(tileSet);
-    for (const { block, cell } of this.#cellsOf(record, rect)) {
-      this.#doubt(block, cell);
-      if (block.writers[cell] === 0) this.#recount(record, block, cell);
-    }
+    this.#doubted.countIn(this.#tileSets.record(tileSet), rect);
   }
 
   // ---- use
@@ -527,7 +395,7 @@ export class Ledger {
     for (const { tileSet, x, y, z, repeats } of uses) {
       const record = this.#tileSets.find(tileSet);
       if (record === undefined || !record.sums.has(z)) continue;
-      const block = this.#blockOf(record, x, y, z);
+      const block = this.#cells.blockAt(record, x, y, z);
       if (block.used(cellOf(x, y), now, repeats)) this.#blocks.used(block, now);
     }
   }
@@ -552,7 +420,7 @@ export class Ledger {
     return free.flatMap(({ block, cell }) => {
       const record = this.#tileSets.byId(block.tileSetId);
       if (record === undefined) return [];
-      if (block.known[cell] !== 1) this.#recount(record, block, cell);
+      if (block.known[cell] !== 1) this.#doubted.count(record, block, cell);
       const tiles = [...block.tilesOf(cell)];
       for (const { x, y } of tiles) {
         const bytes = this.#store.delete({ tileSet: record.tileSet, x, y, z: block.z });
@@ -560,7 +428,7 @@ export class Ledger {
       }
       // Whatever the cell was believed to hold beyond its tiles is gone with the last of them.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
-      this.#add(record, block, cell, 0, -bytes, -allocated);
+      this.#cells.add(record, block, cell, 0, -bytes, -allocated);
       block.lastClosedMs = this.#now();
       return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
     });
@@ -586,7 +454,7 @@ export class Ledger {
     this.#db.transaction(() => {
       if (aside === undefined) this.#tileSets.forget(gone);
       else {
-        for (const at of this.#doubted((id) => gone.some((record) => record.id === id))) {
+        for (const at of this.#doubted.of((id) => gone.some((record) => record.id === id))) {
           const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
           for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) this.#marks.mark(block, cell);
         }
@@ -606,10 +474,6 @@ export class Ledger {
       if (open.length > 0) atWork += this.#restoration.handOver(open, this.#tileSets.record(tileSet)).length;
     }
     if (atWork > 0) this.#db.transaction(() => this.#marks.writeFresh());
-  }
-
-  #doubted(isMeant: (tileSetId: number) => boolean): BlockAddress[] {
-    return [...this.#toRecount.values()].filter(({ tileSetId }) => isMeant(tileSetId));
   }
 
   #recordsOf(layer: string, pyramid: StoredPyramid | undefined): TileSetRecord[] {
@@ -644,33 +508,27 @@ export class Ledger {
 
   /** Whether tiles of a layer are being deleted one by one. */
   isWatched(layer: string): boolean {
-    return [...this.#watched].some((watch) => watch.layer === layer);
+    return this.#watch.isWatched(layer);
   }
 
   /** The tiles of a layer are about to move inside the store: until `restore`, or `release`, nothing of it is counted. */
   hold(layer: string): void {
-    for (const at of this.#doubted((id) => this.#tileSets.byId(id)?.tileSet.layer === layer)) {
-      const record = this.#tileSets.byId(at.tileSetId);
-      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
-      for (let cell = 0; cell < CELLS && record !== undefined; cell++)
-        if (block.known[cell] !== 1) this.#recount(record, block, cell);
-    }
-    this.holdMoved(layer);
+    this.#doubted.hold(layer);
   }
 
   /** Some of them have moved before the last process ended: what it left in doubt is counted where it is in the end. */
   holdMoved(layer: string): void {
-    this.#held.add(layer);
+    this.#doubted.holdMoved(layer);
   }
 
   release(layer: string): void {
-    this.#held.delete(layer);
+    this.#doubted.release(layer);
   }
 
   /** A restoration has found tiles that were stored since the drop. */
   found(tiles: readonly TileAddress[]): void {
     for (const { tileSet, x, y, z } of tiles) {
-      const block = this.#blockOf(this.#tileSets.record(tileSet), x, y, z);
+      const block = this.#cells.blockAt(this.#tileSets.record(tileSet), x, y, z);
       if (block.has(x, y)) continue;
       block.known[cellOf(x, y)] = 0;
       this.#blocks.changed(block);
@@ -701,7 +559,7 @@ export class Ledger {
     });
     for (let z = first; z <= last; z++) this.#tileSets.clearZoom(record, z);
     const gone = this.#blocks.forget((block) => block.tileSetId === record.id && block.z >= first && block.z <= last);
-    for (const block of gone) this.#toRecount.delete(blockKey(block));
+    this.#doubted.forget(gone);
     this.#marks.forget(gone);
     // A dropped zoom of an unknown pyramid is known to be empty only while nobody asks; its cells are counted again then.
   }
@@ -747,7 +605,7 @@ export class Ledger {
     const sum = record?.sums.get(rect.z)?.tiles ?? 0n;
     if (record === undefined || wholeMatrix || sum === 0n) return sum;
     let count = 0n;
-    for (const block of this.#blocksWithRows(record, rect)) count += BigInt(block.countIn(rect));
+    for (const block of this.#cells.blocksIn(record, rect)) count += BigInt(block.countIn(rect));
     return count;
   }
 
@@ -756,7 +614,7 @@ export class Ledger {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined || (record.sums.get(rect.z)?.tiles ?? 0n) === 0n) return 0n;
     let count = 0n;
-    for (const block of this.#blocksWithRows(record, rect)) {
+    for (const block of this.#cells.blocksIn(record, rect)) {
       for (let cell = 0; cell < CELLS; cell++)
         for (const { x, y } of block.tilesOf(cell)) if (rectHolds(rect, x, y) && chosen(x, y)) count++;
     }
@@ -809,12 +667,4 @@ function lastHeir(block: Block): Block {
   let heir = block;
   while (heir.heir !== undefined) heir = heir.heir;
   return heir;
-}
-
-const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;
-
-/** The blocks that a rectangle of tiles touches, numbered as blocks are. */
-function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
-  const block = (n: number): number => Math.floor(n / BLOCK_SIDE);
-  return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };
 }

@@ -1,6 +1,7 @@
 import { type Database, int, text } from "../state/database.ts";
 import { Block, CELLS, maskCells } from "./block.ts";
 import { type BlockTable, contentOf } from "./block-table.ts";
+import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
 import type { AsidePyramid, TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
@@ -18,11 +19,8 @@ export interface RestorationParts {
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly marks: Marks;
+  readonly doubted: DoubtedCells;
   readonly writeAll: () => void;
-  /** Counts a cell from the store while nobody writes in the layer. */
-  readonly recount: (record: TileSetRecord, block: Block, cell: number) => void;
-  /** The cell is to be counted again. */
-  readonly doubt: (block: Block, cell: number) => void;
 }
 
 /**
@@ -38,7 +36,7 @@ export class Restoration {
 
   /** The tile sets are kept again, with their numbers. `merge` has to follow before anybody writes there. */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
-    const { db, tileSets, blocks, marks, writeAll, doubt } = this.#parts;
+    const { db, tileSets, blocks, marks, doubted, writeAll } = this.#parts;
     db.transaction(writeAll);
     const atWork: OpenCell[] = [];
     const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
@@ -48,7 +46,7 @@ export class Restoration {
         const block = blocks.at(to.id, int(row, "z"), int(row, "bx"), int(row, "by"));
         for (const cell of maskCells(text(row, "active"))) {
           marks.restore(block, cell);
-          doubt(block, cell);
+          doubted.doubt(block, cell);
           blocks.changed(block);
         }
       }
@@ -84,7 +82,7 @@ export class Restoration {
 
   /** Counts what was stored since, some blocks at a time. True: more is left. */
   mergeSome(aside: number): boolean {
-    const { db, tileSets, blocks, recount, writeAll } = this.#parts;
+    const { db, tileSets, blocks, doubted, writeAll } = this.#parts;
     const succeeded = tileSets.succeeded(aside);
     if (succeeded === undefined) return false;
     const { id, to } = succeeded;
@@ -95,7 +93,7 @@ export class Restoration {
       const block = blocks.at(to.id, at.z, at.bx, at.by);
       for (let cell = 0; cell < CELLS; cell++) {
         if (since.cellTiles[cell] === 0 && since.known[cell] === 1) continue;
-        recount(to, block, cell);
+        doubted.count(to, block, cell);
         // Writers that have it open wait: what was counted is all there is.
         block.known[cell] = 1;
         block.takeUse(cell, since);

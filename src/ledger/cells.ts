@@ -1,0 +1,78 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import { type Database, int } from "../state/database.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { BLOCK_SIDE, CELL_SIDE } from "../tile/tile-set.ts";
+import { type Block, cellOf } from "./block.ts";
+import { type BlockTable, blockKey } from "./block-table.ts";
+import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+
+export interface CellParts {
+  readonly db: Database;
+  readonly store: BlobStore;
+  readonly tileSets: TileSetTable;
+  readonly blocks: BlockTable;
+}
+
+/** The cells of tile sets by place, and their numbers, which change together with the sums. */
+export class Cells {
+  readonly #parts: CellParts;
+
+  constructor(parts: CellParts) {
+    this.#parts = parts;
+  }
+
+  /** Of a tile. */
+  blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
+    return this.#parts.blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
+  }
+
+  /** All that a rectangle of tiles touches. */
+  *in(record: TileSetRecord, rect: TileRect): Generator<{ readonly block: Block; readonly cell: number }> {
+    for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
+      for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
+        const [tx, ty] = [x * CELL_SIDE, y * CELL_SIDE];
+        yield { block: this.blockAt(record, tx, ty, rect.z), cell: cellOf(tx, ty) };
+      }
+    }
+  }
+
+  /** The blocks that a rectangle of tiles touches and that have something to tell. */
+  *blocksIn(record: TileSetRecord, rect: TileRect): Generator<Block> {
+    const { db, blocks } = this.#parts;
+    const { minX, minY, maxX, maxY } = blocksOf(rect);
+    const rows = db
+      .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
+      .all(record.id, rect.z, minX, maxX, minY, maxY);
+    const seen = new Set<string>();
+    for (const row of rows) {
+      const block = blocks.at(record.id, rect.z, int(row, "bx"), int(row, "by"));
+      seen.add(blockKey(block));
+      yield block;
+    }
+    for (const block of [...blocks.unwritten()]) {
+      if (block.tileSetId !== record.id || block.z !== rect.z || seen.has(blockKey(block))) continue;
+      if (block.bx >= minX && block.bx <= maxX && block.by >= minY && block.by <= maxY) yield block;
+    }
+  }
+
+  /** What a file of so many bytes takes on the disk. */
+  allocated(bytes: number): number {
+    return bytes === 0 ? 0 : this.#parts.store.allocated(bytes);
+  }
+
+  /** The one place where a cell's numbers and the sums change: together. */
+  add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
+    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
+    block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
+    this.#parts.tileSets.add(record, block.z, tiles, bytes, allocated);
+    this.#parts.blocks.changed(block);
+  }
+}
+
+export const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;
+
+/** The blocks that a rectangle of tiles touches, numbered as blocks are. */
+function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
+  const block = (n: number): number => Math.floor(n / BLOCK_SIDE);
+  return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };
+}

@@ -1,0 +1,144 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { type Block, CELLS } from "./block.ts";
+import { type BlockAddress, type BlockTable, blockKey } from "./block-table.ts";
+import { type Cells, cellId } from "./cells.ts";
+import { heated } from "./heat.ts";
+import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+
+/** Cells whose numbers nobody vouches for, after a kill or a contradiction: they are counted from the store itself. */
+export class DoubtedCells {
+  readonly #parts: {
+    readonly store: BlobStore;
+    readonly tileSets: TileSetTable;
+    readonly blocks: BlockTable;
+    readonly cells: Cells;
+  };
+  /** The blocks that have some. */
+  readonly #blocks = new Map<string, BlockAddress>();
+  /** Cells that were written shortly before the machine went down. */
+  readonly #rebooted = new Set<string>();
+  /** Layers whose tiles are on the move: looking would not find them. */
+  readonly #held = new Set<string>();
+
+  constructor(parts: {
+    readonly store: BlobStore;
+    readonly tileSets: TileSetTable;
+    readonly blocks: BlockTable;
+    readonly cells: Cells;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
+  doubt(block: Block, cell: number): void {
+    block.known[cell] = 0;
+    this.countLater(block);
+  }
+
+  /** Some of its cells are not known. */
+  countLater(block: BlockAddress): void {
+    this.#blocks.set(blockKey(block), block);
+  }
+
+  /** What was written there last may have been cut off when the machine went down. */
+  wasCutOff(block: Block, cell: number): void {
+    this.#rebooted.add(cellId(block, cell));
+  }
+
+  /** What is gone with its blocks needs no counting. */
+  forget(blocks: readonly Block[]): void {
+    for (const block of blocks) this.#blocks.delete(blockKey(block));
+  }
+
+  of(isMeant: (tileSetId: number) => boolean): BlockAddress[] {
+    return [...this.#blocks.values()].filter(({ tileSetId }) => isMeant(tileSetId));
+  }
+
+  /** Counts a cell. Only trusted while nobody writes there. */
+  count(record: TileSetRecord, block: Block, cell: number): void {
+    if (this.#held.has(record.tileSet.layer)) return;
+    const { store, cells } = this.#parts;
+    const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
+    let tiles = -(block.cellTiles[cell] ?? 0);
+    for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
+    let bytes = 0;
+    let allocated = 0;
+    let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
+    const afterReboot = this.#rebooted.delete(cellId(block, cell));
+    for (const found of store.recount(record.tileSet, block.cellRect(cell), afterReboot)) {
+      block.set(found.x, found.y);
+      tiles++;
+      bytes += found.bytes;
+      allocated += cells.allocated(found.bytes);
+      oldest = Math.min(oldest, found.modifiedMs);
+      newest = Math.max(newest, found.modifiedMs);
+    }
+    if (newest > 0) {
+      block.oldestMs[cell] = oldest;
+      block.lastUseMs[cell] = Math.max(lastUse, newest);
+      block.heat[cell] = heat === 0 ? heated(0, newest, 1) : heat;
+    }
+    cells.add(
+      record,
+      block,
+      cell,
+      tiles,
+      bytes - (block.cellBytes[cell] ?? 0),
+      allocated - (block.cellAllocated[cell] ?? 0),
+    );
+    if (block.writers[cell] === 0) block.known[cell] = 1;
+  }
+
+  /** Counts a cell now, or, where somebody writes, once nobody does. */
+  countAgain(record: TileSetRecord, block: Block, cell: number): void {
+    this.doubt(block, cell);
+    if (block.writers[cell] === 0) this.count(record, block, cell);
+  }
+
+  /** Counts the cells of a rectangle again. */
+  countIn(record: TileSetRecord, rect: TileRect): void {
+    for (const { block, cell } of this.#parts.cells.in(record, rect)) this.countAgain(record, block, cell);
+  }
+
+  /** Counts some of them. True: more is left. */
+  countSome(limit: number): boolean {
+    const { tileSets, blocks } = this.#parts;
+    let done = 0;
+    for (const [key, at] of this.#blocks) {
+      if (done >= limit) return true;
+      const record = tileSets.byId(at.tileSetId);
+      if (record !== undefined) {
+        const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
+        for (let cell = 0; cell < CELLS; cell++) {
+          if (block.known[cell] === 1 || block.writers[cell] !== 0) continue;
+          this.count(record, block, cell);
+          done++;
+        }
+      }
+      this.#blocks.delete(key);
+    }
+    return this.#blocks.size > 0;
+  }
+
+  /** The tiles of a layer are about to move inside the store: until `release` nothing of it is counted. */
+  hold(layer: string): void {
+    const { tileSets, blocks } = this.#parts;
+    for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
+      const record = tileSets.byId(at.tileSetId);
+      const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      for (let cell = 0; cell < CELLS && record !== undefined; cell++)
+        if (block.known[cell] !== 1) this.count(record, block, cell);
+    }
+    this.holdMoved(layer);
+  }
+
+  /** Some of them have moved before the last process ended: what it left in doubt is counted where it is in the end. */
+  holdMoved(layer: string): void {
+    this.#held.add(layer);
+  }
+
+  release(layer: string): void {
+    this.#held.delete(layer);
+  }
+}
