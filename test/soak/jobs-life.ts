@@ -148,8 +148,13 @@ class Operators implements Asker {
     }
   }
 
-  /** A request for a job, that is sent again with its key when there was no answer. */
-  async #keyed(path: string, body: string, asked: Asked): Promise<KnownJob | undefined> {
+  /** A request for a job, that is sent again with its key when there was no answer. `expect`: what is known of the job then. */
+  async #keyed(
+    path: string,
+    body: string,
+    asked: Asked,
+    expect: (job: KnownJob) => void = () => {},
+  ): Promise<KnownJob | undefined> {
     const headers = { "Idempotency-Key": `k${++this.#keys}` };
     const once = async (): Promise<KnownJob | undefined> => {
       const answer = await this.#send("POST", path, body, headers);
@@ -157,7 +162,9 @@ class Operators implements Asker {
       if (answer.status === 409) return undefined;
       if (answer.status !== 201) throw new Error(`${path} ${body}: ${answer.status} ${answer.text}`);
       const made: ToldJob = JSON.parse(answer.text);
-      return this.account.acknowledge(made.id, asked);
+      const job = this.account.acknowledge(made.id, asked);
+      expect(job);
+      return job;
     };
     const known = await once();
     const lost = this.#log.at(-1)?.endsWith("no answer") ?? false;
@@ -230,7 +237,7 @@ class Operators implements Asker {
       case 0:
         return void (await this.#chosen(seedOf(tilesOf(rect)), "list", threads));
       case 1: {
-        const beside = { ...rect, x: rect.x ^ 32, width: 2 };
+        const beside = { ...rect, x: Math.min(rect.x ^ 32, 2 ** rect.z - 2), width: 2 };
         return void (await this.#chosen(seedOf([...tilesOf(rect), ...tilesOf(beside)]), [rect, beside], threads));
       }
       case 2: {
@@ -399,11 +406,12 @@ class Operators implements Asker {
   async #retry(): Promise<void> {
     const known = this.account.endedJob(1 + this.#chance.below(Math.max(1, this.account.size)));
     if (known === undefined || known.job.asked.layer !== KEPT.layer) return;
-    const again = await this.#keyed(`/api/v1/jobs/${known.job.id}/retry`, "", { ...known.job.asked, isWhole: false });
-    if (again === undefined) return;
-    // It runs as that job did last, and waits if its window is closed.
-    again.terms = known.job.terms;
-    again.held = known.job.terms === undefined ? undefined : known.job.terms.runWindow !== null;
+    const { id, asked, terms } = known.job;
+    await this.#keyed(`/api/v1/jobs/${id}/retry`, "", { ...asked, isWhole: false }, (again) => {
+      // It runs as that job did last, and waits if its window is closed.
+      again.terms = terms;
+      again.held = terms === undefined ? undefined : terms.runWindow !== null;
+    });
   }
 
   /** The last of a round: the kill comes while it is at work. */
