@@ -82,8 +82,7 @@ export class Drops {
       try {
         const targets = plan();
         const names = targets.flatMap((target) => this.#names(target));
-        // After a loss of power before the second commit nobody has been answered, and what was renamed counts as removed by hand.
-        const written = this.#db.unsynced(() => {
+        const written = this.#db.transaction(() => {
           const aside = record(targets, names);
           if (targets.length === 0) return undefined;
           const drop: DropPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };

@@ -451,7 +451,8 @@ export class Ledger {
 
   #drop(layer: string, pyramid: StoredPyramid | undefined, aside: number | undefined, also = () => {}): void {
     const gone = this.#recordsOf(layer, pyramid);
-    this.#db.transaction(() => {
+    // The record of the drop is on the disk: after a loss of power it is carried out again.
+    this.#db.unsynced(() => {
       if (aside === undefined) this.#tileSets.forget(gone);
       else {
         for (const at of this.#doubted.of((id) => gone.some((record) => record.id === id))) {
