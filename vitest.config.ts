@@ -12,8 +12,8 @@ export default defineConfig({
     sequence: { shuffle: { tests: true, files: false } },
     setupFiles: gate ? ["test/gate-setup.ts"] : [],
     retry: gate ? 2 : 0,
-    // Most tests wait for servers that they have started: with one more than cores, cores were idle for a third of the time.
-    maxWorkers: availableParallelism() + 2,
+    // vitest leaves one core of two idle; most tests wait for servers that they have started. Two more than cores took longer.
+    maxWorkers: availableParallelism() + 1,
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,

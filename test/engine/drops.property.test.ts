@@ -17,7 +17,7 @@ const STYLES = ["", "night"] as const;
 const ZOOM_STOP = 3;
 const RUNS = 12;
 /** No run is begun after this. */
-const LIMIT_MS = 45_000;
+const LIMIT_MS = 25_000;
 const SEED = Number(process.env["NUTHATCH_TEST_SEED"] ?? 20_261_121);
 
 type LayerName = (typeof LAYERS)[number];
