@@ -119,6 +119,17 @@ test.each(["image/png", "image/png8", "image/jpeg", "image/webp", "image/vnd.jpe
   },
 );
 
+test.each(["image/png", "image/jpeg", "image/webp"])(
+  "%s tiles of one colour are encoded once, in haste too",
+  async (mimeType) => {
+    const data = new Uint8Array(64 * 32 * 3).fill(7);
+    const sea: Raster = { width: 64, height: 32, channels: 3, data };
+    const [left, right] = await encodeTiles(sea, cuts, format(mimeType), DEFAULT_ENCODING, true);
+    expect(right).toBe(left);
+    expect((await encodeTiles(sea, cuts, format(mimeType)))[1]).toBe(left);
+  },
+);
+
 /** The colours of an indexed PNG (PNG 1.2, 4.1.2); fails when it is none. */
 function paletteOf(tile: Uint8Array): number {
   expect(tile[25], "the colour type").toBe(3);

@@ -12,6 +12,9 @@ const WEBP_QUALITY = 85;
  */
 const AVIF = { quality: 65, effort: 1 } as const;
 
+/** Tiles of one colour that are being encoded: in haste all seas of a metatile come at once. */
+const beingMade = new Map<string, Promise<Uint8Array>>();
+
 /**
  * Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. `inHaste`: somebody waits for
  * them, all at once on all cores; else one after the other, which takes less in all.
@@ -49,11 +52,17 @@ async function encodeTile(
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);
   const key = oneColourKey(encoding === "jpeg" ? `jpeg ${options.jpegQuality}` : encoding, cut, colour);
-  const known = madeBefore(key);
+  const known = madeBefore(key) ?? beingMade.get(key);
   if (known !== undefined) return known;
-  const made = await encodeBySharp(raster, cut, encoding, options);
-  remember(key, made);
-  return made;
+  const coming = encodeBySharp(raster, cut, encoding, options);
+  beingMade.set(key, coming);
+  try {
+    const made = await coming;
+    remember(key, made);
+    return made;
+  } finally {
+    beingMade.delete(key);
+  }
 }
 
 type OneEncoding = Exclude<ImageFormat["encoding"], "jpeg-png" | "jpeg-png8">;
