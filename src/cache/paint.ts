@@ -14,6 +14,19 @@ import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import type { TileAddress } from "../tile/tile-set.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
+export interface PaintParts {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
+  readonly source: Source;
+  readonly store: BlobStore;
+  readonly isCurrent: () => boolean;
+  /** Told before the first put and after the last. */
+  readonly storing: (busy: boolean) => void;
+  /** Somebody waits for the tiles themselves: all of the metatile, and soon. */
+  readonly bytesWanted: boolean;
+}
+
 export interface PaintedTile {
   readonly x: number;
   readonly y: number;
@@ -77,21 +90,7 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
  * them or none.
  * @throws SourceError
  */
-export async function paint(
-  order: DrawOrder,
-  parts: {
-    readonly layer: Layer;
-    readonly subset: GridSubset;
-    readonly format: TileFormat;
-    readonly source: Source;
-    readonly store: BlobStore;
-    readonly isCurrent: () => boolean;
-    /** Told before the first put and after the last. */
-    readonly storing: (busy: boolean) => void;
-    readonly bytesWanted: boolean;
-  },
-  signal: AbortSignal,
-): Promise<Painting> {
+export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSignal): Promise<Painting> {
   const { layer, subset, format, source, store } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
@@ -130,15 +129,9 @@ export async function paint(
 async function tilesOf(
   drawing: Drawing,
   cuts: readonly Cut[],
-  parts: {
-    readonly layer: Layer;
-    readonly subset: GridSubset;
-    readonly format: TileFormat;
-    readonly bytesWanted: boolean;
-  },
+  { layer, subset, format, bytesWanted }: Pick<PaintParts, "layer" | "subset" | "format" | "bytesWanted">,
   frame: Frame,
 ): Promise<readonly Uint8Array[]> {
-  const { layer, subset, format } = parts;
   if (format.kind === "data") {
     if (drawing.kind !== "data" || cuts.length > 1)
       throw new SourceError("wrong_type", `the upstream draws pictures, not ${format.mimeType}`);
@@ -148,12 +141,12 @@ async function tilesOf(
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer, parts.bytesWanted);
+      return encodeTiles(drawing.raster, cuts, format, layer, bytesWanted);
     case "encoded": {
       const raster = await decode(drawing.bytes, frame);
       return isPassThrough(layer, subset, frame, format, drawing.bytes)
         ? cuts.map(() => drawing.bytes)
-        : encodeTiles(raster, cuts, format, layer, parts.bytesWanted);
+        : encodeTiles(raster, cuts, format, layer, bytesWanted);
     }
   }
 }

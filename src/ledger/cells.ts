@@ -69,6 +69,13 @@ export class Cells {
   }
 }
 
+/** Adds a cell to those of its block. */
+export function noteCell(cells: Map<Block, Set<number>>, block: Block, cell: number): void {
+  const ofBlock = cells.get(block);
+  if (ofBlock === undefined) cells.set(block, new Set([cell]));
+  else ofBlock.add(cell);
+}
+
 export const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;
 
 /** The blocks that a rectangle of tiles touches, numbered as blocks are. */

@@ -6,14 +6,16 @@ import { type Cells, cellId } from "./cells.ts";
 import { heated } from "./heat.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
+export interface DoubtedCellParts {
+  readonly store: BlobStore;
+  readonly tileSets: TileSetTable;
+  readonly blocks: BlockTable;
+  readonly cells: Cells;
+}
+
 /** Cells whose numbers nobody vouches for, after a kill or a contradiction: they are counted from the store itself. */
 export class DoubtedCells {
-  readonly #parts: {
-    readonly store: BlobStore;
-    readonly tileSets: TileSetTable;
-    readonly blocks: BlockTable;
-    readonly cells: Cells;
-  };
+  readonly #parts: DoubtedCellParts;
   /** The blocks that have some. */
   readonly #blocks = new Map<string, BlockAddress>();
   /** Cells that were written shortly before the machine went down. */
@@ -21,12 +23,7 @@ export class DoubtedCells {
   /** Layers whose tiles are on the move: looking would not find them. */
   readonly #held = new Set<string>();
 
-  constructor(parts: {
-    readonly store: BlobStore;
-    readonly tileSets: TileSetTable;
-    readonly blocks: BlockTable;
-    readonly cells: Cells;
-  }) {
+  constructor(parts: DoubtedCellParts) {
     this.#parts = parts;
   }
 

@@ -7,7 +7,7 @@ import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
 import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
 import { BlockTable } from "./block-table.ts";
-import { Cells, cellId } from "./cells.ts";
+import { Cells, cellId, noteCell } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { countKept, KeptMetatiles } from "./kept-tiles.ts";
@@ -302,12 +302,8 @@ export class Ledger {
     for (const format of formats) {
       const record = this.#tileSets.record({ ...pyramid, format });
       const cells = new Map<Block, Set<number>>();
-      for (const { x, y } of listed.get(format) ?? []) {
-        const block = this.#cells.blockAt(record, x, y, rect.z);
-        const seen = cells.get(block);
-        if (seen === undefined) cells.set(block, new Set([cellOf(x, y)]));
-        else seen.add(cellOf(x, y));
-      }
+      for (const { x, y } of listed.get(format) ?? [])
+        noteCell(cells, this.#cells.blockAt(record, x, y, rect.z), cellOf(x, y));
       for (const block of this.#cells.blocksIn(record, rect)) if (!cells.has(block)) cells.set(block, new Set());
       for (const [block, seen] of cells) {
         for (let cell = 0; cell < CELLS; cell++) {

@@ -1,5 +1,6 @@
 import { type Block, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
+import { noteCell } from "./cells.ts";
 import type { DoubtedCells } from "./doubted-cells.ts";
 import type { TileSetTable } from "./tile-set-table.ts";
 
@@ -21,7 +22,7 @@ export class WriteWatch {
 
   /** A cell is being written. */
   notice(layer: string, block: Block, cell: number): void {
-    for (const { layer: watched, seen } of this.#watches) if (watched === layer) noticeIn(seen, block, cell);
+    for (const { layer: watched, seen } of this.#watches) if (watched === layer) noteCell(seen, block, cell);
   }
 
   begin(layer: string): { end(): void } {
@@ -30,7 +31,7 @@ export class WriteWatch {
     this.#watches.add(watch);
     for (const block of this.#blocks.inMemory()) {
       if (this.#tileSets.byId(block.tileSetId)?.tileSet.layer !== layer) continue;
-      for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) noticeIn(seen, block, cell);
+      for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) noteCell(seen, block, cell);
     }
     return {
       end: () => {
@@ -47,10 +48,4 @@ export class WriteWatch {
   isWatched(layer: string): boolean {
     return [...this.#watches].some((watch) => watch.layer === layer);
   }
-}
-
-function noticeIn(seen: Map<Block, Set<number>>, block: Block, cell: number): void {
-  const cells = seen.get(block);
-  if (cells === undefined) seen.set(block, new Set([cell]));
-  else cells.add(cell);
 }
