@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, exactNumbers, NONE, tell } from "./answer.ts";
 import { addKeyFlag, askOnce, type KeyFlags } from "./ask-once.ts";
+import { CommandFailure, EXIT } from "./exit.ts";
 import { type FollowFlags, parseJobId, tellEndedJob, tellEndedJobs, tellMadeJob } from "./follow-job.ts";
 import { showJob, showJobs } from "./job-text.ts";
-import { showProgress } from "./progress-text.ts";
+import { showBatch, showProgress } from "./progress-text.ts";
 import { parseWhole } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
 import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
@@ -55,13 +56,20 @@ export function jobCommand(): Command {
     });
 }
 
-/** `nuthatch pause ID`, `nuthatch resume ID`. */
+/** `nuthatch pause ID | --requested-with ID`, `nuthatch resume …`. */
 export function holdCommand(action: "pause" | "resume"): Command {
   const what = action === "pause" ? "stops a job until it is resumed, over restarts too" : "lets a paused job go on";
   return askingCommand(action, what)
-    .argument("<job>", "", parseJobId)
-    .action(async (id: number, flags: AnswerFlags) => {
-      tell(await new ServerClient(flags).ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, showProgress);
+    .argument("[job]", "", parseJobId)
+    .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
+    .action(async (id: number | undefined, flags: AnswerFlags & { readonly requestedWith?: number }) => {
+      const { requestedWith } = flags;
+      const client = new ServerClient(flags);
+      if (id !== undefined && requestedWith === undefined)
+        return tell(await client.ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, showProgress);
+      if (id !== undefined || requestedWith === undefined)
+        throw new CommandFailure("expected either the id of a job or --requested-with", EXIT.usage);
+      tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/${action}`, NONE), flags, showBatch);
     });
 }
 

@@ -18,6 +18,7 @@ export interface JobAnswer {
   readonly gridSet: string | null;
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
+  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   readonly bounds: readonly number[] | null;
   readonly limit: "area" | "tiles" | null;
   readonly zoomStart: number;
@@ -136,6 +137,9 @@ function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
 
+const keptText = ({ parameterSets }: JobAnswer): string =>
+  parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
+
 export function showJob(job: JobAnswer): string {
   const { type, tiles, parameters, errors, zooms = [] } = job;
   const kinds = KINDS[type];
@@ -144,7 +148,7 @@ export function showJob(job: JobAnswer): string {
     ["job", `${job.id}, ${type} of ${job.layer}${originText(job)}`],
     ["grid set", job.gridSet ?? "all"],
     ["format", job.format ?? "all"],
-    ["parameters", parameters === null ? "all" : parametersText(parameters) || "the defaults"],
+    ["parameters", parameters === null ? keptText(job) : parametersText(parameters) || "the defaults"],
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
     ["only", onlyText(job)],

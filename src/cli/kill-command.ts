@@ -2,29 +2,33 @@ import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { parseJobId } from "./follow-job.ts";
-import { showProgress } from "./progress-text.ts";
+import { showBatch, showProgress } from "./progress-text.ts";
 import { ServerClient } from "./server-client.ts";
 
 interface KillFlags extends AnswerFlags {
   readonly all?: boolean;
   readonly layer?: string;
+  readonly requestedWith?: number;
 }
 
-/** `nuthatch kill ID | --all | --layer NAME`: exactly one of them, so that a variable that was empty never means all. */
+/** `nuthatch kill ID | --requested-with ID | --layer NAME | --all`: exactly one of them, so that a variable that was empty never means all. */
 export function killCommand(): Command {
   return askingCommand("kill", "ends one job, those of a layer, or all; once it returns nothing more is drawn for them")
     .argument("[job]", "of one job", parseJobId)
+    .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
     .option("--all", "every job")
     .option("--layer <layer>", "every job of a layer")
     .action(async (id: number | undefined, flags: KillFlags) => {
-      const { all, layer, json } = flags;
-      if ([id, all, layer].filter((given) => given !== undefined).length !== 1 || layer === "")
-        throw new CommandFailure("expected either the id of a job, --layer or --all", EXIT.usage);
+      const { all, layer, requestedWith, json } = flags;
+      if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
+        throw new CommandFailure("expected either the id of a job, --requested-with, --layer or --all", EXIT.usage);
       const client = new ServerClient(flags);
       if (id !== undefined) {
         const text = await client.ask("POST", `/api/v1/jobs/${id}/cancel`, NONE);
         return tell(text, flags, showProgress);
       }
+      if (requestedWith !== undefined)
+        return tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/cancel`, NONE), flags, showBatch);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
       // One request: what is posted meanwhile by others is not caught half.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;

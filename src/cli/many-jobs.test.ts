@@ -49,6 +49,46 @@ test("flags that are given again, all of a kind, and patterns make several jobs;
   expect((await usage(server)).total.tiles).toBe(0);
 });
 
+test("values are chosen by a pattern; the jobs of a request are paused, resumed and killed together", async () => {
+  const seeded = await run(["seed", "ws:roads", "--zoom", "0", "--parameter-like", "styles=*", "--wait", "--json"]);
+  expect(JSON.parse(seeded.stdout).jobs.map((job: { parameters: object }) => job.parameters)).toEqual([
+    {},
+    { STYLES: "day" },
+    { STYLES: "night" },
+  ]);
+  const truncated = await run(["truncate", "ws:roads", "--parameter-like", "STYLES=n*", "--wait", "--json"]);
+  const [truncate] = JSON.parse(truncated.stdout).jobs;
+  expect([truncated.code, truncate.tiles.deleted]).toEqual([0, 1]);
+  const shown = await run(["job", String(truncate.id)]);
+  expect(shown.stdout).toMatch(/^parameters: +{"STYLES":{"like":"n\*"}}$/m);
+  const wrong = await run(["seed", "ws:roads", "--parameter-range", "STYLES=a..b"]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("parameterSets.STYLES: expected a text, ")]);
+  expect((await run(["seed", "ws:roads", "--parameter-range", "STYLES=.."])).code).toBe(2);
+
+  const slow = [
+    "--grid-set",
+    "EPSG:4326",
+    "--grid-set",
+    "EPSG:900913",
+    "--zoom",
+    "3",
+    "--rate-limit",
+    "0.001",
+    "--json",
+  ];
+  const [{ id }] = JSON.parse((await run(["seed", "other", ...slow])).stdout).jobs;
+  for (const [command, standing] of [
+    ["pause", "2 pending"],
+    ["resume", "2 "],
+    ["kill", "2 aborted"],
+  ] as const) {
+    const { code, stdout } = await run([command, "--requested-with", String(id)]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`2 jobs: ${standing}`)]);
+  }
+  expect((await run(["pause"])).code).toBe(2);
+  await run(["truncate", "*", "--wait"]);
+});
+
 test("--wait waits for all jobs of a request, wherever it is asked again; failed tiles of any end it with 3", async () => {
   // Rivers fail, at zoom 0 alone.
   upstream.behaviour = ({ width, height }, response) => {

@@ -8,7 +8,7 @@ import { programWith } from "./program.ts";
 /** Of values that nobody can list. */
 const FREE = [
   ...["address", "age", "code", "command", "key", "key=value", "levels", "minx,miny,maxx,maxy", "n", "name", "number"],
-  ...["prefix", "size", "start-end", "url", "variable"],
+  ...["parameter=age", "parameter=from..to", "parameter=pattern", "prefix", "size", "start-end", "url", "variable"],
 ];
 
 async function* commands(command?: Command): AsyncGenerator<Command> {

@@ -82,4 +82,17 @@ export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; rea
   return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
 }
 
+/** The jobs of one request, as `/api/v1/batches/ID` tells of them. */
+interface BatchAnswer extends Pick<JobAnswer, "tiles"> {
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+export function showBatch({ jobs, tiles }: BatchAnswer): string {
+  const states = Object.entries(jobs).filter(([, count]) => count > 0);
+  const count = states.reduce((sum, [, ofState]) => sum + ofState, 0);
+  const standing = states.map(([state, ofState]) => `${ofState} ${state}`).join(", ");
+  const [done, total] = [workedOff(tiles), BigInt(tiles.total)];
+  return `${count} jobs: ${standing}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
+}
+
 export const showProgress = (job: JobAnswer): string => `${progressText([job])}\n`;

@@ -10,6 +10,7 @@ const JOB: JobAnswer = {
   gridSet: "EPSG:4326",
   format: "image/png",
   parameters: {},
+  parameterSets: null,
   bounds: null,
   limit: null,
   zoomStart: 0,

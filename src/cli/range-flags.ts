@@ -25,7 +25,13 @@ export interface RangeFlags {
   /** By key; several values of one: each of them. */
   readonly parameter?: ReadonlyMap<string, readonly string[]>;
   readonly allParameters?: boolean;
+  /** By key, as the server has them. */
+  readonly parameterLike?: Choices;
+  readonly parameterRange?: Choices;
+  readonly parameterOlderThan?: Choices;
 }
+
+type Choices = ReadonlyMap<string, object>;
 
 /** Which of those tiles, and how much of them may go wrong. */
 export interface ChoiceFlags {
@@ -58,10 +64,16 @@ export const addRangeFlags = (command: Command): Command =>
       "of a parameter filter; may be given again, with another value of the same key for both",
       parseParameter,
     )
+    .option("--parameter-like <parameter=pattern>", "each value that a pattern with * means", parseLike)
+    .option("--parameter-range <parameter=from..to>", "each from one number or time to another, or on", parseRange)
+    .option("--parameter-older-than <parameter=age>", "each time before: an age such as P7D, or a time", parseOlder)
     .addOption(
-      new Option("--all-parameters", "each value that the filters list; truncates: all that is kept").conflicts(
+      new Option("--all-parameters", "each value that the filters list; truncates: all that is kept").conflicts([
         "parameter",
-      ),
+        "parameterLike",
+        "parameterRange",
+        "parameterOlderThan",
+      ]),
     );
 
 /** Flags of commands that make jobs which draw. */
@@ -106,11 +118,19 @@ export const rangeFields = (flags: RangeFlags) => ({
   area: flags.area,
   areaCrs: flags.areaCrs,
   tiles: flags.tiles,
-  ...oneOrMore("parameters", "parameterSets", flags.allParameters === true ? "*" : setsOf(flags.parameter)),
+  ...parameterFields(flags),
 });
 
 const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
   given === undefined ? {} : given !== "*" && given.length === 1 ? { [one]: given[0] } : { [more]: given };
+
+function parameterFields(flags: RangeFlags): object {
+  const { parameter, parameterLike = [], parameterRange = [], parameterOlderThan = [] } = flags;
+  const choices = Object.fromEntries([...parameterLike, ...parameterRange, ...parameterOlderThan]);
+  if (Object.keys(choices).length === 0)
+    return oneOrMore("parameters", "parameterSets", flags.allParameters === true ? "*" : setsOf(parameter));
+  return { parameterSets: [{ ...Object.fromEntries(parameter ?? []), ...choices }] };
+}
 
 /** Every combination of the values. */
 function setsOf(parameter: RangeFlags["parameter"]): readonly Readonly<Record<string, string>>[] | undefined {
@@ -163,15 +183,35 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
 /** Names with blanks or line ends between them. */
 const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
+function keyAndValue(text: string, form: string): readonly [string, string] {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError(`It has the form KEY=${form}.`);
+  return [text.slice(0, equals), text.slice(equals + 1)];
+}
+
 function parseParameter(
   text: string,
   before: ReadonlyMap<string, readonly string[]> = new Map(),
 ): ReadonlyMap<string, readonly string[]> {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("It has the form KEY=VALUE.");
-  const key = text.slice(0, equals);
-  return new Map([...before, [key, [...(before.get(key) ?? []), text.slice(equals + 1)]]]);
+  const [key, value] = keyAndValue(text, "VALUE");
+  return new Map([...before, [key, [...(before.get(key) ?? []), value]]]);
 }
+
+const parseChoice =
+  (form: string, read: (value: string) => object) =>
+  (text: string, before: Choices = new Map()): Choices => {
+    const [key, value] = keyAndValue(text, form);
+    return new Map([...before, [key, read(value)]]);
+  };
+
+const parseLike = parseChoice("PATTERN", (like) => ({ like }));
+const parseOlder = parseChoice("AGE", (olderThan) => ({ olderThan }));
+const parseRange = parseChoice("FROM..TO", (value) => {
+  const [, from = "", to = ""] = /^(.*?)\.\.(.*)$/.exec(value) ?? [];
+  if (from === "" && to === "")
+    throw new InvalidArgumentError("It has the form KEY=FROM..TO; one of the two may be left out.");
+  return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) };
+});
 
 function parsePercent(text: string): number {
   const percent = Number(text);

@@ -4,6 +4,7 @@ import type { JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import type { JobTerms } from "./job-terms.ts";
 import { windowTimes } from "./run-window.ts";
+import { setDocument } from "./value-choice.ts";
 
 /** What is known only of a job that is at work. */
 export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
@@ -38,6 +39,7 @@ export function viewOf(
     gridSet: request.gridSet,
     format: request.format,
     parameters: request.parameters,
+    parameterSets: request.parametersChosen?.map((set) => setDocument(new Map(set))) ?? null,
     bounds: bounds === null ? null : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY],
     zoomStart: request.zoomStart,
     zoomStop: request.zoomStop,

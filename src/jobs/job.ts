@@ -3,6 +3,7 @@ import type { Selection } from "../grid/selection.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
 import type { JobOrder, JobType } from "./seed-request.ts";
+import type { ValueChoice } from "./value-choice.ts";
 
 /** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
 export interface JobRequest {
@@ -14,6 +15,8 @@ export interface JobRequest {
   /** Values of all parameter filters, empty for the defaults; null: every parameters id (truncateExtent). */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parametersId: string | null;
+  /** Truncates whose parameters are null: the combinations that are meant among those that are kept. Absent: all. */
+  readonly parametersChosen?: readonly (readonly (readonly [string, ValueChoice])[])[];
   /** As asked, or around what was asked; null: the whole coverage. */
   readonly bounds: Extent | null;
   /** What the rectangles are limited to; absent: nothing. */
@@ -145,6 +148,8 @@ export interface JobView {
   readonly gridSet: string | null;
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
+  /** Of a truncate whose parameters are null: the combinations that are meant, as they are asked for; null: all. */
+  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   readonly bounds: readonly [number, number, number, number] | null;
   readonly zoomStart: number;
   readonly zoomStop: number;

@@ -4,8 +4,10 @@ import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.
 import { catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { parseAge } from "./asked-age.ts";
 import { type ManyRequest, planMany } from "./plan-many.ts";
 import type { SeedRequest } from "./seed-request.ts";
+import type { AskedChoice, AskedSet } from "./value-choice.ts";
 
 const geodetic = gridSetNamed("EPSG:4326");
 const mercator = gridSetNamed("EPSG:900913");
@@ -77,6 +79,53 @@ test("all parameter sets of a seed are those that the filters list; sets that me
   expect(await refusal({ layers: ["*"], parameterSets: "*" })).toBe(
     'parameterSets: expected a list of sets, as the values of CQL_FILTER cannot be listed (a value that matches .*), got "*" The layer is free.',
   );
+});
+
+test("values may be chosen: of a seed among those that the filters list", async () => {
+  const of = (values: string): string => `ws:roads EPSG:4326 image/png ${values}`;
+  const chosen = (set: Readonly<Record<string, AskedChoice>>, layers = ["ws:roads"]) => ({
+    layers,
+    parameterSets: [new Map(Object.entries(set))],
+  });
+  expect(
+    await jobs(chosen({ STYLES: { kind: "like", pattern: "*" }, elevation: { kind: "range", from: "5", to: "15" } })),
+  ).toEqual([of("/10"), of("day/10"), of("night/10")]);
+  expect(await jobs(chosen({ STYLES: { kind: "any of", values: ["night", "day"] } }))).toEqual([
+    of("night/0"),
+    of("day/0"),
+  ]);
+  expect(await refusal(chosen({ STYLES: { kind: "any of", values: ["dusk"] } }))).toMatch(/^STYLES: expected one of /);
+  expect(await refusal(chosen({ STYLES: { kind: "like", pattern: "x*" } }))).toBe(
+    'parameterSets: expected what a value that the filters list meets, got [{"STYLES":{"like":"x*"}}] The layer is ws:roads.',
+  );
+  expect(await refusal(chosen({ STYLE: { kind: "like", pattern: "*" } }))).toBe(
+    'parameterSets: expected keys of STYLES, ELEVATION, got "STYLE" The layer is ws:roads.',
+  );
+  expect(await refusal(chosen({ CQL_FILTER: { kind: "like", pattern: "*" } }, ["free"]))).toBe(
+    'parameterSets: expected values of CQL_FILTER by name, as the values of CQL_FILTER cannot be listed (a value that matches .*), got {"CQL_FILTER":{"like":"*"}} The layer is free.',
+  );
+  expect(await jobs(chosen({ CQL_FILTER: { kind: "any of", values: ["a=1", "a=2"] } }, ["free"]))).toHaveLength(2);
+});
+
+test("a truncate of chosen values is one job, over what will be kept when it begins", async () => {
+  const age = parseAge("P1D");
+  if (age === undefined) throw new Error("not an age");
+  const parameterSets: readonly AskedSet[] = [
+    new Map<string, AskedChoice>([["CQL_FILTER", { kind: "older", than: age }]]),
+    new Map([["CQL_FILTER", "a=1"]]),
+  ];
+  const planned = await planMany(
+    { layers: ["free"], layersAre: "names", parameterSets, request: { type: "truncate", parameters: new Map() } },
+    catalogue,
+    { options: JOB_OPTIONS, nowMs: Date.UTC(2026, 10, 22) },
+  );
+  expect(planned.ok && planned.value.requests).toEqual([
+    expect.objectContaining({
+      parameters: null,
+      parametersId: null,
+      parametersChosen: [[["CQL_FILTER", { kind: "before", ms: Date.UTC(2026, 10, 21) }]], [["CQL_FILTER", "a=1"]]],
+    }),
+  ]);
 });
 
 test("a truncate takes all that is kept in one job, and one for each grid set where it has a place", async () => {

@@ -2,7 +2,7 @@ import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
-import { legalValuesText, listedValues } from "../layer/parameter-filter.ts";
+import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
@@ -11,6 +11,7 @@ import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { planSeedInSteps, planTileSet } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
+import { type AskedSet, type ChosenSet, isPlain, setDocument, settled, valuesMeant } from "./value-choice.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
 
@@ -23,8 +24,8 @@ export interface ManyRequest {
   readonly layersAre: "names" | "patterns";
   readonly gridSets?: readonly string[] | "*";
   readonly formats?: readonly string[] | "*";
-  /** "*": of a truncate whatever is kept, else all that the filters list. */
-  readonly parameterSets?: readonly ParameterSet[] | "*";
+  /** "*": of a truncate whatever is kept, else all that the filters list; a choice of values means those among these. */
+  readonly parameterSets?: readonly AskedSet[] | "*";
 }
 
 /** Jobs to be made together: all of them or none. */
@@ -45,9 +46,17 @@ interface Choices {
   readonly layer: Layer;
   readonly gridSets: readonly (string | undefined)[];
   readonly formats: readonly (string | undefined)[];
-  /** "kept": those that the store holds, in one job. */
-  readonly parameterSets: readonly (ParameterSet | "kept")[];
+  readonly parameterSets: readonly (ParameterSet | KeptSets)[];
 }
+
+/** Those that the store holds, in one job. */
+interface KeptSets {
+  /** Absent: all of them. */
+  readonly chosen?: readonly ChosenSet[];
+}
+
+/** The values of each key, of which every combination is meant. */
+type Spread = readonly (readonly [string, readonly string[]])[];
 
 /** What a request meets as it comes in. */
 export interface Moment {
@@ -56,48 +65,60 @@ export interface Moment {
   readonly nowMs: number;
 }
 
+/** What is meant now, whatever the day. */
+type SettledRequest = Omit<ManyRequest, "parameterSets"> & { readonly parameterSets?: readonly ChosenSet[] | "*" };
+
 /** All combinations held against their layers, or the first that forbids it. */
 export async function planMany(
-  many: ManyRequest,
+  { parameterSets: askedSets, ...others }: ManyRequest,
   catalogue: Catalogue,
   at: Moment,
 ): Promise<Result<PlannedJobs, Refusal>> {
+  const sets = typeof askedSets === "object" ? settled(askedSets, at.nowMs) : ok(askedSets);
+  if (!sets.ok) return sets;
+  const many: SettledRequest = { ...others, ...(sets.value === undefined ? {} : { parameterSets: sets.value }) };
   const layers = chosenLayers(many, catalogue);
   if (!layers.ok) return layers;
+  const empty = isOpen(many) ? "left out" : "refused";
   const chosen: Choices[] = [];
+  let nothing: Refusal | undefined;
   let count = 0;
   for (const layer of layers.value) {
-    const sizes = sizesOf(many, layer);
-    if (!sizes.ok) return refuse(ofLayer(sizes.error, layer, many));
-    count += sizes.value;
+    const meant = setsMeant(many, layer);
+    if (!meant.ok) {
+      nothing = ofLayer(meant.error, layer, many);
+      if (empty === "left out" && meant.error.isNothingThere === true) continue;
+      return refuse(nothing);
+    }
+    count += countOf(many, layer, meant.value);
     if (count > MOST_JOBS) continue;
-    chosen.push(choicesOf(many, layer));
+    chosen.push(choicesOf(many, layer, meant.value));
   }
   if (count > MOST_JOBS) {
     const field = (["parameterSets", "formats", "gridSets"] as const).find((name) => many[name] !== undefined);
     return refuse(badField(field ?? "layers", `what comes to at most ${MOST_JOBS} jobs in all`, `${count} jobs`));
   }
+  if (nothing !== undefined && chosen.length === 0) return refuse(nothing);
   const misplaced = placeInOneUnit(many.request, chosen);
   if (misplaced !== undefined) return refuse(misplaced);
-  const empty = isOpen(many) ? "left out" : "refused";
   const planned = await planAll(many, chosen, at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
 /** A wildcard was used: what it stands for need not all have something in the range. */
-const isOpen = ({ layers, layersAre, gridSets }: ManyRequest): boolean =>
+const isOpen = ({ layers, layersAre, gridSets }: SettledRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
 /** Several combinations are meant, however many there are. */
-export const isMany = ({ layersAre, gridSets, formats, parameterSets }: ManyRequest): boolean =>
+export const isMany = ({ layersAre, gridSets, formats, parameterSets }: ManyRequest | SettledRequest): boolean =>
   layersAre === "patterns" || [gridSets, formats, parameterSets].some((choice) => choice !== undefined);
 
 /** Of several jobs it has to be told which. */
-const ofLayer = (refusal: Refusal, { name }: Layer, many: ManyRequest): Refusal =>
+const ofLayer = (refusal: Refusal, { name }: Layer, many: SettledRequest): Refusal =>
   isMany(many) ? { ...refusal, details: [...(refusal.details ?? []), `The layer is ${name}.`] } : refusal;
 
 function chosenLayers(
-  { layers: asked, layersAre }: ManyRequest,
+  { layers: asked, layersAre }: SettledRequest,
   { layers }: Catalogue,
 ): Result<readonly Layer[], Refusal> {
   const found = new Set<Layer>();
@@ -124,35 +145,84 @@ const hasPlace = ({ bounds, area, tiles }: SeedRequest): boolean =>
   bounds !== undefined || area !== undefined || tiles !== undefined;
 
 /** A truncate without a place takes all grid sets in one job. */
-const isEachGridSet = ({ request, gridSets }: ManyRequest): boolean =>
+const isEachGridSet = ({ request, gridSets }: SettledRequest): boolean =>
   gridSets === "*" && (request.type !== "truncate" || hasPlace(request));
 
 const lengthOf = (choice: readonly unknown[] | "*" | undefined): number =>
   typeof choice === "object" ? choice.length : 1;
 
-/** How many jobs a layer comes to: by arithmetic, as filters may have any number of combinations. */
-function sizesOf(many: ManyRequest, layer: Layer): Result<number, Refusal> {
-  const { request, gridSets, formats, parameterSets } = many;
+/** Which combinations of parameters are meant of a layer. */
+function setsMeant(
+  { request, parameterSets }: SettledRequest,
+  { parameterFilters: filters }: Layer,
+): Result<readonly Spread[] | KeptSets, Refusal> {
   const isTruncate = request.type === "truncate";
-  let sets = lengthOf(parameterSets);
-  if (parameterSets === "*" && !isTruncate) {
-    for (const filter of layer.parameterFilters) {
+  if (parameterSets === undefined) return ok([spreadOf(request.parameters)]);
+  if (parameterSets === "*") {
+    if (isTruncate) return ok({});
+    const spread: [string, readonly string[]][] = [];
+    for (const filter of filters) {
       const values = listedValues(filter);
-      if (values === undefined) {
-        const expected = `a list of sets, as the values of ${filter.key} cannot be listed (${legalValuesText(filter)})`;
-        return refuse(badField("parameterSets", expected, "*"));
-      }
-      sets *= values.length;
+      if (values === undefined) return refuse(unlisted("a list of sets", filter, "*"));
+      spread.push([filter.key, values]);
     }
+    return ok([spread]);
   }
-  const grids = isEachGridSet(many) ? layer.gridSubsets.length : lengthOf(gridSets);
-  const kinds = formats === "*" && !isTruncate ? layer.formats.length : lengthOf(formats);
-  return ok(grids * kinds * sets);
+  if (isTruncate && parameterSets.every(isPlain)) return ok(parameterSets.map(spreadOf));
+  const spreads: Spread[] = [];
+  for (const set of parameterSets) {
+    const spread = spreadAmong(set, filters, isTruncate);
+    if (!spread.ok) return spread;
+    spreads.push(spread.value);
+  }
+  if (isTruncate) return ok({ chosen: parameterSets });
+  if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok(spreads);
+  const missed = badField("parameterSets", "what a value that the filters list meets", parameterSets.map(setDocument));
+  return refuse({ ...missed, isNothingThere: true });
 }
 
-function choicesOf(many: ManyRequest, layer: Layer): Choices {
-  const { request, gridSets, formats, parameterSets } = many;
-  const isTruncate = request.type === "truncate";
+const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
+
+/** The listed values that a set means; of what is kept nobody knows yet. */
+function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"], ofKept: boolean): Result<Spread, Refusal> {
+  const spread: [string, readonly string[]][] = [];
+  for (const [key, choice] of set) {
+    const filter = filters.find((known) => known.key === key.toUpperCase());
+    if (filter === undefined && (ofKept || typeof choice !== "string")) {
+      const keys = filters.map((known) => known.key).join(", ");
+      return refuse(badField("parameterSets", keys === "" ? "no keys (the layer has none)" : `keys of ${keys}`, key));
+    }
+    const values = filter === undefined ? [] : listedValues(filter);
+    const isNamed = typeof choice === "string" || choice.kind === "any of";
+    if (filter !== undefined && values === undefined && !isNamed && !ofKept)
+      return refuse(unlisted(`values of ${filter.key} by name`, filter, setDocument(new Map([[key, choice]]))));
+    spread.push([key, valuesMeant(choice, () => values ?? [])]);
+  }
+  return ok(spread);
+}
+
+const unlisted = (instead: string, filter: ParameterFilter, given: unknown): Refusal =>
+  badField(
+    "parameterSets",
+    `${instead}, as the values of ${filter.key} cannot be listed (${legalValuesText(filter)})`,
+    given,
+  );
+
+const sizeOfSpread = (spread: Spread): number => spread.reduce((size, [, values]) => size * values.length, 1);
+
+const isKept = (meant: readonly Spread[] | KeptSets): meant is KeptSets => !Array.isArray(meant);
+
+/** How many jobs a layer comes to: by arithmetic, as filters may have any number of combinations. */
+function countOf(many: SettledRequest, layer: Layer, meant: readonly Spread[] | KeptSets): number {
+  const { request, gridSets, formats } = many;
+  const sets = isKept(meant) ? 1 : meant.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
+  const grids = isEachGridSet(many) ? layer.gridSubsets.length : lengthOf(gridSets);
+  const kinds = formats === "*" && request.type !== "truncate" ? layer.formats.length : lengthOf(formats);
+  return grids * kinds * sets;
+}
+
+function choicesOf(many: SettledRequest, layer: Layer, meant: readonly Spread[] | KeptSets): Choices {
+  const { request, gridSets, formats } = many;
   return {
     layer,
     gridSets: isEachGridSet(many)
@@ -162,22 +232,19 @@ function choicesOf(many: ManyRequest, layer: Layer): Choices {
         : gridSets,
     formats:
       formats === "*"
-        ? isTruncate
+        ? request.type === "truncate"
           ? [undefined]
           : layer.formats.map(({ mimeType }) => mimeType)
         : (formats ?? [request.format]),
-    parameterSets:
-      parameterSets === "*" ? (isTruncate ? ["kept"] : legalSets(layer)) : (parameterSets ?? [request.parameters]),
+    parameterSets: isKept(meant) ? [meant] : meant.flatMap(combinations),
   };
 }
 
-/** Every combination of the values that the filters list. */
-function legalSets({ parameterFilters }: Layer): readonly ParameterSet[] {
+/** Every combination of the values. */
+function combinations(spread: Spread): readonly ParameterSet[] {
   let sets: readonly ParameterSet[] = [new Map()];
-  for (const filter of parameterFilters) {
-    const values = listedValues(filter) ?? [];
-    sets = sets.flatMap((set) => values.map((value) => new Map([...set, [filter.key, value]])));
-  }
+  for (const [key, values] of spread)
+    sets = sets.flatMap((set) => values.map((value) => new Map([...set, [key, value]])));
   return sets;
 }
 
@@ -205,7 +272,7 @@ function subsetOf(request: SeedRequest, layer: Layer, gridSetId: string | undefi
 }
 
 async function planAll(
-  many: ManyRequest,
+  many: SettledRequest,
   chosen: readonly Choices[],
   at: Moment,
   empty: PlannedJobs["empty"],
@@ -251,7 +318,7 @@ function* planLayer(
   for (const format of formats) {
     for (const set of parameterSets) {
       const { format: _, ...common } = request;
-      const parameters = set === "kept" ? new Map<string, string>() : set;
+      const parameters = isCombination(set) ? set : new Map<string, string>();
       const one = { ...common, ...(format === undefined ? {} : { format }), parameters };
       const job =
         base === undefined
@@ -259,11 +326,20 @@ function* planLayer(
           : planTileSet(base, one, layer);
       if (!job.ok) return job;
       base ??= job.value;
-      planned.push(set === "kept" ? { ...job.value, parameters: null, parametersId: null } : job.value);
+      planned.push(isCombination(set) ? job.value : ofKeptSets(job.value, set));
     }
   }
   return ok(planned);
 }
+
+const isCombination = (set: ParameterSet | KeptSets): set is ParameterSet => set instanceof Map;
+
+const ofKeptSets = (job: JobRequest, { chosen }: KeptSets): JobRequest => ({
+  ...job,
+  parameters: null,
+  parametersId: null,
+  ...(chosen === undefined ? {} : { parametersChosen: chosen.map((set) => [...set]) }),
+});
 
 function sizeOf(selection: Selection | undefined): number {
   if (selection === undefined) return 0;

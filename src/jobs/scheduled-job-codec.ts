@@ -1,6 +1,7 @@
 import type { ManyRequest } from "./plan-many.ts";
 import type { ScheduledJob } from "./schedule.ts";
 import type { SeedRequest } from "./seed-request.ts";
+import type { AskedChoice } from "./value-choice.ts";
 
 /** JSON has no maps. */
 type WrittenSet = readonly (readonly [string, string])[];
@@ -12,7 +13,7 @@ interface WrittenJob {
   readonly many: Omit<ManyRequest, "request" | "parameterSets">;
   readonly request: Omit<SeedRequest, "parameters" | "tiles">;
   readonly parameters: WrittenSet;
-  readonly parameterSets?: readonly WrittenSet[] | "*";
+  readonly parameterSets?: readonly (readonly (readonly [string, AskedChoice])[])[] | "*";
   readonly confirmed: boolean;
 }
 

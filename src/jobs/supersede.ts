@@ -7,6 +7,7 @@ export function isSuperseded(older: JobRequest, newer: JobRequest): boolean {
     older.type !== "truncate" &&
     older.layer === newer.layer &&
     (newer.format === null || newer.format === older.format) &&
+    newer.parametersChosen === undefined &&
     (newer.parametersId === null || newer.parametersId === older.parametersId) &&
     older.ranges.every(({ gridSet, rects }) => {
       const around = newer.ranges.find((range) => range.gridSet === gridSet)?.rects ?? [];

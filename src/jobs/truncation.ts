@@ -8,6 +8,7 @@ import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { Drops, DropTarget } from "./drops.ts";
 import type { Work } from "./job-runner.ts";
+import { isChosen } from "./value-choice.ts";
 
 export interface TruncationParts {
   readonly ledger: Ledger;
@@ -136,18 +137,21 @@ export class Truncation implements Work {
 
   #levels(job: ActiveJob): Level[] {
     const { store, catalogue, ledger } = this.#parts;
-    const { layer: name, ranges, parametersId, bounds } = job.request;
+    const { layer: name, ranges, parametersId, parametersChosen, bounds } = job.request;
     const layer = catalogue().layers.get(name);
     const known = ranges.map((r) => r.gridSet);
-    const ids =
-      parametersId !== null
-        ? [parametersId]
-        : [
-            ...new Set([
-              ...store.pyramids(name, known).map((p) => p.parametersId),
-              ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
-            ]),
-          ];
+    const kept = (): readonly string[] => [
+      ...new Set([
+        ...store.pyramids(name, known).map((p) => p.parametersId),
+        ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
+      ]),
+    ];
+    const chosen = parametersChosen?.map((set) => new Map(set));
+    const isMeant = (id: string): boolean => {
+      const values = id === "" ? {} : store.parametersOf(name, id);
+      return chosen === undefined || (values !== undefined && isChosen(chosen, layer?.parameterFilters ?? [], values));
+    };
+    const ids = parametersId !== null ? [parametersId] : kept().filter(isMeant);
     return ranges.flatMap(({ gridSet, rects }) =>
       ids.flatMap((id) => {
         const pyramid = { layer: name, gridSet, parametersId: id };

@@ -70,6 +70,8 @@ test("what is answered is what the document says", async () => {
     ["/truncations/1", "Truncation"],
     ["/truncations/9", "Problem"],
     ["/jobs/99", "Problem"],
+    ["/batches/3", "Batch"],
+    ["/batches/99", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
     const told = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;

@@ -41,6 +41,9 @@ async function post(server: TestServer, path: string, body: object, headers: Rea
   return { status: response.status, headers: response.headers, json: JSON.parse(await response.text()) };
 }
 
+const api = async (server: TestServer, path: string) =>
+  JSON.parse(await (await fetch(`${server.url}/api/v1/${path}`)).text());
+
 async function made(server: TestServer, body: object): Promise<readonly JobJson[]> {
   const { status, json } = await post(server, "jobs", body);
   expect([status, json]).toEqual([201, { jobs: expect.any(Array) }]);
@@ -84,11 +87,17 @@ test("one request seeds three styles of each of 24 hours, one takes the hours be
   const all = { layer: "ws:roads", gridSet: "EPSG:900913", zoomStop: 1 };
   const seeds = await allEnded(server, await made(server, { ...all, parameterSets: "*" }));
   expect(seeds.map(({ outcome }) => outcome)).toEqual(Array(72).fill("done"));
+  const batch = await api(server, `batches/${seeds[7]?.id}?wait=60`);
+  expect(batch).toMatchObject({ id: seeds[0]?.id, jobs: { done: 72, aborted: 0 }, outcome: "done" });
+  expect(batch.tiles).toEqual({ total: 72 * 5, stored: 72 * 5, skipped: 0, failed: 0 });
   expect(seeds.reduce((sum, { tiles }) => sum + tiles.stored, 0)).toBe(72 * 5);
   const styles = ["s0", "s1", "s2"];
-  const old = hours.slice(0, 17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
-  await allEnded(server, await made(server, { ...all, parameterSets: old, type: "truncate" }));
+  const old = [{ TIME: { olderThan: hours[17] }, STYLES: { like: "*" } }];
+  const truncates = await allEnded(server, await made(server, { ...all, parameterSets: old, type: "truncate" }));
+  expect(truncates).toEqual([expect.objectContaining({ parameters: null, parameterSets: old, outcome: "done" })]);
+  expect(truncates.map(({ tiles }) => [tiles.total, tiles.deleted])).toEqual([[17 * 3 * 5, 17 * 3 * 5]]);
   expect(scanStore(server.dataDir).tiles).toBe(7 * 3 * 5);
+  await expectExact(server);
   // What is left is not asked for again.
   const asked = running.upstream.asked.length;
   const young = hours.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
@@ -97,6 +106,25 @@ test("one request seeds three styles of each of 24 hours, one takes the hours be
     105,
     asked,
   ]);
+});
+
+test("the jobs of a request are watched, paused, resumed and cancelled as one", async () => {
+  const server = await start();
+  // One tile in a quarter of an hour.
+  const seed = { layers: ["ws:*"], formats: "*", zoomStop: 4, rateLimit: 0.001 };
+  const first = await post(server, "jobs", seed);
+  const id = first.json.jobs[0].id;
+  expect(first.headers.get("location")).toBe(`${server.url}/api/v1/batches/${id}`);
+  const act = (action: string) => post(server, `batches/${id}/${action}`, {});
+  expect((await act("pause")).json).toMatchObject({ id, jobs: { pending: 4 }, paused: true, outcome: null });
+  expect((await act("resume")).json).toMatchObject({ paused: false, endedAt: null });
+  const waiting = api(server, `batches/${id}?wait=60`);
+  expect((await act("cancel")).json).toMatchObject({ jobs: { aborted: 4 }, state: "aborted", outcome: "aborted" });
+  expect(await waiting).toMatchObject({ outcome: "aborted", endedAt: expect.any(String) });
+  expect((await act("cancel")).status).toBe(200);
+  const late = await act("pause");
+  expect([late.status, late.json.detail]).toEqual([409, `Batch ${id} has ended: aborted.`]);
+  expect((await post(server, "batches/999/pause", {})).status).toBe(404);
 });
 
 test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {

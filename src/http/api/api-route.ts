@@ -1,5 +1,6 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
+import { batchActionResource, batchResource } from "./batches-route.ts";
 import { estimateResource } from "./estimate-route.ts";
 import { eventsResource } from "./events-route.ts";
 import { failuresResource } from "./failures-route.ts";
@@ -16,6 +17,7 @@ export function apiRoute(parts: ApiParts): Route {
   return ([api, version, name, ...rest]) => {
     if (api !== "api" || version !== "v1") return undefined;
     if (name === "jobs") return jobsAt(parts, rest);
+    if (name === "batches") return batchesAt(parts, rest);
     if (name === "schedules") return schedulesAt(parts, rest);
     if (name === "truncations") return truncationsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
@@ -34,6 +36,11 @@ function jobsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Reso
   if (!/^\d{1,15}$/.test(id)) return undefined;
   if (action === "failures") return failuresResource(parts, Number(id));
   return action === undefined ? jobResource(parts, Number(id)) : jobActionResource(parts, Number(id), action);
+}
+
+function batchesAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Resource | undefined {
+  if (more.length > 0 || id === undefined || !/^\d{1,15}$/.test(id)) return undefined;
+  return action === undefined ? batchResource(parts, Number(id)) : batchActionResource(parts, Number(id), action);
 }
 
 function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {

@@ -41,6 +41,37 @@ test("plural fields stand beside the singular ones of the other choices", () => 
   });
 });
 
+test.each([
+  [["a", "b"], { kind: "any of", values: ["a", "b"] }],
+  [{ like: "a*" }, { kind: "like", pattern: "a*" }],
+  [
+    { from: "1", to: null },
+    { kind: "range", from: "1" },
+  ],
+  [
+    { from: "2026-11-01", to: "2026-11-02T03" },
+    { kind: "range", from: "2026-11-01", to: "2026-11-02T03" },
+  ],
+  [{ olderThan: "P7D" }, { kind: "older", than: expect.objectContaining({ text: "P7D" }) }],
+])("the values of a key may be chosen by %j", (given, choice) => {
+  expect(decode({ layer: "a", parameterSets: [{ TIME: given }] })).toMatchObject({
+    value: { many: { parameterSets: [new Map([["TIME", choice]])] } },
+  });
+});
+
+test.each([
+  [[]],
+  [["a", 1]],
+  [{}],
+  [{ like: 1 }],
+  [{ from: 1 }],
+  [{ from: "b" }],
+  [{ olderThan: "week" }],
+  [{ to: "1", like: "*" }],
+])("the values of a key may not be chosen by %j", (given) => {
+  expect(refusal({ layer: "a", parameterSets: [{ TIME: given }] })).toMatch(/^parameterSets\.TIME: expected a text, /);
+});
+
 test("null is as absent: such a body asks for one job", () => {
   expect(decode({ layer: "a", layers: null, formats: null })).toMatchObject({ value: { layer: "a" } });
 });
@@ -55,7 +86,11 @@ test.each([
   [{ layers: "a", gridSets: "EPSG:4326" }, 'gridSets: expected 1 to 1000 names of grid sets, or "*", got "EPSG:4326"'],
   [
     { layers: "a", parameterSets: [{ STYLES: 1 }] },
-    'parameterSets: expected 1 to 1000 objects of texts, such as [{"STYLES":"night"},{}], or "*", got [{"STYLES":1}]',
+    'parameterSets.STYLES: expected a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} (numbers or times) or {"olderThan":"P7D"}, got 1',
+  ],
+  [
+    { layers: "a", parameterSets: [{ STYLES: "day", styles: "night" }] },
+    'parameterSets: expected 1 to 1000 objects of texts, such as [{"STYLES":"night"},{}], or "*", got [{"STYLES":"day","styles":"night"}]',
   ],
   [{ layers: "a", zoomstop: 3 }, "zoomstop: unknown field, expected zoomStop, got 3"],
   [{ layers: "a", zoomStop: "3" }, 'zoomStop: expected a whole number, got "3"'],

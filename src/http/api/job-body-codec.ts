@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { ManyRequest } from "../../jobs/plan-many.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { type AskedJob, decodeJobDocument, PLURALS, parametersIn } from "./job-request-codec.ts";
-import { type Given, note, parseObject } from "./json-fields.ts";
+import { type AskedJob, decodeJobDocument, PLURALS } from "./job-request-codec.ts";
+import { type Given, isObject, note, parseObject } from "./json-fields.ts";
+import { CHOICE_EXPECTED, chosenSetIn, wrongChoiceIn } from "./value-choice-codec.ts";
 
 /** One request for the jobs of several layers, grid sets, formats or parameters. */
 export interface AskedJobs {
@@ -88,9 +89,15 @@ function namesOf(given: Given, field: "gridSets" | "formats", what: string): rea
 function setsOf({ fields, problems }: Given): ManyRequest["parameterSets"] {
   const value = fields.get("parameterSets");
   if (value === undefined || value === "*") return value;
-  const sets = listOf(value, parametersIn);
+  const sets = listOf(value, chosenSetIn);
   if (sets !== undefined) return sets;
+  const wrong = Array.isArray(value) ? value.filter(isObject).flatMap((set) => wrongChoiceIn(set) ?? []) : [];
   const expected = `1 to ${MOST_ENTRIES} objects of texts, such as [{"STYLES":"night"},{}], or "*"`;
-  problems.push(badField("parameterSets", expected, value));
+  const [key, given] = wrong;
+  problems.push(
+    key === undefined
+      ? badField("parameterSets", expected, value)
+      : badField(`parameterSets.${String(key)}`, CHOICE_EXPECTED, given),
+  );
   return undefined;
 }

@@ -50,7 +50,7 @@ export function jobsResource(parts: ApiParts): Resource {
           if (!origin.ok) return refusalProblem(origin.error);
           const submitted = await submit(parts, exchange, asked.value, origin.value);
           return "many" in asked.value
-            ? submittedAllAnswer(parts, submitted)
+            ? submittedAllAnswer(parts, exchange, submitted)
             : submittedAnswer(parts, exchange, submitted);
         },
       },
@@ -162,13 +162,17 @@ export async function submittedAnswer(
 /** All jobs of one request, in the order in which they were made, as in a list. */
 export async function submittedAllAnswer(
   { operations }: ApiParts,
+  { base }: Exchange,
   submitted: Result<SubmittedJob, Refusal>,
 ): Promise<Answer> {
   if (!submitted.ok) return refusalProblem(submitted.error);
-  const { jobIds: ids, known } = submitted.value;
+  const { jobId, jobIds: ids, known } = submitted.value;
   const jobs = await operations.jobs({ ids, limit: ids.length });
-  const answer = json({ jobs: [...jobs].reverse() }, 201);
-  return known ? { ...answer, headers: { "Idempotency-Replayed": "true" } } : answer;
+  const headers = {
+    Location: `${base}/api/v1/batches/${jobId}`,
+    ...(known ? { "Idempotency-Replayed": "true" } : {}),
+  };
+  return { ...json({ jobs: [...jobs].reverse() }, 201), headers };
 }
 
 /** Who asks, with the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), in quotes or without. */

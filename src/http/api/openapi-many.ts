@@ -6,6 +6,32 @@ const entriesOrAll = (items: object, all: string) => ({
   maxItems: 1000,
 });
 
+const bound = { description: "A number or a time; it belongs to the range", type: "string" };
+
+/** Choices mean values that the filter lists, of a truncate those that are kept. */
+export const parameterSet = {
+  type: "object",
+  additionalProperties: {
+    anyOf: [
+      { type: "string" },
+      { type: "array", items: { type: "string" }, minItems: 1, maxItems: 1000 },
+      {
+        type: "object",
+        properties: { like: { description: "* stands for any characters", type: "string" } },
+        required: ["like"],
+        additionalProperties: false,
+      },
+      { type: "object", properties: { from: bound, to: bound }, minProperties: 1, additionalProperties: false },
+      {
+        type: "object",
+        properties: { olderThan: { description: "A time, or an age such as P7D", type: "string" } },
+        required: ["olderThan"],
+        additionalProperties: false,
+      },
+    ],
+  },
+};
+
 /** Fields of a JobRequest by which it makes several jobs. */
 export const pluralFields = {
   layers: {
@@ -18,7 +44,7 @@ export const pluralFields = {
   gridSets: entriesOrAll({ type: "string" }, "all of each layer; not beside gridSet or srs"),
   formats: entriesOrAll({ type: "string" }, "all of each layer; not beside format"),
   parameterSets: entriesOrAll(
-    { type: "object", additionalProperties: { type: "string" } },
+    parameterSet,
     "all that the filters list, of a truncate all that are kept; not beside parameters",
   ),
 };

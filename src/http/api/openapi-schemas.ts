@@ -1,7 +1,7 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
 import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
-import { pluralFields } from "./openapi-many.ts";
+import { parameterSet, pluralFields } from "./openapi-many.ts";
 import { askedTerms, supersede, toldTerms } from "./openapi-terms.ts";
 
 /** 64 bits: exact integers on the wire. */
@@ -9,7 +9,7 @@ export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
 const int64OrNull = { type: ["integer", "null"], format: "int64" };
 /** What we answer holds all of its fields, but for those named. */
-export const object = (properties: object, optional: readonly string[] = []) => ({
+export const object = <T extends object>(properties: T, optional: readonly string[] = []) => ({
   type: "object",
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
@@ -23,7 +23,7 @@ const tiles = {
   description: "unchanged: reseeds only, of those stored; deleted: truncates only",
 };
 
-const job = object(
+export const job = object(
   {
     id: int64,
     layer: { type: "string" },
@@ -31,6 +31,11 @@ const job = object(
     gridSet: nullable("string"),
     format: nullable("string"),
     parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+    parameterSets: {
+      description: "Of a truncate whose parameters are null: what is meant of what is kept; null: all",
+      type: ["array", "null"],
+      items: parameterSet,
+    },
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
     zoomStart: { type: "integer" },
     zoomStop: { type: "integer" },

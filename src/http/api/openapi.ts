@@ -1,3 +1,4 @@
+import { batchPaths, batchSchemas } from "./openapi-batches.ts";
 import { jobPaths, webhooks } from "./openapi-jobs.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { schedulePaths, scheduleSchemas } from "./openapi-schedules.ts";
@@ -16,13 +17,14 @@ export function openApi(base: string): unknown {
     },
     servers: [{ url: `${base}/api/v1` }],
     components: {
-      schemas: { ...schemas, ...scheduleSchemas, ...truncationSchemas },
+      schemas: { ...schemas, ...batchSchemas, ...scheduleSchemas, ...truncationSchemas },
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
     },
     security: [{ basic: [] }, {}],
     webhooks,
     paths: {
       ...jobPaths,
+      ...batchPaths,
       ...schedulePaths,
       ...truncationPaths,
       "/layers": {

@@ -2,6 +2,7 @@ import type { Extent } from "../../grid/grid-set.ts";
 import type { ManyRequest } from "../../jobs/plan-many.ts";
 import type { ScheduledJob } from "../../jobs/schedule.ts";
 import type { AskedArea, AskedTile, SeedRequest } from "../../jobs/seed-request.ts";
+import { setDocument } from "../../jobs/value-choice.ts";
 import { GEOJSON_CRS } from "./area-fields.ts";
 import { termsDocument } from "./job-terms-codec.ts";
 
@@ -45,8 +46,7 @@ const layersDocument = ({ layers, layersAre }: ManyRequest) =>
 
 const parametersDocument = ({ request: { parameters }, parameterSets }: ManyRequest) => ({
   parameters: parameters.size === 0 ? undefined : Object.fromEntries(parameters),
-  parameterSets:
-    typeof parameterSets === "object" ? parameterSets.map((set) => Object.fromEntries(set)) : parameterSets,
+  parameterSets: typeof parameterSets === "object" ? parameterSets.map(setDocument) : parameterSets,
 });
 
 const boundsDocument = (bounds: Extent | undefined) =>

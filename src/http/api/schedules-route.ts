@@ -84,7 +84,9 @@ export function scheduleActionResource(parts: ApiParts, name: string, action: st
         const run = await operations.runSchedule(name, exchange.by);
         if (!run.ok) return refusalProblem(run.error);
         const submitted = ok(run.value.submitted);
-        return run.value.isMany ? submittedAllAnswer(parts, submitted) : submittedAnswer(parts, exchange, submitted);
+        return run.value.isMany
+          ? submittedAllAnswer(parts, exchange, submitted)
+          : submittedAnswer(parts, exchange, submitted);
       });
     default:
       return undefined;

@@ -18,6 +18,7 @@ const job = (id: number, more: Partial<JobView>): JobView => ({
   gridSet: "EPSG:4326",
   format: "image/png",
   parameters: {},
+  parameterSets: null,
   bounds: null,
   zoomStart: 0,
   zoomStop: 5,

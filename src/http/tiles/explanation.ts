@@ -2,9 +2,12 @@ import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
 import type { JobFilter, JobView } from "../../jobs/job.ts";
-import { parametersId } from "../../layer/parameter-filter.ts";
+import { isChosen, settled } from "../../jobs/value-choice.ts";
+import type { Layer } from "../../layer/layer.ts";
+import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
+import { chosenSetIn } from "../api/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
 export interface ExplanationParts {
@@ -157,17 +160,29 @@ function verdict(
 }
 
 /** Whether a job has this tile in its range; a seed writes whole metatiles. */
-function touches(job: JobView, { subset, format, parameters, index }: TileRequest, { metatile }: TileState): boolean {
+function touches(
+  job: JobView,
+  { layer, subset, format, parameters, index }: TileRequest,
+  { metatile }: TileState,
+): boolean {
   const { gridSet } = subset;
   if (job.gridSet !== null && job.gridSet !== gridSet.id) return false;
   if (job.format !== null && job.format !== format.mimeType) return false;
   if (job.parameters !== null && idOf(job.parameters) !== parameters.id) return false;
+  if (job.parameterSets !== null && !isAmong(job.parameterSets, layer, parameters)) return false;
   if (index.z < job.zoomStart || index.z > job.zoomStop) return false;
   if (job.bounds === null) return true;
   const [minX, minY, maxX, maxY] = job.bounds;
   const drawn: Extent =
     job.type === "truncate" || metatile === undefined ? tileExtent(gridSet, index) : rectExtent(gridSet, metatile);
   return extentsOverlap({ minX, minY, maxX, maxY }, drawn);
+}
+
+function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
+  const asked = sets.flatMap((set) => chosenSetIn(set) ?? []);
+  // Their ages are moments: it does not matter which day it is.
+  const chosen = settled(asked, Number.POSITIVE_INFINITY);
+  return chosen.ok && isChosen(chosen.value, layer.parameterFilters, values);
 }
 
 const idOf = (values: Readonly<Record<string, string>>): string =>
