@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { jobView as job } from "../../../test/support/job-view.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import type { JobView } from "../../jobs/job.ts";
 import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
@@ -10,49 +11,6 @@ const subset = states.gridSubsets.find((s) => s.gridSet === geodetic);
 const [format] = states.formats;
 if (subset === undefined || format === undefined) throw new Error("the fixture has changed");
 const request = { layer: states, subset, format, parameters: DEFAULT_PARAMETERS, index: { x: 2, y: 5, z: 3 } };
-
-const job = (id: number, more: Partial<JobView>): JobView => ({
-  id,
-  layer: "topp:states",
-  type: "seed",
-  gridSet: "EPSG:4326",
-  format: "image/png",
-  parameters: {},
-  parameterSets: null,
-  bounds: null,
-  zoomStart: 0,
-  zoomStop: 5,
-  state: "done",
-  outcome: "done",
-  reason: null,
-  tasks: [1],
-  tiles: { total: 1n, stored: 1n, skipped: 0n, failed: 0n },
-  createdAt: "2025-12-31T23:00:00.000Z",
-  startedAt: "2025-12-31T23:00:00.000Z",
-  endedAt: "2025-12-31T23:30:00.000Z",
-  errors: [],
-  retries: 0,
-  paused: false,
-  createdBy: null,
-  abortedBy: null,
-  retryOf: null,
-  schedule: null,
-  requestedWith: null,
-  priority: 10,
-  rateLimit: null,
-  runWindow: null,
-  limit: null,
-  order: "by-zoom",
-  onlyExisting: false,
-  olderThan: null,
-  maxFailures: 1000,
-  maxFailurePercent: null,
-  bytes: 0n,
-  secondsWorked: 0,
-  tilesPerSecond: null,
-  timeLeft: null,
-  ...more,
-});
 
 const state = (more: Partial<TileState>): TileState => ({
   inMemory: false,
@@ -138,6 +96,11 @@ describe("an explanation of a tile", () => {
     });
     const all = { type: "truncate", gridSet: null, format: null, parameters: null } as const;
     expect(await explain({}, [job(9, all)])).toMatchObject({ reason: "truncated", truncatedBy: { id: 9 } });
+    const chosen = (pattern: string) => ({
+      ...all,
+      parameterSets: [{ STYLES: { like: pattern }, CQL_FILTER: { like: "*" } }],
+    });
+    expect((await explain({}, [job(9, chosen("pop*")), job(8, chosen("*"))])).truncatedBy).toMatchObject({ id: 8 });
   });
 });
 
