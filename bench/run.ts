@@ -5,6 +5,7 @@ import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchLedger } from "./ledger.ts";
+import { benchLiveUsers } from "./live-users.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
 import { benchSeed } from "./seed.ts";
@@ -22,6 +23,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["hits", benchHits],
   ["truncate", benchTruncate],
   ["truncate-load", benchTruncateUnderLoad],
+  ["live-users", benchLiveUsers],
   ["world", benchWorld],
   ["memory", benchMemory],
   ["seed", benchSeed],
