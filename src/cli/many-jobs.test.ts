@@ -61,8 +61,16 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
   expect([truncated.code, truncate.tiles.deleted]).toEqual([0, 1]);
   const shown = await run(["job", String(truncate.id)]);
   expect(shown.stdout).toMatch(/^parameters: +{"STYLES":{"like":"n\*"}}$/m);
+  const both = await run([
+    ...["seed", "ws:roads", "--zoom", "0", "--json", "--parameter-like", "styles=n*"],
+    ...["--parameter-like", "STYLES=d*", "--parameter", "STYLES="],
+  ]);
+  expect(JSON.parse(both.stdout).jobs).toHaveLength(3);
   const wrong = await run(["seed", "ws:roads", "--parameter-range", "STYLES=a..b"]);
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("parameterSets.STYLES: expected a text, ")]);
+  expect([wrong.code, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining("parameterSets.STYLES: expected from and to as texts, "),
+  ]);
   expect((await run(["seed", "ws:roads", "--parameter-range", "STYLES=.."])).code).toBe(2);
 
   const slow = [
@@ -78,7 +86,7 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
   ];
   const [{ id }] = JSON.parse((await run(["seed", "other", ...slow])).stdout).jobs;
   for (const [command, standing] of [
-    ["pause", "2 pending"],
+    ["pause", "2 paused"],
     ["resume", "2 "],
     ["kill", "2 aborted"],
   ] as const) {

@@ -83,14 +83,14 @@ export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; rea
 }
 
 /** The jobs of one request, as `/api/v1/batches/ID` tells of them. */
-interface BatchAnswer extends Pick<JobAnswer, "tiles"> {
+interface BatchAnswer extends Pick<JobAnswer, "tiles" | "paused"> {
   readonly jobs: Readonly<Record<string, number>>;
 }
 
-export function showBatch({ jobs, tiles }: BatchAnswer): string {
+export function showBatch({ jobs, paused, tiles }: BatchAnswer): string {
   const states = Object.entries(jobs).filter(([, count]) => count > 0);
   const count = states.reduce((sum, [, ofState]) => sum + ofState, 0);
-  const standing = states.map(([state, ofState]) => `${ofState} ${state}`).join(", ");
+  const standing = states.map(([state, n]) => `${n} ${paused && state === "pending" ? "paused" : state}`).join(", ");
   const [done, total] = [workedOff(tiles), BigInt(tiles.total)];
   return `${count} jobs: ${standing}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
 }

@@ -22,16 +22,21 @@ export interface RangeFlags {
   readonly area?: unknown;
   readonly areaCrs?: string;
   readonly tiles?: readonly string[];
-  /** By key; several values of one: each of them. */
-  readonly parameter?: ReadonlyMap<string, readonly string[]>;
+  /** Several of one key: each of them. */
+  readonly parameter?: readonly KeyChoice[];
+  readonly parameterLike?: readonly KeyChoice[];
+  readonly parameterRange?: readonly KeyChoice[];
+  readonly parameterOlderThan?: readonly KeyChoice[];
   readonly allParameters?: boolean;
-  /** By key, as the server has them. */
-  readonly parameterLike?: Choices;
-  readonly parameterRange?: Choices;
-  readonly parameterOlderThan?: Choices;
 }
 
-type Choices = ReadonlyMap<string, object>;
+/** As the server has them: a value, or what describes some. */
+type Choice = string | object;
+interface KeyChoice {
+  readonly key: string;
+  readonly choice: Choice;
+}
+const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
 /** Which of those tiles, and how much of them may go wrong. */
 export interface ChoiceFlags {
@@ -69,10 +74,7 @@ export const addRangeFlags = (command: Command): Command =>
     .option("--parameter-older-than <parameter=age>", "each time before: an age such as P7D, or a time", parseOlder)
     .addOption(
       new Option("--all-parameters", "each value that the filters list; truncates: all that is kept").conflicts([
-        "parameter",
-        "parameterLike",
-        "parameterRange",
-        "parameterOlderThan",
+        ...PARAMETER_FLAGS,
       ]),
     );
 
@@ -124,21 +126,19 @@ export const rangeFields = (flags: RangeFlags) => ({
 const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
   given === undefined ? {} : given !== "*" && given.length === 1 ? { [one]: given[0] } : { [more]: given };
 
+/** Every combination of what the flags say of each key. */
 function parameterFields(flags: RangeFlags): object {
-  const { parameter, parameterLike = [], parameterRange = [], parameterOlderThan = [] } = flags;
-  const choices = Object.fromEntries([...parameterLike, ...parameterRange, ...parameterOlderThan]);
-  if (Object.keys(choices).length === 0)
-    return oneOrMore("parameters", "parameterSets", flags.allParameters === true ? "*" : setsOf(parameter));
-  return { parameterSets: [{ ...Object.fromEntries(parameter ?? []), ...choices }] };
-}
-
-/** Every combination of the values. */
-function setsOf(parameter: RangeFlags["parameter"]): readonly Readonly<Record<string, string>>[] | undefined {
-  if (parameter === undefined) return undefined;
-  let sets: readonly Readonly<Record<string, string>>[] = [{}];
-  for (const [key, values] of parameter)
-    sets = sets.flatMap((set) => values.map((value) => ({ ...set, [key]: value })));
-  return sets;
+  if (flags.allParameters === true) return { parameterSets: "*" };
+  const byKey = new Map<string, Choice[]>();
+  for (const { key, choice } of PARAMETER_FLAGS.flatMap((flag) => flags[flag] ?? []))
+    byKey.set(key, [...(byKey.get(key) ?? []), choice]);
+  if (byKey.size === 0) return {};
+  let sets: readonly Readonly<Record<string, Choice>>[] = [{}];
+  for (const [key, choices] of byKey)
+    sets = sets.flatMap((set) => choices.map((choice) => ({ ...set, [key]: choice })));
+  const [only] = sets;
+  const isOne = sets.length === 1 && Object.values(only ?? {}).every((choice) => typeof choice === "string");
+  return isOne ? { parameters: only } : { parameterSets: sets };
 }
 
 function parseZoom(text: string): ZoomFlag {
@@ -183,27 +183,16 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
 /** Names with blanks or line ends between them. */
 const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
-function keyAndValue(text: string, form: string): readonly [string, string] {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError(`It has the form KEY=${form}.`);
-  return [text.slice(0, equals), text.slice(equals + 1)];
-}
-
-function parseParameter(
-  text: string,
-  before: ReadonlyMap<string, readonly string[]> = new Map(),
-): ReadonlyMap<string, readonly string[]> {
-  const [key, value] = keyAndValue(text, "VALUE");
-  return new Map([...before, [key, [...(before.get(key) ?? []), value]]]);
-}
-
 const parseChoice =
-  (form: string, read: (value: string) => object) =>
-  (text: string, before: Choices = new Map()): Choices => {
-    const [key, value] = keyAndValue(text, form);
-    return new Map([...before, [key, read(value)]]);
+  (form: string, read: (value: string) => Choice) =>
+  (text: string, before: readonly KeyChoice[] = []): readonly KeyChoice[] => {
+    const equals = text.indexOf("=");
+    if (equals < 1) throw new InvalidArgumentError(`It has the form KEY=${form}.`);
+    // In any case a key is the same.
+    return [...before, { key: text.slice(0, equals).toUpperCase(), choice: read(text.slice(equals + 1)) }];
   };
 
+const parseParameter = parseChoice("VALUE", (value) => value);
 const parseLike = parseChoice("PATTERN", (like) => ({ like }));
 const parseOlder = parseChoice("AGE", (olderThan) => ({ olderThan }));
 const parseRange = parseChoice("FROM..TO", (value) => {

@@ -240,6 +240,13 @@ export class ActiveJob {
     this.#returned.push(...numbers);
   }
 
+  /** Takes one that was given back and that nobody has taken since; false: there is no such one. */
+  takeBack(n: bigint): boolean {
+    const at = this.#returned.indexOf(n);
+    if (at >= 0) this.#returned.splice(at, 1);
+    return at >= 0;
+  }
+
   /** How many metatiles a task takes at once: few when little is left, so that all tasks have work to the end. */
   get claimSize(): number {
     const left = this.metatiles - this.#cursor + BigInt(this.#returned.length);

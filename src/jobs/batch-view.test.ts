@@ -33,6 +33,8 @@ test("counts, rates and errors add up; times reach from the first to the last", 
     endedAt: null,
   });
   expect(batch.tiles).not.toHaveProperty("deleted");
+  const later = { startedAt: "2025-12-31T23:10:00.000Z", tiles: tiles(899n, 899n) };
+  expect(batchOf(1, [job(1), job(2, later)]).tilesPerSecond).toBe(0.5);
 });
 
 test.each([

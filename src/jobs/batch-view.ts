@@ -22,6 +22,7 @@ export interface BatchView {
   /** By class: how many tiles in all, and the first of the first job that has some. */
   readonly errors: readonly JobError[];
   readonly retries: number;
+  /** Of those that are at work; when all have ended over all the time. */
   readonly tilesPerSecond: number | null;
 }
 
@@ -46,7 +47,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
     endedAt: live.length > 0 ? null : (times(({ endedAt }) => endedAt).at(-1) ?? null),
     errors: errorsOf(inOrder),
     retries: inOrder.reduce((sum, { retries }) => sum + retries, 0),
-    tilesPerSecond: rateOf(live),
+    tilesPerSecond: live.length > 0 ? rateOf(live) : pastRate(inOrder),
   };
 }
 
@@ -85,5 +86,17 @@ function errorsOf(jobs: readonly JobView[]): readonly JobError[] {
 
 function rateOf(live: readonly JobView[]): number | null {
   const rates = live.flatMap(({ tilesPerSecond }) => tilesPerSecond ?? []);
-  return rates.length === 0 ? null : Math.round(rates.reduce((sum, rate) => sum + rate, 0) * 100) / 100;
+  return rates.length === 0 ? null : rounded(rates.reduce((sum, rate) => sum + rate, 0));
 }
+
+/** From the first one's start to the last one's end. */
+function pastRate(jobs: readonly JobView[]): number | null {
+  const times = jobs.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).flatMap((at) => at ?? []);
+  const ms = times.map((at) => Date.parse(at)).sort((a, b) => a - b);
+  const tookMs = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
+  const { stored, skipped, failed, deleted = 0n } = tilesOf(jobs);
+  const worked = Number(stored + skipped + failed + deleted);
+  return tookMs > 0 && worked > 0 ? rounded((worked * 1000) / tookMs) : null;
+}
+
+const rounded = (rate: number): number => Math.round(rate * 100) / 100;

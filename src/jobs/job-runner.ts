@@ -262,8 +262,9 @@ export class JobRunner {
   async supersede(id: number): Promise<void> {
     const { request, createdBy } = this.#active.get(id) ?? {};
     if (request?.supersede === undefined) return;
+    const filters = this.#parts.catalogue().layers.get(request.layer)?.parameterFilters ?? [];
     await this.kill(
-      (other) => other.id < id && isSuperseded(other.request, request),
+      (other) => other.id < id && isSuperseded(other.request, request, filters),
       createdBy ?? null,
       `superseded by job ${id}`,
     );
@@ -333,6 +334,8 @@ export class JobRunner {
     job.resumed ||= job.startedMs !== null;
     job.stopClock(this.#parts.now());
     job.dirty = true;
+    // What was stored last is in the answer.
+    this.#save();
   }
 
   /** Resolves when a paused job has come to rest. */

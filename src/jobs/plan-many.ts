@@ -188,7 +188,8 @@ function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"], ofKept:
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {
     const filter = filters.find((known) => known.key === key.toUpperCase());
-    if (filter === undefined && (ofKept || typeof choice !== "string")) {
+    // A truncate takes leftovers too, whose key the layer may have no longer.
+    if (filter === undefined && !ofKept && typeof choice !== "string") {
       const keys = filters.map((known) => known.key).join(", ");
       return refuse(badField("parameterSets", keys === "" ? "no keys (the layer has none)" : `keys of ${keys}`, key));
     }
@@ -196,7 +197,7 @@ function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"], ofKept:
     const isNamed = typeof choice === "string" || choice.kind === "any of";
     if (filter !== undefined && values === undefined && !isNamed && !ofKept)
       return refuse(unlisted(`values of ${filter.key} by name`, filter, setDocument(new Map([[key, choice]]))));
-    spread.push([key, valuesMeant(choice, () => values ?? [])]);
+    spread.push([key, valuesMeant(choice, values ?? [], filter)]);
   }
   return ok(spread);
 }

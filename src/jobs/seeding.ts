@@ -215,8 +215,12 @@ export class Seeding implements Work {
       if (!job.mayDraw(task, nowMs)) return this.#putOff(job, task, metatile.n, { attempts, lastChance });
       job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
       const outcome = await this.#ask(job, metatile, wanted, signal);
-      // A killed task books nothing: what it had taken already belongs to the others.
-      if (signal.aborted) return;
+      if (signal.aborted) {
+        // It was stored all the same. What a killed task had taken belongs to the others: one of them may be at it already.
+        if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.takeBack(metatile.n)))
+          this.#finish(job, task, metatile, { wanted, drawn: outcome });
+        return;
+      }
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
+import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import type { JobRequest } from "./job.ts";
 import { isSuperseded } from "./supersede.ts";
 
@@ -8,6 +9,10 @@ const ranges = (...rects: ReturnType<typeof rect>[]) => [{ gridSet: "g", rects }
 
 const older = jobRequest({ ranges: ranges(rect(2, [0, 3]), rect(3, [2, 5])) });
 const around = ranges(rect(1, [0, 1]), rect(2, [0, 3]), rect(3, [0, 7]));
+
+const FILTERS: readonly ParameterFilter[] = [{ type: "string", key: "STYLES", default: "", values: ["night"] }];
+const kept = { type: "truncate", ranges: around, format: null, parameters: null, parametersId: null } as const;
+const night = { parameters: { STYLES: "night" }, parametersId: "x" };
 
 const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<JobRequest>?])[] = [
   ["a reseed around it", true, { type: "reseed", ranges: around }],
@@ -23,10 +28,14 @@ const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<J
     true,
     { type: "truncate", ranges: around, format: null, parametersId: null },
   ],
+  ["a truncate of chosen values", true, { ...kept, parametersChosen: [[["STYLES", { kind: "like", pattern: "*" }]]] }],
+  ["a truncate of this value", true, { ...kept, parametersChosen: [[["styles", "night"]]] }, night],
+  ["a truncate of another value", false, { ...kept, parametersChosen: [[["STYLES", "day"]]] }, night],
+  ["a truncate of defaults", false, { ...kept, parametersChosen: [[]] }, night],
   ["an older truncate", false, { type: "truncate", ranges: around, format: null }, { type: "truncate" }],
 ];
 
 for (const [what, expected, newer, old = {}] of CASES)
   test(`${what} ${expected ? "makes" : "does not make"} an older job pointless`, () => {
-    expect(isSuperseded({ ...older, ...old }, jobRequest(newer))).toBe(expected);
+    expect(isSuperseded({ ...older, ...old }, jobRequest(newer), FILTERS)).toBe(expected);
   });

@@ -1,19 +1,27 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import type { JobRequest } from "./job.ts";
+import { isChosen } from "./value-choice.ts";
 
 /** Whether all that a seed or reseed is to draw is drawn anew, or taken away, by a newer job of the whole of its ranges. */
-export function isSuperseded(older: JobRequest, newer: JobRequest): boolean {
+export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
   return (
     older.type !== "truncate" &&
     older.layer === newer.layer &&
     (newer.format === null || newer.format === older.format) &&
-    newer.parametersChosen === undefined &&
-    (newer.parametersId === null || newer.parametersId === older.parametersId) &&
+    hasParametersOf(older, newer, filters) &&
     older.ranges.every(({ gridSet, rects }) => {
       const around = newer.ranges.find((range) => range.gridSet === gridSet)?.rects ?? [];
       return rects.every((rect) => around.some((other) => isWithin(rect, other)));
     })
   );
+}
+
+function hasParametersOf(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
+  const { parametersId, parametersChosen } = newer;
+  if (parametersChosen === undefined) return parametersId === null || parametersId === older.parametersId;
+  const sets = parametersChosen.map((set) => new Map(set));
+  return older.parameters !== null && isChosen(sets, filters, older.parameters);
 }
 
 const isWithin = (rect: TileRect, { z, minX, minY, maxX, maxY }: TileRect): boolean =>

@@ -1,31 +1,39 @@
 import { describe, expect, test } from "vitest";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { parseAge } from "./asked-age.ts";
-import { type AskedSet, type ChosenSet, isChosen, kindOfRange, settled, valuesMeant } from "./value-choice.ts";
+import { type AskedSet, type ChosenSet, isChosen, isRange, settled, valuesMeant } from "./value-choice.ts";
 
 const times = ["2025", "2026-10", "2026-11-14", "2026-11-15T00:00:00+01:00", "2026-11-15T00:00:00Z", "current"];
 const heights = ["-10", "0.5", "9", "10.0", "1e2", "high"];
 
 describe("a range", () => {
   test.each([
-    [{ from: "2026-10", to: "2026-11-14" }, times, ["2026-10", "2026-11-14"]],
+    [{ from: "2026-10", to: "2026-11-14" }, times, times.slice(1, 4)],
+    [{ to: "2026-11-14" }, ["2026-11-14T23:59:59.999Z", "2026-11-15"], ["2026-11-14T23:59:59.999Z"]],
+    [{ to: "2026-11-15T00:00" }, times, ["2025", "2026-10", "2026-11-14", times[3], times[4]]],
     [{ from: "2026-11-14T23:00:00Z" }, times, ["2026-11-15T00:00:00+01:00", "2026-11-15T00:00:00Z"]],
     [{ to: "2026-10-01" }, times, ["2025", "2026-10"]],
+    [{ from: "2026-11-15T00:00:00+01:00", to: "2026-11-14T23:00Z" }, times, [times[3]]],
     [{ from: "0", to: "10" }, heights, ["0.5", "9", "10.0"]],
     [{ from: "10" }, heights, ["10.0", "1e2"]],
     [{ to: "-10" }, heights, ["-10"]],
-    // Years are numbers too; what is only a time is none.
-    [{ from: "2025", to: "2026" }, times, ["2025"]],
+    // Years are numbers and times.
+    [{ from: "2026", to: "2026" }, times, times.slice(1, 5)],
+    [{ from: "2000", to: "2025" }, ["2012.5", "2025-12-31T23:00Z", "2026"], ["2012.5", "2025-12-31T23:00Z"]],
   ])("%j means what lies between, its ends included", (ends, known, meant) => {
-    expect(valuesMeant({ kind: "range", ...ends }, () => known)).toEqual(meant);
+    expect(valuesMeant({ kind: "range", ...ends }, known, undefined)).toEqual(meant);
   });
 
-  test.each([{}, { from: "high" }, { from: "1", to: "2026-11" }, { from: "2", to: "1" }, { to: "2026-13" }])(
-    "%j is none",
-    (ends) => {
-      expect(kindOfRange(ends)).toBeUndefined();
-    },
-  );
+  test.each([
+    {},
+    { from: "high" },
+    { from: "1", to: "2026-11" },
+    { from: "2", to: "1" },
+    { to: "2026-13" },
+    { from: "2026-02-30" },
+  ])("%j is none", (ends) => {
+    expect(isRange(ends)).toBe(false);
+  });
 });
 
 test("an age means the times before, as of the day on which it is asked", () => {
@@ -35,13 +43,15 @@ test("an age means the times before, as of the day on which it is asked", () => 
   const now = settled([asked], Date.UTC(2026, 10, 22));
   const [choice] = now.ok ? [...(now.value[0]?.values() ?? [])] : [];
   if (choice === undefined) throw new Error("no choice");
-  expect(valuesMeant(choice, () => times)).toEqual(["2025", "2026-10", "2026-11-14", "2026-11-15T00:00:00+01:00"]);
+  expect(valuesMeant(choice, times, undefined)).toEqual(["2025", "2026-10", "2026-11-14", "2026-11-15T00:00:00+01:00"]);
 });
 
 test("names mean themselves, known or not; a pattern means known ones", () => {
-  expect(valuesMeant("a", () => [])).toEqual(["a"]);
-  expect(valuesMeant({ kind: "any of", values: ["b", "c"] }, () => ["c"])).toEqual(["b", "c"]);
-  expect(valuesMeant({ kind: "like", pattern: "2026-*" }, () => times)).toEqual(times.slice(1, 5));
+  expect(valuesMeant("a", [], undefined)).toEqual(["a"]);
+  expect(valuesMeant({ kind: "any of", values: ["b", "c"] }, ["c"], undefined)).toEqual(["b", "c"]);
+  expect(valuesMeant({ kind: "like", pattern: "2026-*" }, times, undefined)).toEqual(times.slice(1, 5));
+  const upper: ParameterFilter = { type: "regex", key: "A", default: "", regex: ".*", normalize: "UPPER" };
+  expect(valuesMeant({ kind: "like", pattern: "w*" }, ["WIDE", "BROAD"], upper)).toEqual(["WIDE"]);
 });
 
 describe("what is kept", () => {

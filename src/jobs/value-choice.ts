@@ -1,7 +1,7 @@
-import { legalValue, type ParameterFilter } from "../layer/parameter-filter.ts";
+import { type CaseRule, inCase, legalValue, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result } from "../lib/result.ts";
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
 import { type AskedAge, momentOf } from "./asked-age.ts";
 
@@ -11,7 +11,7 @@ export type ValueChoice =
   | { readonly kind: "any of"; readonly values: readonly string[] }
   /** `*` in it stands for any characters. */
   | { readonly kind: "like"; readonly pattern: string }
-  /** At least one end; both belong to it. Numbers mean numbers, times mean times. */
+  /** At least one end; both belong to it, a time with all that it names (a day until midnight). */
   | { readonly kind: "range"; readonly from?: string; readonly to?: string }
   /** Times alone. */
   | { readonly kind: "before"; readonly ms: number };
@@ -31,63 +31,91 @@ export const isPlain = (set: ChosenSet): set is ReadonlyMap<string, string> =>
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** ISO 8601-1 as WMS has it (06-042, annex D.2): of any precision, in UTC where it does not say. */
-const TIME = /^\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/i;
+const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
+const DAY_LENGTH = "2026-11-01".length;
+/** What a time takes, by how much of it is written; in milliseconds. */
+const SPANS: readonly (readonly [written: string, span: (start: Date) => number])[] = [
+  ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
+  ["2026-11", (start) => start.setUTCMonth(start.getUTCMonth() + 1)],
+  ["2026-11-01", (start) => start.setUTCDate(start.getUTCDate() + 1)],
+  ["2026-11-01T00", (start) => start.setUTCHours(start.getUTCHours() + 1)],
+  ["2026-11-01T00:00", (start) => start.setUTCMinutes(start.getUTCMinutes() + 1)],
+  ["2026-11-01T00:00:00", (start) => start.setUTCSeconds(start.getUTCSeconds() + 1)],
+];
 
-/** A number, or the first instant of a time in milliseconds; undefined: the text is none. */
-function measure(kind: "number" | "time", text: string): number | undefined {
-  const trimmed = text.trim().toUpperCase();
-  if (kind === "number") return NUMBER.test(trimmed) ? Number(trimmed) : undefined;
-  const [whole, , , , , , , zone = "Z"] = TIME.exec(trimmed) ?? [];
-  if (whole === undefined) return undefined;
-  const local = whole.endsWith(zone) ? whole.slice(0, -zone.length) : whole;
-  const ms = Date.parse(`${local}${FIRST_INSTANT.slice(local.length)}${zone}`);
-  return Number.isFinite(ms) ? ms : undefined;
+/** The first and the last millisecond of a time; undefined: the text is none. */
+function timeSpan(text: string): readonly [first: number, last: number] | undefined {
+  const [, local, zone = "Z"] = TIME.exec(text.trim().toUpperCase()) ?? [];
+  if (local === undefined) return undefined;
+  const whole = `${local}${FIRST_INSTANT.slice(local.length)}`;
+  const first = Date.parse(`${whole}${zone}`);
+  const day = whole.slice(0, DAY_LENGTH);
+  // `Date` takes the 30th of February for a day of March.
+  if (!Number.isFinite(first) || !new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)) return undefined;
+  const span = SPANS.find(([written]) => written.length === local.length)?.[1];
+  return [first, span === undefined ? first : span(new Date(first)) - 1];
 }
 
-/** What the ends of a range are; undefined: neither two numbers nor two times, or the wrong way round. */
-export function kindOfRange({
-  from,
-  to,
-}: {
+/** The first instant of a time, ms since 1970; undefined: the text is none. */
+export const timeOf = (text: string): number | undefined => timeSpan(text)?.[0];
+
+function numberOf(text: string): number | undefined {
+  const trimmed = text.trim();
+  return NUMBER.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+interface Ends {
   readonly from?: string;
   readonly to?: string;
-}): "number" | "time" | undefined {
-  const ends = [from, to].filter((end) => end !== undefined);
-  return (["number", "time"] as const).find((kind) => {
-    const measures = ends.flatMap((end) => measure(kind, end) ?? []);
-    const [first = 0, last = first] = measures;
-    return measures.length > 0 && measures.length === ends.length && first <= last;
-  });
 }
 
-/** Whether a value is one of those that are meant. */
-function meets(choice: Exclude<ValueChoice, string>, value: string): boolean {
+type Limits = readonly [least: number, most: number];
+
+function limitsOf({ from, to }: Ends, first: typeof timeOf, last: typeof timeOf): Limits | undefined {
+  const least = from === undefined ? Number.NEGATIVE_INFINITY : first(from);
+  const most = to === undefined ? Number.POSITIVE_INFINITY : last(to);
+  return least === undefined || most === undefined || least > most ? undefined : [least, most];
+}
+
+/** What lies between, as numbers and as times: years are both. */
+const numberLimits = (ends: Ends): Limits | undefined => limitsOf(ends, numberOf, numberOf);
+const timeLimits = (ends: Ends): Limits | undefined => limitsOf(ends, timeOf, (text) => timeSpan(text)?.[1]);
+
+/** At least one end, two numbers or two times, the smaller first. */
+export const isRange = (ends: Ends): boolean =>
+  (ends.from !== undefined || ends.to !== undefined) && (numberLimits(ends) ?? timeLimits(ends)) !== undefined;
+
+const lies = (at: number | undefined, within: Limits | undefined): boolean =>
+  at !== undefined && within !== undefined && at >= within[0] && at <= within[1];
+
+/** Whether a value is one of those that are meant. `rule`: what the filter makes of texts. */
+function meets(choice: Exclude<ValueChoice, string>, value: string, rule: CaseRule | undefined): boolean {
   switch (choice.kind) {
     case "any of":
       return choice.values.includes(value);
     case "like":
-      return matchesWildcard(choice.pattern, value);
-    case "range": {
-      const { from, to } = choice;
-      const kind = kindOfRange(choice);
-      const at = kind && measure(kind, value);
-      if (kind === undefined || at === undefined) return false;
-      const first = (from === undefined ? undefined : measure(kind, from)) ?? Number.NEGATIVE_INFINITY;
-      const last = (to === undefined ? undefined : measure(kind, to)) ?? Number.POSITIVE_INFINITY;
-      return at >= first && at <= last;
-    }
+      return matchesWildcard(inCase(choice.pattern, rule), value);
+    case "range":
+      return lies(numberOf(value), numberLimits(choice)) || lies(timeOf(value), timeLimits(choice));
     case "before": {
-      const at = measure("time", value);
+      const at = timeOf(value);
       return at !== undefined && at < choice.ms;
     }
   }
 }
 
+const ruleOf = (filter: ParameterFilter | undefined): CaseRule | undefined =>
+  filter?.type === "string" || filter?.type === "regex" ? filter.normalize : undefined;
+
 /** The values that a choice means: what it names, or those of the known ones that it describes. */
-export function valuesMeant(choice: ValueChoice, known: () => readonly string[]): readonly string[] {
+export function valuesMeant(
+  choice: ValueChoice,
+  known: readonly string[],
+  filter: ParameterFilter | undefined,
+): readonly string[] {
   if (typeof choice === "string") return [choice];
-  return choice.kind === "any of" ? choice.values : known().filter((value) => meets(choice, value));
+  return choice.kind === "any of" ? choice.values : known.filter((value) => meets(choice, value, ruleOf(filter)));
 }
 
 /** The sets as they are meant by whoever asks now. */
@@ -100,8 +128,10 @@ export function settled(sets: readonly AskedSet[], nowMs: number): Result<readon
         choices.set(key, choice);
         continue;
       }
-      const moment = momentOf(choice.than, nowMs);
-      if (!moment.ok) return moment;
+      const { than } = choice;
+      // Forecasts are of times to come.
+      const moment = than.kind === "moment" ? ok(than.ms) : momentOf(than, nowMs);
+      if (!moment.ok) return refuse(badField(`parameterSets.${key}.olderThan`, "a time in 1970 or later", than.text));
       choices.set(key, { kind: "before", ms: moment.value });
     }
     all.push(choices);
@@ -123,7 +153,7 @@ export function isChosen(
       const value = kept[key] ?? filter?.default;
       const choice = choices.get(key) ?? filter?.default;
       if (value === undefined || choice === undefined) return false;
-      if (typeof choice !== "string" && choice.kind !== "any of") return meets(choice, value);
+      if (typeof choice !== "string" && choice.kind !== "any of") return meets(choice, value, ruleOf(filter));
       const texts = typeof choice === "string" ? [choice] : choice.values;
       return texts.some((text) => text === value || (filter !== undefined && legalValue(filter, text) === value));
     });

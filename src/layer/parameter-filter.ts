@@ -69,7 +69,8 @@ export function parametersId(values: Readonly<Record<string, string>>): string {
     .digest("hex");
 }
 
-function inCase(text: string, rule: CaseRule | undefined): string {
+/** A text as a filter with this rule keeps it. */
+export function inCase(text: string, rule: CaseRule | undefined): string {
   switch (rule) {
     case "UPPER":
       return text.toUpperCase();

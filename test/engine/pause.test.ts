@@ -57,6 +57,28 @@ for (const type of ["seed", "reseed"])
     expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   });
 
+test("what was stored last is in the counts of a job that is paused, resumed and cancelled", async () => {
+  running.upstream = await startUpstream();
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  const { server } = running;
+  let before = 0;
+  for (const [gridSetId, format] of ["EPSG:900913", "EPSG:4326"].flatMap((gridSet) =>
+    ["image/png", "image/jpeg"].map((mimeType) => [gridSet, mimeType]),
+  )) {
+    const id = await seed(server, LAYER, { gridSetId, format, zoomStart: 7, zoomStop: 7, threadCount: 4 });
+    const stored = async (): Promise<number> => (await job(server, id)).tiles.stored;
+    await until("some of it is done", async () => ((await stored()) > 20 ? true : undefined));
+    const paused = await ask(server, id, "pause");
+    expect(paused.job.tiles.stored).toBe(scanStore(server.dataDir).tiles - before);
+    await ask(server, id, "resume");
+    await until("more is done", async () => ((await stored()) > paused.job.tiles.stored + 20 ? true : undefined));
+    const { tiles } = (await ask(server, id, "cancel")).job;
+    const kept = scanStore(server.dataDir).tiles;
+    expect(tiles).toMatchObject({ stored: kept - before, skipped: 0 });
+    before = kept;
+  }
+});
+
 test("retry draws the failed tiles again and nothing else", async () => {
   running.upstream = await startUpstream();
   let broken = true;

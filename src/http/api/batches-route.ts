@@ -71,7 +71,7 @@ async function toAll(
 ): Promise<Result<BatchView, Refusal>> {
   const jobs = await live(parts, id);
   // A job that refuses has ended by itself in between: the view tells how.
-  for (const job of jobs) await act(job.id);
+  await Promise.all(jobs.map((job) => act(job.id)));
   const after = await view(parts, id);
   if (!after.ok || jobs.length > 0 || after.value.outcome === wanted) return after;
   return refuse(conflict(`Batch ${id} has ended: ${after.value.outcome}.`));

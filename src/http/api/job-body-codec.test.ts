@@ -53,23 +53,32 @@ test.each([
     { kind: "range", from: "2026-11-01", to: "2026-11-02T03" },
   ],
   [{ olderThan: "P7D" }, { kind: "older", than: expect.objectContaining({ text: "P7D" }) }],
+  [{ olderThan: "2026-11" }, { kind: "older", than: { kind: "moment", text: "2026-11", ms: Date.UTC(2026, 10) } }],
 ])("the values of a key may be chosen by %j", (given, choice) => {
   expect(decode({ layer: "a", parameterSets: [{ TIME: given }] })).toMatchObject({
     value: { many: { parameterSets: [new Map([["TIME", choice]])] } },
   });
 });
 
+const AN_AGE = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
+const A_RANGE = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
 test.each([
-  [[]],
-  [["a", 1]],
-  [{}],
-  [{ like: 1 }],
-  [{ from: 1 }],
-  [{ from: "b" }],
-  [{ olderThan: "week" }],
-  [{ to: "1", like: "*" }],
-])("the values of a key may not be chosen by %j", (given) => {
-  expect(refusal({ layer: "a", parameterSets: [{ TIME: given }] })).toMatch(/^parameterSets\.TIME: expected a text, /);
+  [[], "a list of 1 to 1000 texts"],
+  [["a", 1], "a list of 1 to 1000 texts"],
+  [Array.from({ length: 1001 }, String), "a list of 1 to 1000 texts"],
+  [{}, 'a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}'],
+  [{ like: 1 }, 'a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}'],
+  [{ from: 1 }, A_RANGE],
+  [{ from: "b" }, A_RANGE],
+  [{ from: "2027", to: "2026" }, A_RANGE],
+  [{ to: "1", like: "*" }, A_RANGE],
+  [{ olderThan: "week" }, AN_AGE],
+  [{ olderThan: "2026-02-30" }, AN_AGE],
+])("the values of a key may not be chosen by %j", (given, expected) => {
+  const got = JSON.stringify(given).slice(0, 50);
+  expect(refusal({ layer: "a", parameterSets: [{ TIME: given }] })).toContain(
+    `parameterSets.TIME: expected ${expected}, got ${got}`,
+  );
 });
 
 test("null is as absent: such a body asks for one job", () => {
@@ -86,7 +95,7 @@ test.each([
   [{ layers: "a", gridSets: "EPSG:4326" }, 'gridSets: expected 1 to 1000 names of grid sets, or "*", got "EPSG:4326"'],
   [
     { layers: "a", parameterSets: [{ STYLES: 1 }] },
-    'parameterSets.STYLES: expected a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} (numbers or times) or {"olderThan":"P7D"}, got 1',
+    'parameterSets.STYLES: expected a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}, got 1',
   ],
   [
     { layers: "a", parameterSets: [{ STYLES: "day", styles: "night" }] },

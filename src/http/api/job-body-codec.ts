@@ -4,7 +4,7 @@ import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type AskedJob, decodeJobDocument, PLURALS } from "./job-request-codec.ts";
 import { type Given, isObject, note, parseObject } from "./json-fields.ts";
-import { CHOICE_EXPECTED, chosenSetIn, wrongChoiceIn } from "./value-choice-codec.ts";
+import { chosenSetIn, wrongChoiceIn } from "./value-choice-codec.ts";
 
 /** One request for the jobs of several layers, grid sets, formats or parameters. */
 export interface AskedJobs {
@@ -89,15 +89,15 @@ function namesOf(given: Given, field: "gridSets" | "formats", what: string): rea
 function setsOf({ fields, problems }: Given): ManyRequest["parameterSets"] {
   const value = fields.get("parameterSets");
   if (value === undefined || value === "*") return value;
-  const sets = listOf(value, chosenSetIn);
-  if (sets !== undefined) return sets;
-  const wrong = Array.isArray(value) ? value.filter(isObject).flatMap((set) => wrongChoiceIn(set) ?? []) : [];
+  const read = listOf(value, chosenSetIn);
+  if (read !== undefined) return read;
+  const sets: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [wrong] = sets.filter(isObject).flatMap((set) => wrongChoiceIn(set) ?? []);
   const expected = `1 to ${MOST_ENTRIES} objects of texts, such as [{"STYLES":"night"},{}], or "*"`;
-  const [key, given] = wrong;
   problems.push(
-    key === undefined
+    wrong === undefined
       ? badField("parameterSets", expected, value)
-      : badField(`parameterSets.${String(key)}`, CHOICE_EXPECTED, given),
+      : badField(`parameterSets.${wrong.key}`, wrong.expected, wrong.given),
   );
   return undefined;
 }

@@ -1,16 +1,24 @@
-import { parseAge } from "../../jobs/asked-age.ts";
-import { type AskedChoice, type AskedSet, kindOfRange } from "../../jobs/value-choice.ts";
+import { type AskedAge, parseAge } from "../../jobs/asked-age.ts";
+import { type AskedChoice, type AskedSet, isRange, timeOf } from "../../jobs/value-choice.ts";
 import { isObject } from "./json-fields.ts";
 
 /** Values of one key at most. */
 const MOST_VALUES = 1000;
 
-/** What the value of a key may be. */
-export const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} (numbers or times) or {"olderThan":"P7D"}`;
+const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
+const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
+const RANGE_EXPECTED = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
+const AGE_OR_TIME_EXPECTED = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
 
-/** The first key whose value is no choice, with it; undefined: there is none. */
-export function wrongChoiceIn(set: object): readonly [string, unknown] | undefined {
-  return Object.entries(set).find(([, given]) => choiceIn(given) === undefined);
+/** The first key whose value is no choice: what it should be, and what it is; undefined: there is none. */
+export function wrongChoiceIn(
+  set: object,
+): { readonly key: string; readonly expected: string; readonly given: unknown } | undefined {
+  for (const [key, given] of Object.entries(set)) {
+    const read = choiceIn(given);
+    if ("expected" in read) return { key, expected: read.expected, given };
+  }
+  return undefined;
 }
 
 /** A combination of choices; undefined: it is none. Keys are the same in any case: two that differ by it alone contradict. */
@@ -19,34 +27,47 @@ export function chosenSetIn(value: unknown): AskedSet | undefined {
   const set = new Map<string, AskedChoice>();
   const entries = Object.entries(value);
   for (const [key, given] of entries) {
-    const choice = choiceIn(given);
-    if (choice !== undefined) set.set(key, choice);
+    const read = choiceIn(given);
+    if ("choice" in read) set.set(key, read.choice);
   }
   const keys = new Set(entries.map(([key]) => key.toUpperCase()));
   return set.size === entries.length && keys.size === entries.length ? set : undefined;
 }
 
+type Read = { readonly choice: AskedChoice } | { readonly expected: string };
+
 const isText = (value: unknown): value is string => typeof value === "string";
 
-function choiceIn(value: unknown): AskedChoice | undefined {
-  if (isText(value)) return value;
-  if (Array.isArray(value)) {
-    const values: readonly unknown[] = value;
-    const texts = values.filter(isText);
-    const isList = texts.length === values.length && texts.length > 0 && texts.length <= MOST_VALUES;
-    return isList ? { kind: "any of", values: texts } : undefined;
-  }
-  if (!isObject(value)) return undefined;
+function choiceIn(value: unknown): Read {
+  if (isText(value)) return { choice: value };
+  if (Array.isArray(value)) return listIn(value);
+  if (!isObject(value)) return { expected: CHOICE_EXPECTED };
   const fields = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== null));
-  const names = [...fields.keys()].sort().join(" ");
-  const [like, from, to, olderThan] = ["like", "from", "to", "olderThan"].map((name) => fields.get(name));
-  if (names === "like" && isText(like)) return { kind: "like", pattern: like };
-  if (names === "olderThan" && isText(olderThan)) {
-    const than = parseAge(olderThan);
-    return than === undefined ? undefined : { kind: "older", than };
-  }
-  if (!["from", "to", "from to"].includes(names)) return undefined;
+  const [only, ...others] = fields.keys();
+  const [like, olderThan] = [fields.get("like"), fields.get("olderThan")];
+  if (only === "like" && others.length === 0 && isText(like)) return { choice: { kind: "like", pattern: like } };
+  if (only === "olderThan" && others.length === 0) return ageIn(olderThan);
+  if (["from", "to"].some((end) => fields.has(end))) return rangeIn(fields);
+  return { expected: CHOICE_EXPECTED };
+}
+
+function listIn(values: readonly unknown[]): Read {
+  const texts = values.filter(isText);
+  return texts.length === values.length && texts.length > 0 && texts.length <= MOST_VALUES
+    ? { choice: { kind: "any of", values: texts } }
+    : { expected: LIST_EXPECTED };
+}
+
+function ageIn(given: unknown): Read {
+  if (!isText(given)) return { expected: AGE_OR_TIME_EXPECTED };
+  const ms = timeOf(given);
+  const than: AskedAge | undefined = ms === undefined ? parseAge(given) : { kind: "moment", text: given.trim(), ms };
+  return than === undefined ? { expected: AGE_OR_TIME_EXPECTED } : { choice: { kind: "older", than } };
+}
+
+function rangeIn(fields: ReadonlyMap<string, unknown>): Read {
+  const [from, to] = [fields.get("from"), fields.get("to")];
   const ends = { ...(isText(from) ? { from } : {}), ...(isText(to) ? { to } : {}) };
-  const isRange = Object.keys(ends).length === fields.size && kindOfRange(ends) !== undefined;
-  return isRange ? { kind: "range", ...ends } : undefined;
+  const isWhole = Object.keys(ends).length === fields.size;
+  return isWhole && isRange(ends) ? { choice: { kind: "range", ...ends } } : { expected: RANGE_EXPECTED };
 }
