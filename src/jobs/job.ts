@@ -148,8 +148,6 @@ export interface JobView {
   readonly gridSet: string | null;
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
-  /** Of a truncate whose parameters are null: the combinations that are meant, as they are asked for; null: all. */
-  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   readonly bounds: readonly [number, number, number, number] | null;
   readonly zoomStart: number;
   readonly zoomStop: number;
@@ -175,6 +173,8 @@ export interface JobView {
   readonly schedule: string | null;
   /** The first job of the request that made it with others, of that job its own id; null: it was made alone. */
   readonly requestedWith: number | null;
+  /** Of a truncate whose parameters are null: the combinations that are meant, as they are asked for; null: all. */
+  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   /** Its share of turns against other jobs', 1 to 100. */
   readonly priority: number;
   /** Tiles per second that are drawn for it at most; null: no limit. */
