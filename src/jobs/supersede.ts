@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import type { JobRequest } from "./job.ts";
-import { isChosen } from "./value-choice.ts";
+import { chooser } from "./value-choice.ts";
 
 /** Whether all that a seed or reseed is to draw is drawn anew, or taken away, by a newer job of the whole of its ranges. */
 export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
@@ -21,7 +21,7 @@ function hasParametersOf(older: JobRequest, newer: JobRequest, filters: readonly
   const { parametersId, parametersChosen } = newer;
   if (parametersChosen === undefined) return parametersId === null || parametersId === older.parametersId;
   const sets = parametersChosen.map((set) => new Map(set));
-  return older.parameters !== null && isChosen(sets, filters, older.parameters);
+  return older.parameters !== null && chooser(sets, filters)(older.parameters);
 }
 
 const isWithin = (rect: TileRect, { z, minX, minY, maxX, maxY }: TileRect): boolean =>

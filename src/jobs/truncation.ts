@@ -8,7 +8,7 @@ import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import type { Drops, DropTarget } from "./drops.ts";
 import type { Work } from "./job-runner.ts";
-import { isChosen } from "./value-choice.ts";
+import { chooser } from "./value-choice.ts";
 
 export interface TruncationParts {
   readonly ledger: Ledger;
@@ -146,10 +146,16 @@ export class Truncation implements Work {
         ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
       ]),
     ];
-    const chosen = parametersChosen?.map((set) => new Map(set));
+    const isChosen =
+      parametersChosen &&
+      chooser(
+        parametersChosen.map((set) => new Map(set)),
+        layer?.parameterFilters ?? [],
+      );
     const isMeant = (id: string): boolean => {
+      if (isChosen === undefined) return true;
       const values = id === "" ? {} : store.parametersOf(name, id);
-      return chosen === undefined || (values !== undefined && isChosen(chosen, layer?.parameterFilters ?? [], values));
+      return values !== undefined && isChosen(values);
     };
     const ids = parametersId !== null ? [parametersId] : kept().filter(isMeant);
     return ranges.flatMap(({ gridSet, rects }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { parseAge } from "./asked-age.ts";
-import { type AskedSet, type ChosenSet, isChosen, isRange, settled, valuesMeant } from "./value-choice.ts";
+import { type AskedSet, type ChosenSet, chooser, isRange, settled, valuesMeant } from "./value-choice.ts";
 
 const times = ["2025", "2026-10", "2026-11-14", "2026-11-15T00:00:00+01:00", "2026-11-15T00:00:00Z", "current"];
 const heights = ["-10", "0.5", "9", "10.0", "1e2", "high"];
@@ -75,12 +75,15 @@ describe("what is kept", () => {
       true,
     ],
     [{}, new Map([["STYLES", "day"]]), true],
+    [{}, new Map([["STYLES", ""]]), true],
     [{}, new Map([["STYLES", any]]), true],
     [{}, new Map([["TIME", before]]), false],
     [{ STYLES: "night", TIME: "" }, new Map([["STYLES", { kind: "any of", values: ["NIGHT"] } as const]]), true],
     // A key that the layer had once is nobody's default.
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["STYLES", any]]), false],
+    [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["elevation", any]]), true],
+    [{ STYLES: "day", TIME: "" }, new Map([["ELEVATION", any]]), false],
   ])("%j by %o: %s", (kept, set, isMeant) => {
-    expect(isChosen([new Map([["STYLES", "gone"]]), set], filters, kept)).toBe(isMeant);
+    expect(chooser([new Map([["STYLES", "gone"]]), set], filters)(kept)).toBe(isMeant);
   });
 });

@@ -139,25 +139,44 @@ export function settled(sets: readonly AskedSet[], nowMs: number): Result<readon
   return ok(all);
 }
 
-/** Whether one of the sets means a combination that is kept: the values of its filters and of others, if it has such. */
-export function isChosen(
+type Meant = (value: string) => boolean;
+
+/**
+ * Tells whether one of the sets means a combination that is kept, by the values of its filters and of others, if it has
+ * such. What a set names is looked up once: there may be thousands of either.
+ */
+export function chooser(
   sets: readonly ChosenSet[],
   filters: readonly ParameterFilter[],
-  kept: Readonly<Record<string, string>>,
-): boolean {
+): (kept: Readonly<Record<string, string>>) => boolean {
   const byKey = new Map(filters.map((filter) => [filter.key, filter]));
-  return sets.some((set) => {
-    const choices = new Map([...set].map(([key, choice]) => [key.toUpperCase(), choice]));
-    return [...new Set([...byKey.keys(), ...Object.keys(kept), ...choices.keys()])].every((key) => {
-      const filter = byKey.get(key);
-      const value = kept[key] ?? filter?.default;
-      const choice = choices.get(key) ?? filter?.default;
-      if (value === undefined || choice === undefined) return false;
-      if (typeof choice !== "string" && choice.kind !== "any of") return meets(choice, value, ruleOf(filter));
-      const texts = typeof choice === "string" ? [choice] : choice.values;
-      return texts.some((text) => text === value || (filter !== undefined && legalValue(filter, text) === value));
-    });
+  const named = sets.map((set) => {
+    const given = [...set].map(([key, choice]): [string, ValueChoice] => [key.toUpperCase(), choice]);
+    const choices = new Map<string, ValueChoice>([
+      ...filters.map(({ key, default: value }) => [key, value] as const),
+      ...given,
+    ]);
+    return new Map([...choices].map(([key, choice]) => [key, meantBy(choice, byKey.get(key))]));
   });
+  return (kept) =>
+    named.some(
+      (meant) =>
+        // A key that the layer had once is nobody's default.
+        Object.keys(kept).every((key) => meant.has(key)) &&
+        [...meant].every(([key, isMeant]) => {
+          const value = kept[key] ?? byKey.get(key)?.default;
+          return value !== undefined && isMeant(value);
+        }),
+    );
+}
+
+function meantBy(choice: ValueChoice, filter: ParameterFilter | undefined): Meant {
+  if (typeof choice !== "string" && choice.kind !== "any of") return (value) => meets(choice, value, ruleOf(filter));
+  const texts = typeof choice === "string" ? [choice] : choice.values;
+  const meaning = (text: string): string =>
+    filter === undefined ? text : text === "" ? filter.default : (legalValue(filter, text) ?? text);
+  const values = new Set(texts.flatMap((text) => [text, meaning(text)]));
+  return (value) => values.has(value);
 }
 
 /** A set as requests and jobs show it. */

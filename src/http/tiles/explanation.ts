@@ -2,7 +2,7 @@ import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
 import type { JobFilter, JobView } from "../../jobs/job.ts";
-import { isChosen, settled } from "../../jobs/value-choice.ts";
+import { chooser, settled } from "../../jobs/value-choice.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
@@ -182,7 +182,7 @@ function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { va
   const asked = sets.flatMap((set) => chosenSetIn(set) ?? []);
   // Their ages are moments: it does not matter which day it is.
   const chosen = settled(asked, Number.POSITIVE_INFINITY);
-  return chosen.ok && isChosen(chosen.value, layer.parameterFilters, values);
+  return chosen.ok && chooser(chosen.value, layer.parameterFilters)(values);
 }
 
 const idOf = (values: Readonly<Record<string, string>>): string =>
