@@ -34,8 +34,8 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
 const DAY_LENGTH = "2026-11-01".length;
-/** What a time takes, by how much of it is written; in milliseconds. */
-const SPANS: readonly (readonly [written: string, span: (start: Date) => number])[] = [
+/** The first instant after a time, ms since 1970, by how much of it is written. */
+const AFTER: readonly (readonly [written: string, after: (start: Date) => number])[] = [
   ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
   ["2026-11", (start) => start.setUTCMonth(start.getUTCMonth() + 1)],
   ["2026-11-01", (start) => start.setUTCDate(start.getUTCDate() + 1)],
@@ -53,8 +53,8 @@ function timeSpan(text: string): readonly [first: number, last: number] | undefi
   const day = whole.slice(0, DAY_LENGTH);
   // `Date` takes the 30th of February for a day of March.
   if (!Number.isFinite(first) || !new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)) return undefined;
-  const span = SPANS.find(([written]) => written.length === local.length)?.[1];
-  return [first, span === undefined ? first : span(new Date(first)) - 1];
+  const after = AFTER.find(([written]) => written.length === local.length)?.[1];
+  return [first, after === undefined ? first : after(new Date(first)) - 1];
 }
 
 /** The first instant of a time, ms since 1970; undefined: the text is none. */
