@@ -64,12 +64,12 @@ export function holdCommand(action: "pause" | "resume"): Command {
     .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
     .action(async (id: number | undefined, flags: AnswerFlags & { readonly requestedWith?: number }) => {
       const { requestedWith } = flags;
-      const client = new ServerClient(flags);
-      if (id !== undefined && requestedWith === undefined)
-        return tell(await client.ask("POST", `/api/v1/jobs/${id}/${action}`, NONE), flags, showProgress);
-      if (id !== undefined || requestedWith === undefined)
+      if ((id === undefined) === (requestedWith === undefined))
         throw new CommandFailure("expected either the id of a job or --requested-with", EXIT.usage);
-      tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/${action}`, NONE), flags, showBatch);
+      const whose = id === undefined ? `batches/${requestedWith}` : `jobs/${id}`;
+      const text = await new ServerClient(flags).ask("POST", `/api/v1/${whose}/${action}`, NONE);
+      if (id === undefined) tell(text, flags, showBatch);
+      else tell(text, flags, showProgress);
     });
 }
 

@@ -1,47 +1,27 @@
 import { expect, test } from "vitest";
+import { jobView } from "../../test/support/job-view.ts";
+import { jsonText } from "../lib/json-text.ts";
 import type { JobAnswer } from "./job-text.ts";
 import { terminalText } from "./progress-line.ts";
 import { barOf, progressText } from "./progress-text.ts";
 
-const JOB: JobAnswer = {
-  id: 7,
-  layer: "a",
-  type: "seed",
-  gridSet: "EPSG:4326",
-  format: "image/png",
-  parameters: {},
-  parameterSets: null,
-  bounds: null,
-  limit: null,
-  zoomStart: 0,
-  zoomStop: 3,
-  state: "running",
-  outcome: null,
-  reason: null,
-  paused: false,
-  tiles: { total: 1000, stored: 100, skipped: 20, failed: 3 },
-  bytes: 0,
-  createdAt: "2026-11-21T00:00:00.000Z",
-  startedAt: null,
-  endedAt: null,
-  createdBy: null,
-  abortedBy: null,
-  retryOf: null,
-  schedule: null,
-  requestedWith: null,
-  priority: 10,
-  rateLimit: null,
-  runWindow: null,
-  retries: 0,
-  secondsWorked: 0,
-  tilesPerSecond: 12.5,
-  timeLeft: { seconds: 70, least: 60, most: 80, confidence: "high" },
-  errors: [],
-  order: "by-zoom",
-  onlyExisting: false,
-  olderThan: null,
-  maxFailurePercent: null,
-};
+/** As the server writes it. */
+const JOB: JobAnswer = JSON.parse(
+  jsonText(
+    jobView(7, {
+      layer: "a",
+      zoomStop: 3,
+      state: "running",
+      outcome: null,
+      tiles: { total: 1000n, stored: 100n, skipped: 20n, failed: 3n },
+      createdAt: "2026-11-21T00:00:00.000Z",
+      startedAt: null,
+      endedAt: null,
+      tilesPerSecond: 12.5,
+      timeLeft: { seconds: 70, least: 60, most: 80, confidence: "high" },
+    }),
+  ),
+);
 
 test("a line of a log tells all of a job, one beside a bar what matters first", () => {
   expect(progressText([JOB])).toBe("job 7: running, 123 of 1000 tiles (12.3 %), 3 failed, 13 tiles/s, 1 min 10 s left");

@@ -1,7 +1,7 @@
 import type { ImageFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
-import { madeBefore, oneColourKey, onlyColour, remember } from "./one-colour.ts";
+import { madeOnce, oneColourKey, onlyColour } from "./one-colour.ts";
 import { type BegunPng, beginPalettePng, beginPng, finishPng, finishPngAside, isOpaque } from "./png-encode.ts";
 import type { Cut, Raster } from "./raster.ts";
 
@@ -11,9 +11,6 @@ const WEBP_QUALITY = 85;
  * effort 4, sharp's own choice, takes 150 ms to save another tenth.
  */
 const AVIF = { quality: 65, effort: 1 } as const;
-
-/** Tiles of one colour that are being encoded: in haste all seas of a metatile come at once. */
-const beingMade = new Map<string, Promise<Uint8Array>>();
 
 /**
  * Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. `inHaste`: somebody waits for
@@ -52,17 +49,7 @@ async function encodeTile(
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);
   const key = oneColourKey(encoding === "jpeg" ? `jpeg ${options.jpegQuality}` : encoding, cut, colour);
-  const known = madeBefore(key) ?? beingMade.get(key);
-  if (known !== undefined) return known;
-  const coming = encodeBySharp(raster, cut, encoding, options);
-  beingMade.set(key, coming);
-  try {
-    const made = await coming;
-    remember(key, made);
-    return made;
-  } finally {
-    beingMade.delete(key);
-  }
+  return madeOnce(key, () => encodeBySharp(raster, cut, encoding, options));
 }
 
 type OneEncoding = Exclude<ImageFormat["encoding"], "jpeg-png" | "jpeg-png8">;

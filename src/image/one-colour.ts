@@ -15,6 +15,24 @@ export function remember(key: string, bytes: Uint8Array): void {
   made.set(key, bytes);
 }
 
+/** Tiles that are being encoded: when somebody waits for a metatile all of its seas come at once. */
+const beingMade = new Map<string, Promise<Uint8Array>>();
+
+/** What was made before, is being made, or is made now. */
+export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  const known = madeBefore(key) ?? beingMade.get(key);
+  if (known !== undefined) return known;
+  const coming = make();
+  beingMade.set(key, coming);
+  try {
+    const bytes = await coming;
+    remember(key, bytes);
+    return bytes;
+  } finally {
+    beingMade.delete(key);
+  }
+}
+
 /** The colour of all pixels of a part, RGBA as one number with R lowest; undefined when they differ. What cannot be seen is 0. */
 export function onlyColour({ width, channels, data }: Raster, cut: Cut): number | undefined {
   let only: number | undefined;

@@ -40,8 +40,8 @@ export function parseAge(text: string): AskedAge | undefined {
   };
 }
 
-/** `Date` takes the 30th of February for a day of March. */
-function isDateOf(text: string): boolean {
+/** Whether a time's day is one of the calendar: `Date` takes the 30th of February for a day of March. */
+export function isDateOf(text: string): boolean {
   const day = text.slice(0, "2026-11-01".length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);

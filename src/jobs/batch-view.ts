@@ -32,6 +32,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
   const states = { pending: 0, running: 0, done: 0, aborted: 0 };
   for (const { state } of inOrder) states[state]++;
   const live = inOrder.filter(({ outcome }) => outcome === null);
+  const tiles = tilesOf(inOrder);
   const times = (pick: (job: JobView) => string | null): readonly string[] =>
     inOrder.flatMap((job) => pick(job) ?? []).sort();
   return {
@@ -40,14 +41,14 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
     state: stateOf(states, live),
     outcome: live.length > 0 ? null : worstOf(inOrder),
     paused: live.length > 0 && live.every(({ paused }) => paused),
-    tiles: tilesOf(inOrder),
+    tiles,
     bytes: inOrder.reduce((sum, { bytes }) => sum + bytes, 0n),
     createdAt: times(({ createdAt }) => createdAt)[0] ?? "",
     startedAt: times(({ startedAt }) => startedAt)[0] ?? null,
     endedAt: live.length > 0 ? null : (times(({ endedAt }) => endedAt).at(-1) ?? null),
     errors: errorsOf(inOrder),
     retries: inOrder.reduce((sum, { retries }) => sum + retries, 0),
-    tilesPerSecond: live.length > 0 ? rateOf(live) : pastRate(inOrder),
+    tilesPerSecond: live.length > 0 ? rateOf(live) : pastRate(inOrder, tiles),
   };
 }
 
@@ -90,11 +91,10 @@ function rateOf(live: readonly JobView[]): number | null {
 }
 
 /** From the first one's start to the last one's end. */
-function pastRate(jobs: readonly JobView[]): number | null {
+function pastRate(jobs: readonly JobView[], { stored, skipped, failed, deleted = 0n }: JobTiles): number | null {
   const times = jobs.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).flatMap((at) => at ?? []);
   const ms = times.map((at) => Date.parse(at)).sort((a, b) => a - b);
   const tookMs = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
-  const { stored, skipped, failed, deleted = 0n } = tilesOf(jobs);
   const worked = Number(stored + skipped + failed + deleted);
   return tookMs > 0 && worked > 0 ? rounded((worked * 1000) / tookMs) : null;
 }

@@ -49,7 +49,7 @@ interface Choices {
   readonly parameterSets: readonly (ParameterSet | KeptSets)[];
 }
 
-/** Those that the store holds, in one job. */
+/** Those that the store holds, in one job: leftovers too, whose keys the layer may have no longer. */
 interface KeptSets {
   /** Absent: all of them. */
   readonly chosen?: readonly ChosenSet[];
@@ -168,14 +168,13 @@ function setsMeant(
     }
     return ok([spread]);
   }
-  if (isTruncate && parameterSets.every(isPlain)) return ok(parameterSets.map(spreadOf));
+  if (isTruncate) return ok(parameterSets.every(isPlain) ? parameterSets.map(spreadOf) : { chosen: parameterSets });
   const spreads: Spread[] = [];
   for (const set of parameterSets) {
-    const spread = spreadAmong(set, filters, isTruncate);
+    const spread = spreadAmong(set, filters);
     if (!spread.ok) return spread;
     spreads.push(spread.value);
   }
-  if (isTruncate) return ok({ chosen: parameterSets });
   if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok(spreads);
   const missed = badField("parameterSets", "what a value that the filters list meets", parameterSets.map(setDocument));
   return refuse({ ...missed, isNothingThere: true });
@@ -183,19 +182,18 @@ function setsMeant(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** The listed values that a set means; of what is kept nobody knows yet. */
-function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"], ofKept: boolean): Result<Spread, Refusal> {
+/** The listed values that a set means. */
+function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {
     const filter = filters.find((known) => known.key === key.toUpperCase());
-    // A truncate takes leftovers too, whose key the layer may have no longer.
-    if (filter === undefined && !ofKept && typeof choice !== "string") {
+    if (filter === undefined && typeof choice !== "string") {
       const keys = filters.map((known) => known.key).join(", ");
       return refuse(badField("parameterSets", keys === "" ? "no keys (the layer has none)" : `keys of ${keys}`, key));
     }
     const values = filter === undefined ? [] : listedValues(filter);
     const isNamed = typeof choice === "string" || choice.kind === "any of";
-    if (filter !== undefined && values === undefined && !isNamed && !ofKept)
+    if (filter !== undefined && values === undefined && !isNamed)
       return refuse(unlisted(`values of ${filter.key} by name`, filter, setDocument(new Map([[key, choice]]))));
     spread.push([key, valuesMeant(choice, values ?? [], filter)]);
   }

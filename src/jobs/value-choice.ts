@@ -3,7 +3,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
-import { type AskedAge, momentOf } from "./asked-age.ts";
+import { type AskedAge, isDateOf, momentOf } from "./asked-age.ts";
 
 /** Which values of one parameter are meant; a text means itself. */
 export type ValueChoice =
@@ -33,7 +33,6 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** ISO 8601-1 as WMS has it (06-042, annex D.2): of any precision, in UTC where it does not say. */
 const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
-const DAY_LENGTH = "2026-11-01".length;
 /** The first instant after a time, ms since 1970, by how much of it is written. */
 const AFTER: readonly (readonly [written: string, after: (start: Date) => number])[] = [
   ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
@@ -50,9 +49,7 @@ function timeSpan(text: string): readonly [first: number, last: number] | undefi
   if (local === undefined) return undefined;
   const whole = `${local}${FIRST_INSTANT.slice(local.length)}`;
   const first = Date.parse(`${whole}${zone}`);
-  const day = whole.slice(0, DAY_LENGTH);
-  // `Date` takes the 30th of February for a day of March.
-  if (!Number.isFinite(first) || !new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)) return undefined;
+  if (!Number.isFinite(first) || !isDateOf(whole)) return undefined;
   const after = AFTER.find(([written]) => written.length === local.length)?.[1];
   return [first, after === undefined ? first : after(new Date(first)) - 1];
 }
@@ -89,11 +86,13 @@ export const isRange = (ends: Ends): boolean =>
 const lies = (at: number | undefined, within: Limits | undefined): boolean =>
   at !== undefined && within !== undefined && at >= within[0] && at <= within[1];
 
-/** Whether a value is one of those that are meant. `rule`: what the filter makes of texts. */
-function meets(choice: Exclude<ValueChoice, string>, value: string, rule: CaseRule | undefined): boolean {
+/** Whether a value is one of those that are described. `rule`: what the filter makes of texts. */
+function meets(
+  choice: Exclude<ValueChoice, string | { kind: "any of" }>,
+  value: string,
+  rule: CaseRule | undefined,
+): boolean {
   switch (choice.kind) {
-    case "any of":
-      return choice.values.includes(value);
     case "like":
       return matchesWildcard(inCase(choice.pattern, rule), value);
     case "range":

@@ -13,7 +13,7 @@ import {
   orderOf,
 } from "./choice-fields.ts";
 import { supersedeOf, TERM_FIELDS, termsOf } from "./job-terms-codec.ts";
-import { fieldsOf, type Given, isObject, note, textOf, wordOf } from "./json-fields.ts";
+import { fieldsOf, type Given, note, parametersOf, textOf, wordOf } from "./json-fields.ts";
 
 /** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
 export interface AskedJob {
@@ -104,7 +104,7 @@ function requestOf(given: Given): SeedRequest {
     ...(zoomStop === undefined ? {} : { zoomStop }),
     ...(format === undefined ? {} : { format }),
     ...(threadCount === undefined ? {} : { threadCount }),
-    parameters: parametersIn(given.fields.get("parameters") ?? {}) ?? noteParameters(given),
+    parameters: parametersOf(given.fields.get("parameters") ?? {}, anyText) ?? noteParameters(given),
     ...(tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount }),
     ...(tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs }),
     ...(totalFailuresBeforeAborting === undefined ? {} : { totalFailuresBeforeAborting }),
@@ -185,19 +185,7 @@ function decodedOf<T>({ problems }: Given, decoded: Result<T, Refusal>): T | und
   return undefined;
 }
 
-/** The parameters of a document; undefined: it is none of texts. */
-export function parametersIn(value: unknown): ReadonlyMap<string, string> | undefined {
-  const parameters = new Map<string, string>();
-  const upper = new Set<string>();
-  if (!isObject(value)) return undefined;
-  const entries = Object.entries(value);
-  for (const [key, text] of entries) {
-    // Keys are the same in any case: two that differ by it alone contradict each other.
-    if (typeof text === "string") parameters.set(key, text);
-    upper.add(key.toUpperCase());
-  }
-  return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
-}
+const anyText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 function noteParameters(given: Given): ReadonlyMap<string, string> {
   note(given, "parameters", 'an object of texts, such as {"STYLES":"night"}');

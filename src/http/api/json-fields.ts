@@ -38,6 +38,23 @@ export function parseObject(body: Uint8Array, what: string): Result<object, Refu
   }
 }
 
+/** The values of parameters, each read by itself; undefined: it is no object, or one of them is none. */
+export function parametersOf<T>(
+  value: unknown,
+  read: (value: unknown) => T | undefined,
+): ReadonlyMap<string, T> | undefined {
+  if (!isObject(value)) return undefined;
+  const parameters = new Map<string, T>();
+  const entries = Object.entries(value);
+  for (const [key, given] of entries) {
+    const one = read(given);
+    if (one !== undefined) parameters.set(key, one);
+  }
+  // Keys are the same in any case: two that differ by it alone contradict each other.
+  const upper = new Set(entries.map(([key]) => key.toUpperCase()));
+  return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
+}
+
 export const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -1,10 +1,8 @@
-import { failed, ok, parameter } from "./openapi-parts.ts";
+import { actionOn, failed, ok, wait } from "./openapi-parts.ts";
 import { int64, job, object, ref } from "./openapi-schemas.ts";
 
 const id = { name: "id", in: "path", required: true, description: "Of any of its jobs", schema: int64 };
-const action = (operationId: string, summary: string) => ({
-  post: { operationId, summary, parameters: [id], responses: { 200: ok(ref("Batch")), 404: failed, 409: failed } },
-});
+const action = actionOn(ref("Batch"), [id]);
 const count = { type: "integer" };
 
 const { state, outcome, paused, tiles, bytes, createdAt, startedAt, endedAt, errors, retries, tilesPerSecond } =
@@ -24,7 +22,7 @@ export const batchPaths = {
     get: {
       operationId: "getBatch",
       summary: "The jobs of one request as one; with wait when all have ended, or after so many seconds",
-      parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
+      parameters: [id, wait],
       responses: { 200: ok(ref("Batch")), 400: failed, 404: failed },
     },
   },

@@ -1,6 +1,6 @@
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import { JOB_MOMENTS } from "../../jobs/webhook.ts";
-import { failed, ok, parameter } from "./openapi-parts.ts";
+import { actionOn, failed, ok, parameter, wait } from "./openapi-parts.ts";
 import { int64, ref } from "./openapi-schemas.ts";
 
 const id = { name: "id", in: "path", required: true, schema: int64 };
@@ -21,9 +21,7 @@ const madeJob = {
 };
 /** The answer to what may make several. */
 export const madeJobs = { ...madeJob, ...ok({ anyOf: [ref("Job"), ref("Jobs")] }), description: madeJob.description };
-const action = (operationId: string, summary: string) => ({
-  post: { operationId, summary, parameters: [id], responses: { 200: ok(ref("Job")), 404: failed, 409: failed } },
-});
+const action = actionOn(ref("Job"), [id]);
 
 /** `/jobs` and what is under it. */
 export const jobPaths = {
@@ -75,7 +73,7 @@ export const jobPaths = {
     get: {
       operationId: "getJob",
       summary: "One job; with wait when it has ended, or after so many seconds",
-      parameters: [id, parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 })],
+      parameters: [id, wait],
       responses: { 200: ok(ref("Job")), 400: failed, 404: failed },
     },
     patch: {

@@ -1,6 +1,6 @@
 import { type AskedAge, parseAge } from "../../jobs/asked-age.ts";
 import { type AskedChoice, type AskedSet, isRange, timeOf } from "../../jobs/value-choice.ts";
-import { isObject } from "./json-fields.ts";
+import { isObject, parametersOf } from "./json-fields.ts";
 
 /** Values of one key at most. */
 const MOST_VALUES = 1000;
@@ -21,18 +21,12 @@ export function wrongChoiceIn(
   return undefined;
 }
 
-/** A combination of choices; undefined: it is none. Keys are the same in any case: two that differ by it alone contradict. */
-export function chosenSetIn(value: unknown): AskedSet | undefined {
-  if (!isObject(value)) return undefined;
-  const set = new Map<string, AskedChoice>();
-  const entries = Object.entries(value);
-  for (const [key, given] of entries) {
+/** A combination of choices; undefined: it is none. */
+export const chosenSetIn = (value: unknown): AskedSet | undefined =>
+  parametersOf(value, (given) => {
     const read = choiceIn(given);
-    if ("choice" in read) set.set(key, read.choice);
-  }
-  const keys = new Set(entries.map(([key]) => key.toUpperCase()));
-  return set.size === entries.length && keys.size === entries.length ? set : undefined;
-}
+    return "choice" in read ? read.choice : undefined;
+  });
 
 type Read = { readonly choice: AskedChoice } | { readonly expected: string };
 
