@@ -70,10 +70,10 @@ export class MassTruncationDesk implements MassTruncationOperations {
   }
 
   /** With what has been written to the store. */
-  #write(body: () => void): void {
-    this.#parts.db.transaction(() => {
+  #write<T>(body: () => T): T {
+    return this.#parts.db.transaction(() => {
       this.#parts.ledger.writeAll();
-      body();
+      return body();
     });
   }
 
@@ -88,7 +88,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
 
   async #drop(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
     const { truncations, drops, undoSeconds, sweep, now } = this.#parts;
-    let id = 0;
+    let made: MassTruncationView | undefined;
     await drops.drop(
       request.layer,
       () => dropTargets(request, this.#parts),
@@ -98,7 +98,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
         const createdMs = now();
         const untilMs = isKept ? createdMs + keptMs : null;
         const parts = this.#partsOf(targets);
-        id = truncations.add({
+        made = truncations.add({
           layer: request.layer,
           type: request.type,
           mode: request.mode,
@@ -111,12 +111,13 @@ export class MassTruncationDesk implements MassTruncationOperations {
           kept: isKept ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
         });
         if (untilMs === null) return undefined;
-        this.#kept.set(id, { layer: request.layer, untilMs });
-        return id;
+        this.#kept.set(made.id, { layer: request.layer, untilMs });
+        return made.id;
       },
     );
-    if (!this.#kept.has(id)) sweep();
-    return this.#view(id);
+    if (made === undefined) throw new Error("a drop was not recorded");
+    if (!this.#kept.has(made.id)) sweep();
+    return made;
   }
 
   #countOf(parts: readonly TargetParts[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
@@ -157,9 +158,8 @@ export class MassTruncationDesk implements MassTruncationOperations {
     const { truncations, gate, now } = this.#parts;
     await gate.pause(layer);
     try {
-      let id = 0;
-      this.#write(() => {
-        id = truncations.add({
+      const made = this.#write(() =>
+        truncations.add({
           layer,
           type: "truncateLayer",
           mode: "soft",
@@ -170,10 +170,10 @@ export class MassTruncationDesk implements MassTruncationOperations {
           undoUntilMs: null,
           ...this.#countOf(this.#partsOf([{ kind: "layer", layer }])),
           kept: null,
-        });
-      });
+        }),
+      );
       this.#softened(layer);
-      return this.#view(id);
+      return made;
     } finally {
       gate.resume(layer);
     }

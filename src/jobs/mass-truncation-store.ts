@@ -58,14 +58,14 @@ export class MassTruncationStore {
     this.#db = db;
   }
 
-  /** @returns its id */
-  add(t: NewMassTruncation): number {
-    const { lastInsertRowid } = this.#db
+  add(t: NewMassTruncation): MassTruncationView {
+    const row = this.#db
       .prepare(
         `INSERT INTO mass_truncation (layer, type, mode, parameters, state, created_ms, created_by, undo_until_ms, tiles,
-           bytes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           bytes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        { bigints: true },
       )
-      .run(
+      .get(
         t.layer,
         t.type,
         t.mode,
@@ -78,7 +78,8 @@ export class MassTruncationStore {
         t.bytes,
         t.kept === null ? null : JSON.stringify(t.kept),
       );
-    return lastInsertRowid;
+    if (row === undefined) throw new Error("a truncation was not written");
+    return viewOf(row);
   }
 
   find(id: number): MassTruncationView | undefined {

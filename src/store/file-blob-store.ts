@@ -55,7 +55,10 @@ export interface FileBlobStoreOptions {
 
 /** GWC's name for what is being deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
-/** What truncations keep to be taken back; in a directory for each. */
+/**
+ * What truncations keep to be taken back, each part under the number of its truncation and its own: a directory for each
+ * truncation would be made while somebody waits for the answer.
+ */
 const ASIDE = "_gwc_set_aside_";
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
@@ -281,16 +284,20 @@ class FileBlobStore implements BlobStore {
   }
 
   setAside(id: string, names: readonly string[]): void {
-    for (const [n, name] of names.entries()) this.#moveAway(name, join(ASIDE, id), String(n));
+    for (const [n, name] of names.entries()) this.#moveAway(name, ASIDE, `${id}-${n}`);
     this.#described.clear();
   }
 
   discard(id: string): void {
-    this.#moveAway(join(ASIDE, id), TRASH, `aside-${id}`);
+    for (const part of this.#asideParts(id)) this.#moveAway(join(ASIDE, part), TRASH, `aside-${part}`);
   }
 
   setAsideIds(): readonly string[] {
-    return this.#list(join(this.#root, ASIDE));
+    return [...new Set(this.#list(join(this.#root, ASIDE)).map((part) => part.split("-", 1)[0] ?? part))];
+  }
+
+  #asideParts(id: string): string[] {
+    return this.#list(join(this.#root, ASIDE)).filter((part) => part.startsWith(`${id}-`));
   }
 
   *restore(
@@ -299,20 +306,20 @@ class FileBlobStore implements BlobStore {
     names: readonly string[],
     known: readonly string[],
   ): Iterable<readonly TileAddress[]> {
-    const aside = join(this.#root, ASIDE, id);
+    const kept = this.#asideParts(id).sort();
     const gridSetOf = new Map(known.map((gridSet) => [directoryName(gridSet), gridSet]));
     for (const [n, name] of names.entries()) {
       // A drop that was interrupted may have found more at its second try.
-      const parts = this.#list(aside).filter((part) => part === String(n) || part.startsWith(`${n}.`));
+      const parts = kept.filter((part) => part === `${id}-${n}` || part.startsWith(`${id}-${n}.`));
       const restoring = {
         layer,
         gridSetOf: (directory: string) => gridSetOf.get(directory) ?? directory,
         live: join(this.#root, name),
         rubbish: (path: string) => this.#moveAway(relative(this.#root, path), TRASH, `restored-${id}-${n}`),
       };
-      for (const part of parts.sort()) {
+      for (const part of parts) {
         const restore = name.includes("/") ? restoreLevel : restoreLayer;
-        yield* restore({ ...restoring, aside: join(aside, part) });
+        yield* restore({ ...restoring, aside: join(this.#root, ASIDE, part) });
       }
     }
     this.discard(id);
