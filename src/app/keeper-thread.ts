@@ -69,6 +69,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     draw: (order, signal) => channel.callUntil(signal, "draw", order),
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
+    renew: (layer) => channel.note("renew", [layer]),
     forget: (layer) => channel.call("forget", layer),
     async sweep(signal) {
       if (!signal.aborted) await channel.callUntil(signal, "sweep");

@@ -62,6 +62,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     draw: (order, signal) => draws.draw(order, signal),
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
+    renew: (layer) => draws.renew(layer),
     forget: (layer) => draws.forget(layer),
     sweep: (signal) => draws.sweep(signal),
     expireBefore: (layer, beforeMs) => draws.expireBefore(layer, beforeMs),

@@ -74,6 +74,8 @@ export interface DrawGate {
    */
   pause(layer: string): Promise<void>;
   resume(layer: string): void;
+  /** `pause` and `resume` at once, for a layer of which no draw is going on that is to be kept. */
+  renew(layer: string): void;
   /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
   forget(layer: string): Promise<void>;
   /** Reclaims what drops left in the store, in a process that gives way to users. */

@@ -303,12 +303,21 @@ export class Draws implements DrawGate, UserDraws {
       });
       this.#paused.set(layer, { depth: 1, resumed, resume });
     }
+    await this.#painters.settle(layer, this.#begin(layer));
+  }
+
+  /** @returns the new generation */
+  #begin(layer: string): number {
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
     this.#truncatedMs.set(layer, this.#now());
     this.#failures.clear(layer);
     this.#memory.clear(layer);
-    await this.#painters.settle(layer, generation);
+    return generation;
+  }
+
+  renew(layer: string): void {
+    this.#begin(layer);
   }
 
   resume(layer: string): void {

@@ -24,6 +24,7 @@ const gate: DrawGate = {
   draw: async () => ({ kind: "cancelled" }),
   pause: async () => {},
   resume: () => {},
+  renew: () => {},
   forget: async () => {},
   sweep: async () => {},
   expireBefore: () => {},
@@ -51,13 +52,13 @@ function watched(store: BlobStore, moved: () => void): BlobStore {
   });
 }
 
-function open(root: string, moved: () => void) {
+function open(root: string, moved: () => void, asked = gate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, dropMigrations]);
   const files = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const store = watched(files, moved);
   const ledger = new Ledger(db, store, "boot", Date.now);
-  return { db, store: files, ledger, drops: new Drops(db, store, ledger, gate) };
+  return { db, store: files, ledger, drops: new Drops(db, store, ledger, asked) };
 }
 
 type Opened = ReturnType<typeof open>;
@@ -164,4 +165,35 @@ test("a restoration that is interrupted anywhere is completed, with what was sto
     ),
     { numRuns: 40 },
   );
+});
+
+test("a drop waits for those who are about to store in its layer, and for nobody else", async () => {
+  const steps: string[] = [];
+  const root = join(directory, "waits");
+  createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const at = open(root, () => {}, {
+    ...gate,
+    pause: async () => void steps.push("pause"),
+    resume: () => steps.push("resume"),
+    renew: () => steps.push("renew"),
+  });
+  const dropAll = (): Promise<void> =>
+    at.drops.drop("a", () => {
+      steps.push("drop");
+      return [{ kind: "layer", layer: "a" }];
+    });
+  const rect = { z, minX: 0, minY: 0, maxX: 7, maxY: 7 };
+  const others = at.ledger.open({ ...pyramid, layer: "b", format: "image/png" }, rect);
+  await dropAll();
+  expect(steps.splice(0)).toEqual(["drop", "renew"]);
+  const cells = FORMATS.map((format) => at.ledger.open({ ...pyramid, format }, rect));
+  for (const open of cells) {
+    await dropAll();
+    expect(steps.splice(0)).toEqual(["pause", "drop", "resume"]);
+    at.ledger.close(open);
+  }
+  await dropAll();
+  expect(steps.splice(0)).toEqual(["drop", "renew"]);
+  at.ledger.close(others);
+  at.db.close();
 });

@@ -26,6 +26,9 @@ interface DropPlan {
   readonly aside?: number;
 }
 
+type PlanDrop = () => readonly DropTarget[];
+type RecordDrop = (targets: readonly DropTarget[], names: readonly string[]) => number | undefined;
+
 /** What can be restored. */
 export interface Aside {
   readonly id: number;
@@ -45,7 +48,7 @@ export interface RestoreHooks<R> {
 
 /**
  * Drops: first a record, then the renames, then the ledger, then the answer; an interrupted one is completed at the next
- * start, before the first tile is served. The layer is paused meanwhile, so that no writer stands between the two. A
+ * start, before the first tile is served. A layer that is being written is paused meanwhile: no writer stands between. A
  * restoration is the same in the other direction. One at a time in each layer.
  */
 export class Drops {
@@ -68,31 +71,34 @@ export class Drops {
   }
 
   /**
-   * Cannot be cancelled. `plan` is asked once nothing is written in the layer any more. `record` writes down what is about to
+   * Cannot be cancelled. `plan` is asked when nothing is being written in the layer. `record` writes down what is about to
    * go, in the transaction of the drop; what it answers is the number to set it aside under, undefined: it is not to be
    * restored.
    */
-  drop(
-    layer: string,
-    plan: () => readonly DropTarget[],
-    record: (targets: readonly DropTarget[], names: readonly string[]) => number | undefined = () => undefined,
-  ): Promise<void> {
+  drop(layer: string, plan: PlanDrop, record: RecordDrop = () => undefined): Promise<void> {
     return this.#inTurn(layer, async () => {
-      await this.#gate.pause(layer);
+      // Whoever is to write asks the ledger before, and has its answer after this: only those who have it are waited for.
+      const isWritten = this.#ledger.isWritten(layer);
+      if (isWritten) await this.#gate.pause(layer);
       try {
-        const targets = plan();
-        const names = targets.flatMap((target) => this.#names(target));
-        const written = this.#db.transaction(() => {
-          const aside = record(targets, names);
-          if (targets.length === 0) return undefined;
-          const drop: DropPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
-          return { id: this.#record(drop), drop };
-        });
-        if (written !== undefined) this.#carryOut(written.id, written.drop);
+        this.#drop(plan, record);
       } finally {
-        this.#gate.resume(layer);
+        if (isWritten) this.#gate.resume(layer);
+        else this.#gate.renew(layer);
       }
     });
+  }
+
+  #drop(plan: PlanDrop, record: RecordDrop): void {
+    const targets = plan();
+    const names = targets.flatMap((target) => this.#names(target));
+    const written = this.#db.transaction(() => {
+      const aside = record(targets, names);
+      if (targets.length === 0) return undefined;
+      const drop: DropPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
+      return { id: this.#record(drop), drop };
+    });
+    if (written !== undefined) this.#carryOut(written.id, written.drop);
   }
 
   /** Brings back what was set aside. When it is aborted, the next start goes on with it. */

@@ -76,6 +76,7 @@ function live(
     },
     pause: async () => undefined,
     resume: () => undefined,
+    renew: () => undefined,
     forget: async () => undefined,
     sweep: async () => undefined,
     expireBefore: () => undefined,

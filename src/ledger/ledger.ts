@@ -58,6 +58,8 @@ export interface OpenCells {
   /** A mark is new: nothing may be written before `writeMarks` has been committed. */
   readonly mustCommit: boolean;
   readonly cells: readonly { readonly block: Block; readonly cell: number }[];
+  /** Where tiles may be stored; absent: they are removed only. */
+  readonly layer?: string;
 }
 
 /** Uses of the tiles of one cell; `x` and `y` are those of any tile in it. */
@@ -97,6 +99,8 @@ export class Ledger {
   readonly #recalled: Place[] = [];
   readonly #restoration: Restoration;
   readonly #watch: WriteWatch;
+  /** By layer, where there are any: how many are about to store something. */
+  readonly #writers = new Map<string, number>();
 
   constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
     this.#db = db;
@@ -164,7 +168,13 @@ export class Ledger {
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     const cells = [...this.#cells.in(this.#tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) this.#watch.notice(tileSet.layer, block, cell);
-    return this.#openCells(cells);
+    this.#writers.set(tileSet.layer, (this.#writers.get(tileSet.layer) ?? 0) + 1);
+    return { ...this.#openCells(cells), layer: tileSet.layer };
+  }
+
+  /** Whether anybody may be about to store a tile of a layer: whoever does has opened its cells before. */
+  isWritten(layer: string): boolean {
+    return this.#writers.has(layer);
   }
 
   /** Opens the cells of tiles that are about to be removed; what the ledger does not know of needs no mark. */
@@ -193,6 +203,12 @@ export class Ledger {
   }
 
   close(open: OpenCells): void {
+    const { layer } = open;
+    if (layer !== undefined) {
+      const others = (this.#writers.get(layer) ?? 1) - 1;
+      if (others > 0) this.#writers.set(layer, others);
+      else this.#writers.delete(layer);
+    }
     for (const { block: opened, cell } of open.cells) {
       const block = lastHeir(opened);
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
