@@ -26,7 +26,9 @@ export class RawPost {
     this.#socket.write(head + xml);
     const [chunk] = await answered;
     const ms = performance.now() - t0;
-    if (!/^HTTP\/1.1 200 [^]*content-length: 0\r\n[^]*\r\n\r\n$/i.test(String(chunk))) throw new Error(String(chunk));
+    const answer = String(chunk).toLowerCase();
+    if (!answer.startsWith("http/1.1 200 ") || !answer.includes("\r\ncontent-length: 0\r\n"))
+      throw new Error(`not an empty answer: ${chunk}`);
     return ms;
   }
 

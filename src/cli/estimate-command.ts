@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "./answer.ts";
+import { type JobAnswer, meantText } from "./job-text.ts";
 import {
   addAgeFlags,
   addRangeFlags,
@@ -11,7 +12,7 @@ import {
   rangeFields,
 } from "./range-flags.ts";
 import { ServerClient } from "./server-client.ts";
-import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
+import { bytesText, durationText, factList, textTable } from "./text-table.ts";
 
 interface Counts {
   readonly tiles: Count;
@@ -29,12 +30,12 @@ interface EstimateAnswer extends SumAnswer {
   readonly zooms: readonly (Counts & { readonly z: number })[];
 }
 interface EstimatesAnswer extends SumAnswer {
-  readonly jobs: readonly (EstimateAnswer & {
-    readonly layer: string;
-    readonly gridSet: string;
-    readonly format: string;
-    readonly parameters: Readonly<Record<string, string>>;
-  })[];
+  readonly jobs: readonly (EstimateAnswer &
+    Pick<JobAnswer, "parameters" | "parameterSets"> & {
+      readonly layer: string;
+      readonly gridSet: string;
+      readonly format: string;
+    })[];
 }
 
 const UNKNOWN = "not known";
@@ -66,7 +67,7 @@ function showEstimates(answer: EstimatesAnswer): string {
     job.layer,
     job.gridSet,
     job.format,
-    parametersText(job.parameters),
+    meantText(job),
     String(job.tiles),
     String(job.missing ?? ""),
     job.bytes === null ? "" : bytesText(Number(job.bytes)),

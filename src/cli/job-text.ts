@@ -19,6 +19,7 @@ export interface JobAnswer {
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly combinations?: readonly Readonly<Record<string, string>>[] | null;
   readonly bounds: readonly number[] | null;
   readonly limit: "area" | "tiles" | null;
   readonly zoomStart: number;
@@ -137,18 +138,24 @@ function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
 
-const keptText = ({ parameterSets }: JobAnswer): string =>
-  parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
+/** Which parameters are meant: a combination, several as they were asked for, or whatever is kept. */
+export function meantText({ parameters, parameterSets }: Pick<JobAnswer, "parameters" | "parameterSets">): string {
+  if (parameters !== null) return parametersText(parameters);
+  return parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
+}
+
+const combinationsText = ({ combinations }: JobAnswer): string =>
+  combinations == null ? "" : `: ${combinations.length} combinations`;
 
 export function showJob(job: JobAnswer): string {
-  const { type, tiles, parameters, errors, zooms = [] } = job;
+  const { type, tiles, errors, zooms = [] } = job;
   const kinds = KINDS[type];
   const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);
   const facts = factList([
     ["job", `${job.id}, ${type} of ${job.layer}${originText(job)}`],
     ["grid set", job.gridSet ?? "all"],
     ["format", job.format ?? "all"],
-    ["parameters", parameters === null ? keptText(job) : parametersText(parameters) || "the defaults"],
+    ["parameters", `${meantText(job) || "the defaults"}${combinationsText(job)}`],
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
     ["only", onlyText(job)],

@@ -20,8 +20,8 @@ afterAll(async () => {
 
 const run = clientOf(() => server.url);
 const jobsOf = (stdout: string): unknown =>
-  JSON.parse(stdout).jobs.map((job: { layer: string; gridSet: string; format: string; parameters: object }) =>
-    [job.layer, job.gridSet, job.format, ...Object.values(job.parameters)].join(" "),
+  JSON.parse(stdout).jobs.map((job: { layer: string; gridSet: string; format: string; parameterSets: unknown }) =>
+    [job.layer, job.gridSet, job.format, JSON.stringify(job.parameterSets)].join(" "),
   );
 
 test("flags that are given again, all of a kind, and patterns make several jobs; truncate empties them all", async () => {
@@ -32,13 +32,10 @@ test("flags that are given again, all of a kind, and patterns make several jobs;
   expect(seeded.stdout.match(/^ +\d+ +seed +ws:(roads|rivers) .* done .*$/gm)).toHaveLength(4);
   const styles = ["--parameter", "STYLES=night", "--parameter", "STYLES=day", "--format", "image/jpeg"];
   const styled = await run(["seed", "ws:roads", "--zoom", "0", ...styles, "--json"]);
-  expect(jobsOf(styled.stdout)).toEqual([
-    "ws:roads EPSG:900913 image/jpeg night",
-    "ws:roads EPSG:900913 image/jpeg day",
-  ]);
+  expect(jobsOf(styled.stdout)).toEqual(['ws:roads EPSG:900913 image/jpeg [{"STYLES":"night"},{"STYLES":"day"}]']);
   const everything = ["--all-grid-sets", "--all-formats", "--all-parameters", "--zoom", "0", "--json", "--wait"];
   const all = await run(["seed", "ws:roads", ...everything]);
-  expect([all.code, jobsOf(all.stdout)]).toEqual([0, expect.objectContaining({ length: 2 * 2 * 3 })]);
+  expect([all.code, jobsOf(all.stdout)]).toEqual([0, expect.objectContaining({ length: 2 * 2 })]);
 
   const box = ["--bounds", "-170,10,-100,80", "--bounds-crs", "EPSG:4326", "--zoom", "0"];
   const part = await run(["truncate", "ws:roads", "ws:rivers", "--all-grid-sets", ...box, "--wait", "--json"]);
@@ -51,11 +48,9 @@ test("flags that are given again, all of a kind, and patterns make several jobs;
 
 test("values are chosen by a pattern; the jobs of a request are paused, resumed and killed together", async () => {
   const seeded = await run(["seed", "ws:roads", "--zoom", "0", "--parameter-like", "styles=*", "--wait", "--json"]);
-  expect(JSON.parse(seeded.stdout).jobs.map((job: { parameters: object }) => job.parameters)).toEqual([
-    {},
-    { STYLES: "day" },
-    { STYLES: "night" },
-  ]);
+  const [{ id: seed, tiles, ...more }] = JSON.parse(seeded.stdout).jobs;
+  expect([tiles.stored, more.parameterSets]).toEqual([3, [{ STYLES: { like: "*" } }]]);
+  expect((await run(["job", String(seed)])).stdout).toMatch(/^parameters: +{"STYLES":{"like":"\*"}}: 3 combinations$/m);
   const truncated = await run(["truncate", "ws:roads", "--parameter-like", "STYLES=n*", "--wait", "--json"]);
   const [truncate] = JSON.parse(truncated.stdout).jobs;
   expect([truncated.code, truncate.tiles.deleted]).toEqual([0, 1]);
@@ -65,7 +60,8 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
     ...["seed", "ws:roads", "--zoom", "0", "--json", "--parameter-like", "styles=n*"],
     ...["--parameter-like", "STYLES=d*", "--parameter", "STYLES="],
   ]);
-  expect(JSON.parse(both.stdout).jobs).toHaveLength(3);
+  const [three, ...others] = JSON.parse(both.stdout).jobs;
+  expect([three.tiles.total, others]).toEqual([3, []]);
   const wrong = await run(["seed", "ws:roads", "--parameter-range", "STYLES=a..b"]);
   expect([wrong.code, wrong.stderr]).toEqual([
     1,

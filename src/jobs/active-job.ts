@@ -2,6 +2,7 @@ import type { MetatileWalk } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
+import { type Combination, combinationsOf } from "./combination.ts";
 import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
 import { type JobNumbers, numbersOf } from "./job-numbers.ts";
@@ -42,6 +43,8 @@ export interface Tries {
 /** Where a metatile number leads. */
 export interface Located {
   readonly gridSet: string;
+  /** Its number among the job's. */
+  readonly combination: number;
   readonly walk: MetatileWalk;
   readonly local: bigint;
 }
@@ -69,6 +72,8 @@ export class ActiveJob {
   resumed: boolean;
   /** What its rectangles are limited to; undefined: nothing. */
   readonly selection: TileSelection | undefined;
+  /** What a seed or reseed draws; none: it is a truncate of what is kept. */
+  readonly combinations: readonly Combination[];
   readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
@@ -145,6 +150,7 @@ export class ActiveJob {
         running: undefined,
       }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
+    this.combinations = combinationsOf(request) ?? [];
     const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
     this.#numbers = numbersOf(walks, request.order, request.hot);
     this.finished = IntervalSet.from(progress.finished);
@@ -188,7 +194,7 @@ export class ActiveJob {
 
   locate(n: bigint): Located {
     const { at, local } = this.#numbers.placeOf(n);
-    return { gridSet: at.gridSet, walk: at.walk, local };
+    return { gridSet: at.gridSet, combination: at.combination, walk: at.walk, local };
   }
 
   /** The next metatile that nobody has taken, taken. */

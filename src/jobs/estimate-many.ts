@@ -1,5 +1,6 @@
 import { type Estimated, type EstimateSources, type EstimateView, fitsDisk, fitsQuota } from "./estimate.ts";
-import type { JobRequest } from "./job.ts";
+import type { JobRequest, JobView } from "./job.ts";
+import { parameterSetsOf } from "./job-view.ts";
 
 /** What many seeds or reseeds would come to together, and each of them. Null: there is no telling, of one of them at least. */
 export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
@@ -8,7 +9,10 @@ export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSec
 
 interface EstimateOfJob
   extends EstimateView,
-    Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {}
+    Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {
+  /** As in a job. */
+  readonly parameterSets: JobView["parameterSets"];
+}
 
 /** Sums; the time is that of one after the other. */
 export function estimateMany(
@@ -31,7 +35,8 @@ export function estimateMany(
     seconds: seconds === null ? null : Math.min(Number.MAX_SAFE_INTEGER, seconds),
     jobs: parts.map(({ request, estimated }) => {
       const { layer, gridSet, format, parameters, zoomStart, zoomStop } = request;
-      return { layer, gridSet, format, parameters, zoomStart, zoomStop, ...estimated.view };
+      const parameterSets = parameterSetsOf(request);
+      return { layer, gridSet, format, parameters, parameterSets, zoomStart, zoomStop, ...estimated.view };
     }),
   };
 }

@@ -5,6 +5,7 @@ import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import { combinationsOf } from "./combination.ts";
 import type { JobRequest, JobView } from "./job.ts";
 import type { JobCounts } from "./job-counts.ts";
 
@@ -14,7 +15,7 @@ export interface EstimateView {
   /** Expired ones too. */
   readonly kept: bigint | null;
   readonly missing: bigint | null;
-  /** Of the tiles it would draw, at the mean size by level of those that are kept of the tile set. */
+  /** Of the tiles it would draw, at the mean size by level of those that are kept of its tile sets. */
   readonly bytes: bigint | null;
   /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
   readonly fitsQuota: boolean | null;
@@ -59,12 +60,13 @@ export interface Estimated {
 /** By arithmetic and sums: it takes as long for the world as for a village. */
 export function estimate(request: JobRequest, from: EstimateSources): Estimated {
   const index = request.selection === undefined ? undefined : indexOf(request.selection);
+  const known = tileSetsOf(request, from.ledger);
   const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
       const tiles = from.totals.of(rect.z).total;
       // What a job over what exists counts is kept.
-      const kept = request.onlyExisting === true ? tiles : keptIn(request, gridSet, rect, index, from);
+      const kept = request.onlyExisting === true ? tiles : keptIn(known, gridSet, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );
@@ -77,13 +79,13 @@ export function estimate(request: JobRequest, from: EstimateSources): Estimated 
   const added = zooms.map((zoom) => ({ z: zoom.z, tiles: (missing === null ? null : zoom.missing) ?? zoom.tiles }));
   const drawnOf = request.type === "seed" ? added : zooms;
   const drawn = drawnOf.reduce((sum, zoom) => sum + zoom.tiles, 0n);
-  const growth = bytesOf(added, request, from);
+  const growth = bytesOf(added, known);
   const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
   const view = {
     tiles,
     kept,
     missing,
-    bytes: bytesOf(drawnOf, request, from),
+    bytes: bytesOf(drawnOf, known),
     fitsQuota: growth === null ? null : fitsQuota(new Map([[request.layer, growth]]), from),
     fitsDisk: growth === null ? null : fitsDisk(growth, from),
     tilesPerSecond: rate === null ? null : Math.round(rate * 100) / 100,
@@ -93,27 +95,44 @@ export function estimate(request: JobRequest, from: EstimateSources): Estimated 
   return { view, growth };
 }
 
-const isOf =
-  ({ layer, format, parametersId }: JobRequest, gridSet: string) =>
-  (t: { layer: string; gridSet: string; format: string; parametersId: string }): boolean =>
-    t.layer === layer && t.gridSet === gridSet && t.format === format && t.parametersId === parametersId;
+type Known = ReturnType<Ledger["tileSets"]> extends Iterable<infer T> ? T : never;
 
-/** Null where neither a sum nor a few blocks tell it. */
+/** Those that a job draws and the ledger knows. */
+function tileSetsOf({ layer, format, ranges, ...request }: JobRequest, ledger: Ledger): readonly Known[] {
+  const ids = new Set(combinationsOf(request)?.map(({ parametersId }) => parametersId));
+  const gridSets = new Set(ranges.map(({ gridSet }) => gridSet));
+  return [...ledger.tileSets()].filter(
+    ({ tileSet: t }) => t.layer === layer && t.format === format && gridSets.has(t.gridSet) && ids.has(t.parametersId),
+  );
+}
+
+/** Null where neither sums nor a few blocks tell it. */
 function keptIn(
-  request: JobRequest,
+  known: readonly Known[],
   gridSet: string,
   rect: TileRect,
   index: TileSelection | undefined,
   from: EstimateSources,
 ): bigint | null {
   if (!from.isCounted) return null;
-  const found = [...from.ledger.tileSets()].find(({ tileSet }) => isOf(request, gridSet)(tileSet));
-  const sum = found?.sums.get(rect.z)?.tiles ?? 0n;
-  if (found === undefined || sum === 0n) return 0n;
+  return known.reduce<bigint | null>((sum, one) => {
+    const kept = sum === null || one.tileSet.gridSet !== gridSet ? 0n : keptOf(one, rect, index, from);
+    return sum === null || kept === null ? null : sum + kept;
+  }, 0n);
+}
+
+function keptOf(
+  { tileSet, sums }: Known,
+  rect: TileRect,
+  index: TileSelection | undefined,
+  from: EstimateSources,
+): bigint | null {
+  const sum = sums.get(rect.z)?.tiles ?? 0n;
+  if (sum === 0n) return 0n;
   if (index !== undefined)
-    return sum <= FEW ? from.ledger.countWhere(found.tileSet, rect, (x, y) => isSelected(index, rect.z, x, y)) : null;
-  if (sum <= FEW) return from.ledger.countIn(found.tileSet, rect, false);
-  const subset = from.layer === undefined ? undefined : findSubset(from.layer, gridSet);
+    return sum <= FEW ? from.ledger.countWhere(tileSet, rect, (x, y) => isSelected(index, rect.z, x, y)) : null;
+  if (sum <= FEW) return from.ledger.countIn(tileSet, rect, false);
+  const subset = from.layer === undefined ? undefined : findSubset(from.layer, tileSet.gridSet);
   if (subset === undefined) return null;
   const all = rectCount(rect);
   if (all === rectCount(matrixRect(subset.gridSet, rect.z))) return sum;
@@ -128,16 +147,10 @@ interface Kept {
   readonly bytes: bigint;
 }
 
-function bytesOf(
-  zooms: readonly Pick<Kept, "z" | "tiles">[],
-  request: JobRequest,
-  { ledger }: EstimateSources,
-): bigint | null {
+function bytesOf(zooms: readonly Pick<Kept, "z" | "tiles">[], known: readonly Known[]): bigint | null {
   const kept: Kept[] = [];
-  for (const { tileSet, sums } of ledger.tileSets()) {
-    if (!request.ranges.some(({ gridSet }) => isOf(request, gridSet)(tileSet))) continue;
+  for (const { sums } of known)
     for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) kept.push({ z, tiles, bytes });
-  }
   if (kept.length === 0) return null;
   return zooms.reduce((sum, { z, tiles }) => {
     const sample = sampleAt(z, tiles, kept);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { groupsIn } from "../grid/metatile.ts";
 import { numbersOf } from "./job-numbers.ts";
 import { type JobWalk, nextChosen, walksOf } from "./job-walk.ts";
@@ -16,10 +16,15 @@ const walked = fc
     factors: fc.tuple(factor, factor),
     chosen: fc.integer({ min: 1, max: 30 }),
     picks: fc.array(fc.nat(), { maxLength: 30 }),
+    sets: fc.integer({ min: 1, max: 3 }),
   })
-  .map(({ rects, factors, chosen, picks }) => {
+  .map(({ rects, factors, chosen, picks, sets }) => {
     const ranges = rects.map(({ x, y }, z) => ({ z, minX: x.least, maxX: x.most, minY: y.least, maxY: y.most }));
-    const request = jobRequest({ ranges: [{ gridSet: "g", rects: ranges }], metatile: factors });
+    const request = jobRequest({
+      ranges: [{ gridSet: "g", rects: ranges }],
+      metatile: factors,
+      ...(sets === 1 ? {} : combinations(sets)),
+    });
     const every = BigInt(chosen);
     const walks = walksOf(request, factors).map((at): JobWalk => {
       const next = (n: bigint): bigint => {

@@ -1,4 +1,5 @@
 import { bandOf, groupEnd } from "../grid/metatile.ts";
+import { firstWhere } from "../lib/first-where.ts";
 import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
 
 /** Groups of metatiles that are numbered before all others. */
@@ -113,15 +114,4 @@ function sums(numbers: Uint32Array): Uint32Array {
   const before = new Uint32Array(numbers.length + 1);
   for (const [i, number] of numbers.entries()) before[i + 1] = (before[i] ?? 0) + number;
   return before;
-}
-
-/** The first of the numbers from 0 to before `end` from which on something holds; `end`: of none. */
-function firstWhere(end: number, holds: (i: number) => boolean): number {
-  let [low, high] = [0, end];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

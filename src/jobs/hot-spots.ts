@@ -2,6 +2,7 @@ import { groupsIn } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
+import { combinationsOf } from "./combination.ts";
 import type { CountedJobs } from "./count-planned.ts";
 import type { JobRequest } from "./job.ts";
 import { nextChosen, walksOf } from "./job-walk.ts";
@@ -30,12 +31,14 @@ async function hotSpots(
   ledger: Pick<Ledger, "usedCells">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
-  const { layer, format, parametersId, metatile, selection } = request;
-  if (format === null || parametersId === null || metatile === undefined) return undefined;
+  const { layer, format, metatile, selection } = request;
+  if (format === null || metatile === undefined) return undefined;
+  const combinations = combinationsOf(request) ?? [];
   const hottest = new Hottest(most);
   const slices = new Slices();
   for (const at of walksOf(request, metatile, selection === undefined ? undefined : indexOf(selection))) {
-    const { walk, offset, gridSet } = at;
+    const { walk, offset, gridSet, combination } = at;
+    const { parametersId = "" } = combinations[combination] ?? {};
     for (const page of ledger.usedCells({ layer, gridSet, format, parametersId }, walk.rect)) {
       for (const { rect, heat } of page)
         for (const { first, end } of groupsIn(walk, rect))

@@ -5,6 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce, Slices } from "../lib/slices.ts";
+import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job.ts";
 import { JobCounts } from "./job-counts.ts";
@@ -34,28 +35,32 @@ export class JobCounter {
     return ok(counts);
   }
 
-  /** What is kept now in a part of a job's range that is small. */
+  /** What is kept now in a part of a job's range that is small, in one of its combinations. */
   keptIn(
-    { layer, format, parametersId }: JobRequest,
+    { layer, format, ...request }: JobRequest,
+    combination: number,
     gridSet: string,
     rect: TileRect,
     selection: TileSelection | undefined,
   ): bigint {
-    if (format === null || parametersId === null) return 0n;
+    const { parametersId } = combinationsOf(request)?.[combination] ?? {};
+    if (format === null || parametersId === undefined) return 0n;
     return atOnce(this.#parts.ledger.countKept({ layer, gridSet, format, parametersId }, rect, selection));
   }
 
   *#countKept(
-    { ranges, layer, format, parametersId, selection }: JobRequest,
+    { ranges, layer, format, selection, ...request }: JobRequest,
     counts: JobCounts,
   ): Generator<undefined, void> {
-    if (format === null || parametersId === null) return;
+    if (format === null) return;
     const index = selection === undefined ? undefined : indexOf(selection);
-    for (const { gridSet, rects } of ranges) {
-      const tileSet = { layer, gridSet, format, parametersId };
-      for (const rect of rects) {
-        const total = yield* this.#parts.ledger.countKept(tileSet, rect, index);
-        counts.add(rect.z, { total });
+    for (const { parametersId } of combinationsOf(request) ?? []) {
+      for (const { gridSet, rects } of ranges) {
+        const tileSet = { layer, gridSet, format, parametersId };
+        for (const rect of rects) {
+          const total = yield* this.#parts.ledger.countKept(tileSet, rect, index);
+          counts.add(rect.z, { total });
+        }
       }
     }
   }

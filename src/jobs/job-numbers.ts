@@ -66,8 +66,9 @@ function withNext(count: bigint, places: Places): JobNumbers {
 }
 
 function centreOutOf(walks: readonly JobWalk[]): Places {
-  const orders = new Map(walks.map((at) => [at, new CentreOut(at.walk)]));
-  const orderOf = (at: JobWalk): CentreOut => orders.get(at) ?? new CentreOut(at.walk);
+  // Combinations share their walks.
+  const orders = new Map([...new Set(walks.map(({ walk }) => walk))].map((walk) => [walk, new CentreOut(walk)]));
+  const orderOf = ({ walk }: JobWalk): CentreOut => orders.get(walk) ?? new CentreOut(walk);
   return {
     placeOf(n) {
       const { at, local } = placeByZoom(walks, n);
@@ -77,16 +78,27 @@ function centreOutOf(walks: readonly JobWalk[]): Places {
   };
 }
 
-/** Walks of one grid set, coarsest first: a seed or reseed has no others. */
+/** One combination after the other. Walks of one grid set, coarsest first: a seed or reseed has no others. */
 function depthFirstOf(walks: readonly JobWalk[]): Places {
-  const order = new DepthFirst(walks.map(({ walk }) => walk));
+  const pyramids: JobWalk[][] = [];
+  const levels = new Map<JobWalk, number>();
+  for (const at of walks) {
+    const pyramid = pyramids[at.combination] ?? [];
+    pyramids[at.combination] = pyramid;
+    levels.set(at, pyramid.length);
+    pyramid.push(at);
+  }
+  const order = new DepthFirst((pyramids[0] ?? []).map(({ walk }) => walk));
+  // Each combination has the same metatiles.
+  const size = (pyramids[0] ?? []).reduce((sum, { walk }) => sum + walk.count, 0n);
   return {
     placeOf(n) {
-      const { level, ...position } = order.at(n);
-      const at = walks[level];
+      const { level, ...position } = order.at(n % size);
+      const at = pyramids[Number(n / size)]?.[level];
       if (at === undefined) throw new RangeError(`there is no metatile ${n}`);
       return { at, local: numberOf(at.walk, position) };
     },
-    numberOf: ({ at, local }) => order.numberOf({ level: walks.indexOf(at), ...positionAt(at.walk, local) }),
+    numberOf: ({ at, local }) =>
+      BigInt(at.combination) * size + order.numberOf({ level: levels.get(at) ?? 0, ...positionAt(at.walk, local) }),
   };
 }

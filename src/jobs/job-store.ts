@@ -60,6 +60,8 @@ export const jobMigrations: Migrations = {
      CREATE INDEX job_together_first ON job_together (first);`,
     // As an area beside the request: 8 bytes for each group of metatiles that was used.
     "CREATE TABLE job_hot (job INTEGER PRIMARY KEY, numbers BLOB NOT NULL);",
+    // Of one job's combinations of parameters.
+    "ALTER TABLE failed_tile ADD COLUMN combination INTEGER NOT NULL DEFAULT 0;",
   ],
 };
 
@@ -106,6 +108,8 @@ export interface FailedTile {
   readonly z: number;
   readonly x: number;
   readonly y: number;
+  /** The number of its combination of parameters among the job's. */
+  readonly combination: number;
   readonly class: string;
   readonly message: string;
 }
@@ -229,7 +233,7 @@ export class JobStore {
   failedTilePage(job: number, after: number, limit: number): FailedTilePage {
     const rows = this.#db
       .prepare(
-        `SELECT rowid AS number, z, x, y, class, message FROM failed_tile
+        `SELECT rowid AS number, z, x, y, combination, class, message FROM failed_tile
          WHERE job = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
       )
       .all(job, after, limit + 1);
@@ -244,14 +248,17 @@ export class JobStore {
   /** In the order in which they failed. */
   failedTiles(job: number): FailedTile[] {
     return this.#db
-      .prepare("SELECT z, x, y, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
+      .prepare("SELECT z, x, y, combination, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
       .all(job)
       .map(failedTileOf);
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {
-    const add = this.#db.prepare("INSERT INTO failed_tile VALUES (?, ?, ?, ?, ?, ?)");
-    for (const tile of tiles) add.run(job, tile.z, tile.x, tile.y, tile.class, tile.message);
+    const add = this.#db.prepare(
+      "INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
+    for (const { z, x, y, combination, class: failure, message } of tiles)
+      add.run(job, z, x, y, combination, failure, message);
   }
 
   /** Jobs that have not ended, in the order they were accepted. */
@@ -412,6 +419,7 @@ const failedTileOf = (row: Row): FailedTile => ({
   z: int(row, "z"),
   x: int(row, "x"),
   y: int(row, "y"),
+  combination: int(row, "combination"),
   class: text(row, "class"),
   message: text(row, "message"),
 });

@@ -19,9 +19,9 @@ function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobPr
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
 }
 
-/** A list of a thousand jobs does not tell each zoom of each. */
+/** A list of a thousand jobs does not tell each zoom and each combination of each. */
 export function listed(view: JobView): JobView {
-  const { zooms, ...rest } = view;
+  const { zooms, combinations, ...rest } = view;
   return rest;
 }
 
@@ -58,7 +58,7 @@ export function viewOf(
     retryOf: job.retryOf,
     schedule: job.schedule,
     requestedWith: job.requestedWith,
-    parameterSets: request.parametersChosen?.map((set) => setDocument(new Map(set))) ?? null,
+    parameterSets: parameterSetsOf(request),
     ...termsView(job.terms),
     limit: request.limit ?? null,
     order: request.order ?? "by-zoom",
@@ -69,6 +69,7 @@ export function viewOf(
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),
+    combinations: request.combinations?.map(({ parameters }) => parameters) ?? null,
     zooms: progress.zooms.map((at) => ({
       z: at.z,
       tiles: tilesOf(request, at),
@@ -76,6 +77,9 @@ export function viewOf(
     })),
   };
 }
+
+export const parameterSetsOf = ({ parametersChosen }: StoredJob["request"]): JobView["parameterSets"] =>
+  parametersChosen?.map((set) => setDocument(new Map(set))) ?? null;
 
 function termsView({
   priority,

@@ -1,12 +1,16 @@
 import { type MetatileWalk, metatileWalk } from "../grid/metatile.ts";
 import { type MetatileChoice, SelectedMetatiles } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
+import { firstWhere } from "../lib/first-where.ts";
 import type { TileSet } from "../tile/tile-set.ts";
+import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job.ts";
 
-/** One rectangle of a job, and the number of its first metatile. */
+/** One rectangle of a job in one combination of parameters, and the number of its first metatile. */
 export interface JobWalk {
   readonly gridSet: string;
+  /** Its number among the job's. */
+  readonly combination: number;
   readonly walk: MetatileWalk;
   readonly offset: bigint;
   /** What of them the job is limited to, by each; none: all. */
@@ -22,11 +26,7 @@ export interface WalkPlace {
 
 /** The walk that a number by zoom is of. */
 export function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
-  let found = walks[0];
-  for (const at of walks) {
-    if (at.offset > n) break;
-    found = at;
-  }
+  const found = walks[firstWhere(walks.length, (i) => (walks[i]?.offset ?? 0n) > n) - 1];
   if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
   return { at: found, local: n - found.offset };
 }
@@ -38,25 +38,33 @@ export type KeptMetatilesOf = (tileSet: TileSet, walk: MetatileWalk) => Metatile
 export const nextChosen = ({ choices, walk }: JobWalk, n: bigint): bigint =>
   choices.reduce((from, choice) => (from < walk.count ? choice.next(from) : from), n);
 
-/** The metatiles of a seed or reseed, numbered through; a truncate has none. `layerMetatile`: for jobs of older versions. */
+/**
+ * The metatiles of a seed or reseed, numbered through, zoom by zoom with all combinations in each; a truncate has none.
+ * `layerMetatile`: for jobs of older versions.
+ */
 export function walksOf(
   request: JobRequest,
   layerMetatile: readonly [number, number],
   selection?: TileSelection,
   keptMetatiles?: KeptMetatilesOf,
 ): readonly JobWalk[] {
-  if (request.type === "truncate") return [];
+  const { type, layer, format, onlyExisting } = request;
+  if (type === "truncate" || format === null) return [];
+  const combinations = combinationsOf(request) ?? [];
   let offset = 0n;
   return request.ranges.flatMap(({ gridSet, rects }) =>
-    rects.map((rect) => {
+    rects.flatMap((rect) => {
       const walk = metatileWalk(rect, request.metatile ?? layerMetatile);
-      const choices: MetatileChoice[] = selection === undefined ? [] : [new SelectedMetatiles(walk, selection)];
-      const { layer, format, parametersId, onlyExisting } = request;
-      if (onlyExisting === true && keptMetatiles !== undefined && format !== null && parametersId !== null)
-        choices.push(keptMetatiles({ layer, gridSet, format, parametersId }, walk));
-      const at = { gridSet, walk, offset, choices };
-      offset += walk.count;
-      return at;
+      const selected: MetatileChoice[] = selection === undefined ? [] : [new SelectedMetatiles(walk, selection)];
+      return combinations.map(({ parametersId }, combination) => {
+        const choices =
+          onlyExisting === true && keptMetatiles !== undefined
+            ? [...selected, keptMetatiles({ layer, gridSet, format, parametersId }, walk)]
+            : selected;
+        const at = { gridSet, combination, walk, offset, choices };
+        offset += walk.count;
+        return at;
+      });
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
+import type { Combination } from "./combination.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
 import type { JobOrder, JobType } from "./seed-request.ts";
@@ -12,10 +13,15 @@ export interface JobRequest {
   /** Seed and reseed: exactly one grid set, one format. Truncate: null means all. */
   readonly gridSet: string | null;
   readonly format: string | null;
-  /** Values of all parameter filters, empty for the defaults; null: every parameters id (truncateExtent). */
+  /** Values of all parameter filters, empty for the defaults; null: `combinations`, else those that are kept (truncates). */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parametersId: string | null;
-  /** Truncates whose parameters are null: the combinations that are meant among those that are kept. Absent: all. */
+  /** At least two, each of them another. Absent: the parameters above. */
+  readonly combinations?: readonly Combination[];
+  /**
+   * How the combinations were asked for, where there are several; of a truncate without those: which of the kept ones are
+   * meant. Absent: all.
+   */
   readonly parametersChosen?: readonly (readonly (readonly [string, ValueChoice])[])[];
   /** As asked, or around what was asked; null: the whole coverage. */
   readonly bounds: Extent | null;
@@ -173,7 +179,7 @@ export interface JobView {
   readonly schedule: string | null;
   /** The first job of the request that made it with others, of that job its own id; null: it was made alone. */
   readonly requestedWith: number | null;
-  /** Of a truncate whose parameters are null: the combinations that are meant, as they are asked for; null: all. */
+  /** Where parameters are null: the combinations that are meant, as they are asked for; null: all that are kept. */
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   /** Its share of turns against other jobs', 1 to 100. */
   readonly priority: number;
@@ -199,6 +205,8 @@ export interface JobView {
   readonly maxFailurePercent: number | null;
   /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
   readonly area?: AreaView | null;
+  /** Where it names several: each combination. Absent in lists and events. */
+  readonly combinations?: readonly Readonly<Record<string, string>>[] | null;
   /** Ascending; absent in lists. */
   readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }

@@ -17,6 +17,7 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
 import { momentOf } from "./asked-age.ts";
+import type { Combination } from "./combination.ts";
 import { type JobRequest, NO_FAILURE_LIMIT } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
@@ -64,10 +65,8 @@ export function* planSeedInSteps(
   const ranges = yield* limitRanges(request, whole.value, subsets.value);
   if (!ranges.ok) return ranges;
   const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
-  const total = byGridSet.reduce((sum, r) => r.rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
-  if (request.type !== "truncate" && total > MAX_TOTAL) {
-    return refuse(badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${total} tiles`));
-  }
+  const tooMany = request.type === "truncate" ? undefined : aboveMost(tilesIn(byGridSet));
+  if (tooMany !== undefined) return refuse(tooMany);
   const olderThan = request.olderThan === undefined ? ok(undefined) : momentOf(request.olderThan, nowMs);
   if (!olderThan.ok) return olderThan;
   const [only] = subsets.value;
@@ -77,8 +76,7 @@ export function* planSeedInSteps(
     layer: layer.name,
     gridSet: isGridSetGiven(request) || request.type !== "truncate" ? (only?.gridSet.id ?? null) : null,
     format: format.value,
-    parameters: parameters.value.values,
-    parametersId: parameters.value.id,
+    ...parameters.value,
     bounds,
     ...(selection === undefined ? {} : { limit: selection.kind, selection }),
     zoomStart,
@@ -103,24 +101,42 @@ export function* planSeedInSteps(
   });
 }
 
-/** The same tiles in another format and with other parameters. Pure. */
-export function planTileSet(
+/** The same tiles in another format. Pure. */
+export function inFormat(
   planned: JobRequest,
-  request: Pick<SeedRequest, "type" | "format" | "parameters">,
+  request: Pick<SeedRequest, "type" | "format">,
   layer: Layer,
 ): Result<JobRequest, Refusal> {
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
-  const parameters = chooseParameters(request, layer);
-  if (!parameters.ok) return parameters;
-  return ok({
-    ...planned,
-    format: format.value,
-    parameters: parameters.value.values,
-    parametersId: parameters.value.id,
-    metatile: metatileFor(layer, format.value),
-  });
+  return ok({ ...planned, format: format.value, metatile: metatileFor(layer, format.value) });
 }
+
+/** The same tiles in several combinations of parameters, those that come to the same once only. Pure. */
+export function inCombinations(
+  planned: JobRequest,
+  sets: readonly SeedRequest["parameters"][],
+  layer: Layer,
+): Result<JobRequest, Refusal> {
+  const { type, ranges } = planned;
+  const combinations = new Map<string, Combination>();
+  for (const parameters of sets) {
+    const chosen = chooseParameters({ type, parameters }, layer);
+    if (!chosen.ok) return chosen;
+    combinations.set(chosen.value.parametersId, chosen.value);
+  }
+  const [only, ...more] = combinations.values();
+  if (more.length === 0) return ok({ ...planned, ...only });
+  const tooMany = type === "truncate" ? undefined : aboveMost(BigInt(combinations.size) * tilesIn(ranges));
+  if (tooMany !== undefined) return refuse(tooMany);
+  return ok({ ...planned, parameters: null, parametersId: null, combinations: [...combinations.values()] });
+}
+
+const tilesIn = (ranges: JobRequest["ranges"]): bigint =>
+  ranges.reduce((sum, { rects }) => rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
+
+const aboveMost = (tiles: bigint): Refusal | undefined =>
+  tiles > MAX_TOTAL ? badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${tiles} tiles`) : undefined;
 
 /** A `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
 export function planExtentTruncate(
@@ -195,11 +211,12 @@ function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Laye
 function chooseParameters(
   request: Pick<SeedRequest, "type" | "parameters">,
   layer: Layer,
-): Result<{ readonly id: string; readonly values: Readonly<Record<string, string>> }, Refusal> {
+): Result<Combination, Refusal> {
   const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
-  if (parsed.ok || request.type !== "truncate") return parsed;
+  if (!parsed.ok && request.type !== "truncate") return parsed;
   // What the filters no longer allow is taken as it is: that is how leftovers go.
-  return ok(verbatimParameters(request.parameters));
+  const { id, values } = parsed.ok ? parsed.value : verbatimParameters(request.parameters);
+  return ok({ parameters: values, parametersId: id });
 }
 
 /** A combination as it stands, without the layer's filters: the identity that a client gave it. */

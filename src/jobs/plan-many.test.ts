@@ -5,6 +5,9 @@ import { catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { parseAge } from "./asked-age.ts";
+import { combinationsOf } from "./combination.ts";
+import { countTiles } from "./count-tiles.ts";
+import type { JobRequest } from "./job.ts";
 import { type ManyRequest, planMany } from "./plan-many.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import type { AskedChoice, AskedSet } from "./value-choice.ts";
@@ -40,12 +43,14 @@ const plan = (many: Partial<Omit<ManyRequest, "request">>, request: Partial<Seed
 const jobs = async (...asked: Parameters<typeof plan>): Promise<readonly string[]> => {
   const planned = await plan(...asked);
   if (!planned.ok) throw new Error(planned.error.message);
-  return planned.value.requests.map(({ layer, gridSet, format, parameters }) =>
-    [layer, gridSet ?? "all", format ?? "all", parameters === null ? "all" : Object.values(parameters).join("/")].join(
-      " ",
-    ),
+  return planned.value.requests.map((request) =>
+    [request.layer, request.gridSet ?? "all", request.format ?? "all", parametersOf(request)].join(" "),
   );
 };
+const parametersOf = (request: JobRequest): string =>
+  combinationsOf(request)
+    ?.map(({ parameters }) => Object.values(parameters).join("/"))
+    .join("|") ?? "all";
 const refusal = async (...asked: Parameters<typeof plan>): Promise<string> => {
   const planned = await plan(...asked);
   return planned.ok ? "accepted" : [planned.error.message, ...(planned.error.details ?? [])].join(" ");
@@ -65,17 +70,17 @@ test("each combination of layers, grid sets and formats is a job; what is not na
   ]);
 });
 
-test("all parameter sets of a seed are those that the filters list; sets that mean the same are one job", async () => {
-  expect(await jobs({ parameterSets: "*" })).toEqual(
-    ["/0", "/10", "/20", "day/0", "day/10", "day/20", "night/0", "night/10", "night/20"].map(
-      (values) => `ws:roads EPSG:4326 image/png ${values === "/0" ? "" : values}`,
-    ),
-  );
-  const sets = [new Map(), new Map([["STYLES", ""]]), new Map([["styles", "night"]])];
-  expect(await jobs({ parameterSets: sets })).toEqual([
-    "ws:roads EPSG:4326 image/png ",
-    "ws:roads EPSG:4326 image/png night/0",
+test("all parameter sets of a seed are those that the filters list, in one job; those that mean the same come once", async () => {
+  expect(await jobs({ parameterSets: "*" })).toEqual([
+    "ws:roads EPSG:4326 image/png |/10|/20|day/0|day/10|day/20|night/0|night/10|night/20",
   ]);
+  const sets = [new Map(), new Map([["STYLES", ""]]), new Map([["styles", "night"]])];
+  expect(await jobs({ parameterSets: sets })).toEqual(["ws:roads EPSG:4326 image/png |night/0"]);
+  const alike = await plan({ parameterSets: [new Map([["STYLES", "night"]]), new Map([["styles", "night"]])] });
+  expect(alike.ok && alike.value.requests).toEqual([
+    expect.objectContaining({ parameters: { STYLES: "night", ELEVATION: "0" } }),
+  ]);
+  expect(alike.ok && alike.value.requests[0]).not.toHaveProperty("parametersChosen");
   expect(await refusal({ layers: ["*"], parameterSets: "*" })).toBe(
     'parameterSets: expected a list of sets, as the values of CQL_FILTER cannot be listed (a value that matches .*), got "*" The layer is free.',
   );
@@ -89,11 +94,8 @@ test("values may be chosen: of a seed among those that the filters list", async 
   });
   expect(
     await jobs(chosen({ STYLES: { kind: "like", pattern: "*" }, elevation: { kind: "range", from: "5", to: "15" } })),
-  ).toEqual([of("/10"), of("day/10"), of("night/10")]);
-  expect(await jobs(chosen({ STYLES: { kind: "any of", values: ["night", "day"] } }))).toEqual([
-    of("night/0"),
-    of("day/0"),
-  ]);
+  ).toEqual([of("/10|day/10|night/10")]);
+  expect(await jobs(chosen({ STYLES: { kind: "any of", values: ["night", "day"] } }))).toEqual([of("night/0|day/0")]);
   expect(await refusal(chosen({ STYLES: { kind: "any of", values: ["dusk"] } }))).toMatch(/^STYLES: expected one of /);
   expect(await refusal(chosen({ STYLES: { kind: "like", pattern: "x*" } }))).toBe(
     'parameterSets: expected what a value that the filters list meets, got [{"STYLES":{"like":"x*"}}] The layer is ws:roads.',
@@ -104,7 +106,26 @@ test("values may be chosen: of a seed among those that the filters list", async 
   expect(await refusal(chosen({ CQL_FILTER: { kind: "like", pattern: "*" } }, ["free"]))).toBe(
     'parameterSets: expected values of CQL_FILTER by name, as the values of CQL_FILTER cannot be listed (a value that matches .*), got {"CQL_FILTER":{"like":"*"}} The layer is free.',
   );
-  expect(await jobs(chosen({ CQL_FILTER: { kind: "any of", values: ["a=1", "a=2"] } }, ["free"]))).toHaveLength(2);
+  expect(await jobs(chosen({ CQL_FILTER: { kind: "any of", values: ["a=1", "a=2"] } }, ["free"]))).toEqual([
+    "free EPSG:900913 image/png a=1|a=2",
+  ]);
+});
+
+test("a job tells how its values were chosen, and as many tiles as its combinations have together", async () => {
+  const planned = await plan({ parameterSets: "*" }, { zoomStop: 1 });
+  const [request] = planned.ok ? planned.value.requests : [];
+  if (request === undefined) throw new Error("no job");
+  expect(request).toMatchObject({ parameters: null, parametersId: null });
+  const all = { kind: "like", pattern: "*" };
+  expect(request.parametersChosen).toEqual([Object.entries({ STYLES: all, ELEVATION: all })]);
+  expect((await countTiles(request)).toJSON().map(({ z, total }) => [z, total])).toEqual([
+    [0, String(9 * 2)],
+    [1, String(9 * 8)],
+  ]);
+  const world = await plan({ parameterSets: "*" }, { zoomStop: 30 });
+  expect(world.ok).toBe(true);
+  const beyond = await refusal({ parameterSets: "*" }, { gridSetId: "EPSG:900913", zoomStop: 10 });
+  expect(beyond).toBe("accepted");
 });
 
 test("a truncate of chosen values is one job, over what will be kept when it begins", async () => {
@@ -136,9 +157,9 @@ test("a truncate takes all that is kept in one job, and one for each grid set wh
     "ws:roads EPSG:4326 all all",
     "ws:roads EPSG:900913 all all",
   ]);
-  expect(await jobs({ parameterSets: [new Map([["STYLES", "gone"]])] }, { type: "truncate" })).toEqual([
-    "ws:roads all all gone",
-  ]);
+  const gone = new Map([["STYLES", "gone"]]);
+  expect(await jobs({ parameterSets: [gone] }, { type: "truncate" })).toEqual(["ws:roads all all gone"]);
+  expect(await jobs({ parameterSets: [gone, new Map()] }, { type: "truncate" })).toEqual(["ws:roads all all gone|"]);
 });
 
 const square = (minX: number, minY: number, maxX: number, maxY: number): (readonly [number, number])[] => [
@@ -149,12 +170,9 @@ const square = (minX: number, minY: number, maxX: number, maxY: number): (readon
 ];
 
 test("jobs of the same tiles share what they are limited to", async () => {
-  const planned = await plan(
-    { formats: "*", parameterSets: "*" },
-    { area: { polygons: [[square(0, 0, 20, 20)]], srs: 4326 } },
-  );
+  const planned = await plan({ formats: "*" }, { area: { polygons: [[square(0, 0, 20, 20)]], srs: 4326 } });
   const requests = planned.ok ? planned.value.requests : [];
-  expect(requests).toHaveLength(18);
+  expect(requests).toHaveLength(2);
   expect(new Set(requests.map(({ selection }) => selection)).size).toBe(1);
   expect(new Set(requests.map(({ ranges }) => ranges)).size).toBe(1);
 });
@@ -190,11 +208,11 @@ test("a pattern that matches nothing, and what one of the layers does not have, 
   );
 });
 
-test("more than a thousand jobs are counted, not planned", async () => {
+test("more than a thousand tile sets are counted, not planned", async () => {
   const set = new Map([["STYLES", "night"]]);
   const sets = Array.from({ length: 501 }, () => set);
   expect(await refusal({ parameterSets: sets, formats: "*" })).toBe(
-    'parameterSets: expected what comes to at most 1000 jobs in all, got "1002 jobs"',
+    'parameterSets: expected what comes to at most 1000 tile sets in all, got "1002 tile sets"',
   );
   expect(await jobs({ parameterSets: sets.slice(1), formats: "*" })).toHaveLength(2);
 });
@@ -204,9 +222,16 @@ test("many jobs of a large area are refused: each keeps its own", async () => {
     const turn = (n / 50_000) * 2 * Math.PI;
     return [10 * Math.cos(turn), 10 * Math.sin(turn)];
   });
-  const parameterSets = Array.from({ length: 100 }, (_, n) => new Map([["CQL_FILTER", `a=${n}`]]));
-  const many = { layers: ["free"], parameterSets };
-  expect(await refusal(many, { area: { polygons: [[corners]], srs: 4326 }, zoomStop: 4 })).toBe(
-    'area: expected fewer corners or tiles, or fewer jobs of one request, got "100 jobs"',
+  const kinds = ["png", "jpeg", "gif", "webp", "avif"].map((name) => formatNamed(`image/${name}`));
+  const layers = Array.from({ length: 17 }, (_, n) => layerNamed(`l${n}`, { formats: kinds }));
+  const many: ManyRequest = {
+    layers: ["l*"],
+    layersAre: "patterns",
+    formats: "*",
+    request: { type: "seed", parameters: new Map(), area: { polygons: [[corners]], srs: 4326 }, zoomStop: 0 },
+  };
+  const planned = await planMany(many, catalogueOf(layers), { options: JOB_OPTIONS, nowMs: 0 });
+  expect(planned.ok ? "accepted" : planned.error.message).toBe(
+    'area: expected fewer corners or tiles, or fewer jobs of one request, got "85 jobs"',
   );
 });

@@ -9,15 +9,15 @@ import { Slices } from "../lib/slices.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
 import type { JobRequest } from "./job.ts";
 import type { JobOptions } from "./job-options.ts";
-import { planSeedInSteps, planTileSet } from "./plan-job.ts";
+import { inCombinations, inFormat, planSeedInSteps } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import { type AskedSet, type ChosenSet, isPlain, setDocument, settled, valuesMeant } from "./value-choice.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
 
-/** One request for the jobs of all combinations: well-formed, but not yet held against the layers. */
+/** One request for a job of each layer, grid set and format: well-formed, but not yet held against the layers. */
 export interface ManyRequest {
-  /** What the jobs have in common; absent choices below are its own, one for each job. */
+  /** What the jobs have in common; absent choices below are its own. */
   readonly request: SeedRequest;
   /** At least one; whether `*` in them stands for any characters. */
   readonly layers: readonly string[];
@@ -36,8 +36,8 @@ export interface PlannedJobs {
   readonly empty: "refused" | "left out";
 }
 
-/** Jobs of one request at most. */
-const MOST_JOBS = 1000;
+/** Combinations of grid set, format and parameters in all jobs of one request at most. */
+const MOST_TILE_SETS = 1000;
 /** Each job keeps its own copy of what it is limited to: 64 MiB in all, of 8 bytes each. */
 const MOST_NUMBERS = 2 ** 23;
 
@@ -46,17 +46,20 @@ interface Choices {
   readonly layer: Layer;
   readonly gridSets: readonly (string | undefined)[];
   readonly formats: readonly (string | undefined)[];
-  readonly parameterSets: readonly (ParameterSet | KeptSets)[];
+  readonly parameters: readonly ParameterSet[] | KeptSets;
+  /** How they are asked for; absent: as what they are, or all. */
+  readonly asked?: readonly ChosenSet[];
 }
 
-/** Those that the store holds, in one job: leftovers too, whose keys the layer may have no longer. */
-interface KeptSets {
-  /** Absent: all of them. */
-  readonly chosen?: readonly ChosenSet[];
-}
+/** Those that the store holds: leftovers too, whose keys the layer may have no longer. */
+type KeptSets = "kept";
 
 /** The values of each key, of which every combination is meant. */
 type Spread = readonly (readonly [string, readonly string[]])[];
+
+interface Meant extends Pick<Choices, "asked"> {
+  readonly spreads: readonly Spread[] | KeptSets;
+}
 
 /** What a request meets as it comes in. */
 export interface Moment {
@@ -91,12 +94,13 @@ export async function planMany(
       return refuse(nothing);
     }
     count += countOf(many, layer, meant.value);
-    if (count > MOST_JOBS) continue;
+    if (count > MOST_TILE_SETS) continue;
     chosen.push(choicesOf(many, layer, meant.value));
   }
-  if (count > MOST_JOBS) {
+  if (count > MOST_TILE_SETS) {
     const field = (["parameterSets", "formats", "gridSets"] as const).find((name) => many[name] !== undefined);
-    return refuse(badField(field ?? "layers", `what comes to at most ${MOST_JOBS} jobs in all`, `${count} jobs`));
+    const expected = `what comes to at most ${MOST_TILE_SETS} tile sets in all`;
+    return refuse(badField(field ?? "layers", expected, `${count} tile sets`));
   }
   if (nothing !== undefined && chosen.length === 0) return refuse(nothing);
   const misplaced = placeInOneUnit(many.request, chosen);
@@ -155,27 +159,29 @@ const lengthOf = (choice: readonly unknown[] | "*" | undefined): number =>
 function setsMeant(
   { request, parameterSets }: SettledRequest,
   { parameterFilters: filters }: Layer,
-): Result<readonly Spread[] | KeptSets, Refusal> {
+): Result<Meant, Refusal> {
   const isTruncate = request.type === "truncate";
-  if (parameterSets === undefined) return ok([spreadOf(request.parameters)]);
+  if (parameterSets === undefined) return ok({ spreads: [spreadOf(request.parameters)] });
   if (parameterSets === "*") {
-    if (isTruncate) return ok({});
+    if (isTruncate) return ok({ spreads: "kept" });
     const spread: [string, readonly string[]][] = [];
     for (const filter of filters) {
       const values = listedValues(filter);
       if (values === undefined) return refuse(unlisted("a list of sets", filter, "*"));
       spread.push([filter.key, values]);
     }
-    return ok([spread]);
+    const all: ChosenSet = new Map(filters.map(({ key }) => [key, { kind: "like", pattern: "*" }]));
+    return ok({ spreads: [spread], asked: [all] });
   }
-  if (isTruncate) return ok(parameterSets.every(isPlain) ? parameterSets.map(spreadOf) : { chosen: parameterSets });
+  if (isTruncate)
+    return ok({ spreads: parameterSets.every(isPlain) ? parameterSets.map(spreadOf) : "kept", asked: parameterSets });
   const spreads: Spread[] = [];
   for (const set of parameterSets) {
     const spread = spreadAmong(set, filters);
     if (!spread.ok) return spread;
     spreads.push(spread.value);
   }
-  if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok(spreads);
+  if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok({ spreads, asked: parameterSets });
   const missed = badField("parameterSets", "what a value that the filters list meets", parameterSets.map(setDocument));
   return refuse({ ...missed, isNothingThere: true });
 }
@@ -209,18 +215,16 @@ const unlisted = (instead: string, filter: ParameterFilter, given: unknown): Ref
 
 const sizeOfSpread = (spread: Spread): number => spread.reduce((size, [, values]) => size * values.length, 1);
 
-const isKept = (meant: readonly Spread[] | KeptSets): meant is KeptSets => !Array.isArray(meant);
-
-/** How many jobs a layer comes to: by arithmetic, as filters may have any number of combinations. */
-function countOf(many: SettledRequest, layer: Layer, meant: readonly Spread[] | KeptSets): number {
+/** How many tile sets a layer comes to: by arithmetic, as filters may have any number of combinations. */
+function countOf(many: SettledRequest, layer: Layer, { spreads }: Meant): number {
   const { request, gridSets, formats } = many;
-  const sets = isKept(meant) ? 1 : meant.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
+  const sets = spreads === "kept" ? 1 : spreads.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
   const grids = isEachGridSet(many) ? layer.gridSubsets.length : lengthOf(gridSets);
   const kinds = formats === "*" && request.type !== "truncate" ? layer.formats.length : lengthOf(formats);
   return grids * kinds * sets;
 }
 
-function choicesOf(many: SettledRequest, layer: Layer, meant: readonly Spread[] | KeptSets): Choices {
+function choicesOf(many: SettledRequest, layer: Layer, { spreads, asked }: Meant): Choices {
   const { request, gridSets, formats } = many;
   return {
     layer,
@@ -235,7 +239,8 @@ function choicesOf(many: SettledRequest, layer: Layer, meant: readonly Spread[] 
           ? [undefined]
           : layer.formats.map(({ mimeType }) => mimeType)
         : (formats ?? [request.format]),
-    parameterSets: isKept(meant) ? [meant] : meant.flatMap(combinations),
+    parameters: spreads === "kept" ? spreads : spreads.flatMap(combinations),
+    ...(asked === undefined ? {} : { asked }),
   };
 }
 
@@ -291,7 +296,7 @@ async function planAll(
         return refuse(nothing);
       }
       for (const job of jobs.value) {
-        const identity = JSON.stringify([job.layer, job.gridSet, job.format, job.parametersId]);
+        const identity = JSON.stringify([job.layer, job.gridSet, job.format]);
         if (planned.has(identity)) continue;
         planned.set(identity, job);
         numbers += sizeOf(job.selection);
@@ -306,39 +311,32 @@ async function planAll(
   return nothing !== undefined && planned.size === 0 ? refuse(nothing) : ok([...planned.values()]);
 }
 
-/** The jobs of one layer in one grid set: which tiles is worked out once. */
+/** The jobs of one layer in one grid set, one for each format: which tiles is worked out once. */
 function* planLayer(
   request: SeedRequest,
-  { layer, formats, parameterSets }: Choices,
+  { layer, formats, parameters, asked }: Choices,
   { options, nowMs }: Moment,
 ): Generator<undefined, Result<readonly JobRequest[], Refusal>> {
-  let base: JobRequest | undefined;
+  const { format: _, ...common } = request;
+  const sets = parameters === "kept" ? [new Map<string, string>()] : parameters;
   const planned: JobRequest[] = [];
   for (const format of formats) {
-    for (const set of parameterSets) {
-      const { format: _, ...common } = request;
-      const parameters = isCombination(set) ? set : new Map<string, string>();
-      const one = { ...common, ...(format === undefined ? {} : { format }), parameters };
-      const job =
-        base === undefined
-          ? yield* planSeedInSteps(one, layer, options, { gridSetField: "gridSet", nowMs })
-          : planTileSet(base, one, layer);
-      if (!job.ok) return job;
-      base ??= job.value;
-      planned.push(isCombination(set) ? job.value : ofKeptSets(job.value, set));
-    }
+    const one = { ...common, ...(format === undefined ? {} : { format }), parameters: sets[0] ?? new Map() };
+    const [first] = planned;
+    const job =
+      first === undefined
+        ? yield* planSeedInSteps(one, layer, options, { gridSetField: "gridSet", nowMs })
+        : inFormat(first, one, layer);
+    if (!job.ok) return job;
+    const whole = parameters === "kept" ? ok(ofKeptSets(job.value)) : inCombinations(job.value, sets, layer);
+    if (!whole.ok) return whole;
+    const isOne = whole.value.parameters !== null || asked === undefined;
+    planned.push(isOne ? whole.value : { ...whole.value, parametersChosen: asked.map((set) => [...set]) });
   }
   return ok(planned);
 }
 
-const isCombination = (set: ParameterSet | KeptSets): set is ParameterSet => set instanceof Map;
-
-const ofKeptSets = (job: JobRequest, { chosen }: KeptSets): JobRequest => ({
-  ...job,
-  parameters: null,
-  parametersId: null,
-  ...(chosen === undefined ? {} : { parametersChosen: chosen.map((set) => [...set]) }),
-});
+const ofKeptSets = (job: JobRequest): JobRequest => ({ ...job, parameters: null, parametersId: null });
 
 function sizeOf(selection: Selection | undefined): number {
   if (selection === undefined) return 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { countTiles } from "./count-tiles.ts";
 import { emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile } from "./job-store.ts";
@@ -30,7 +30,14 @@ function progress(fields: Partial<JobProgress>): JobProgress {
   const { stored, skipped, unchanged, failed } = all;
   return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, unchanged, failed }, ...others] };
 }
-const failedTile = (z: number, x: number, y: number): FailedTile => ({ z, x, y, class: "timeout", message: "" });
+const failedTile = (z: number, x: number, y: number): FailedTile => ({
+  z,
+  x,
+  y,
+  combination: 0,
+  class: "timeout",
+  message: "",
+});
 const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
   planRetry({ request, progress: progress(fields) }, failed, [1, 1], totals, () => 3n);
 
@@ -74,4 +81,27 @@ test("when more failed than is kept one by one the whole range is left", () => {
     failedTile(0, 0, 0),
   ]);
   expect(again).toMatchObject({ total: "320", finished: [] });
+});
+
+test("of several combinations those are left whose tiles failed", async () => {
+  const several = { ...request, ...combinations(3) };
+  const all = await countTiles(several);
+  expect(all.sum.total).toBe(3n * 320n);
+  const failed = [
+    { ...failedTile(0, 5, 1), combination: 2 },
+    { ...failedTile(1, 0, 0), combination: 1 },
+  ];
+  const ended: JobProgress = {
+    ...emptyProgress(all),
+    outcome: "done_with_failures",
+    failed: "2",
+    finished: [["0", "60"]],
+  };
+  const again = planRetry({ request: several, progress: ended }, failed, [1, 1], all, () => 3n);
+  // By zoom: 4 metatiles of each at level 0, then 16 of each.
+  expect(again?.finished).toEqual([
+    ["0", "9"],
+    ["10", "28"],
+    ["29", "60"],
+  ]);
 });

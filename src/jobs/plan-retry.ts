@@ -7,7 +7,7 @@ import { JobCounts } from "./job-counts.ts";
 import { numbersOf } from "./job-numbers.ts";
 import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
-import { walksOf } from "./job-walk.ts";
+import { type JobWalk, walksOf } from "./job-walk.ts";
 
 /**
  * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
@@ -20,7 +20,7 @@ export function planRetry(
   failed: readonly FailedTile[],
   metatileFactors: readonly [number, number],
   totals: JobCounts,
-  keptIn: (gridSet: string, rect: TileRect, selection: TileSelection | undefined) => bigint,
+  keptIn: (combination: number, gridSet: string, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
@@ -28,16 +28,21 @@ export function planRetry(
   const walks = walksOf(request, metatileFactors);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
-  const countOf = (gridSet: string, rect: TileRect): bigint => {
-    if (request.onlyExisting === true) return keptIn(gridSet, rect, selection);
+  const countOf = ({ combination, gridSet }: JobWalk, rect: TileRect): bigint => {
+    if (request.onlyExisting === true) return keptIn(combination, gridSet, rect, selection);
     return selection === undefined ? rectCount(rect) : countSelectedAtOnce(selection, rect);
   };
   const finished = IntervalSet.from(progress.finished);
   const left = new JobCounts();
   for (const { z, total, stored, skipped, unchanged, failed: bad } of progress.zooms)
     left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(unchanged) - BigInt(bad) });
-  for (const { x, y, z } of failed) {
-    const at = walks.find(({ walk }) => rectHolds(walk.rect, x, y) && walk.rect.z === z);
+  const levels = new Map<string, JobWalk[]>();
+  for (const at of walks) {
+    const level = `${at.combination}/${at.walk.rect.z}`;
+    levels.set(level, [...(levels.get(level) ?? []), at]);
+  }
+  for (const { x, y, z, combination } of failed) {
+    const at = levels.get(`${combination}/${z}`)?.find(({ walk }) => rectHolds(walk.rect, x, y));
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
     const n = numbers.numberOf({ at, local });
@@ -45,7 +50,7 @@ export function planRetry(
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
     const counted = countedTiles(at.walk, local);
-    left.add(z, { total: countOf(at.gridSet, counted) });
+    left.add(z, { total: countOf(at, counted) });
   }
   return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
 }

@@ -43,6 +43,9 @@ export interface SeedingParts {
 /** One metatile of a job, with what is to be done there. */
 interface Metatile extends MetatilePlace {
   readonly n: bigint;
+  /** The number of its combination among the job's. */
+  readonly combination: number;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** One that is worked on. */
@@ -128,16 +131,19 @@ export class Seeding implements Work {
   }
 
   #metatile(job: ActiveJob, layer: Layer, n: bigint): Metatile {
-    const { gridSet, walk, local } = job.locate(n);
-    const { format, parametersId } = job.request;
+    const { gridSet, combination, walk, local } = job.locate(n);
+    const { format } = job.request;
+    const drawn = job.combinations[combination];
     const subset = findSubset(layer, gridSet);
     const coverage = subset === undefined ? undefined : coverageAt(subset, walk.rect.z);
     const counted = countedTiles(walk, local);
     const whole = coverage === undefined ? undefined : intersectRects(metatileAt(walk, local), coverage);
-    if (whole === undefined || format === null || parametersId === null) {
+    if (whole === undefined || format === null || drawn === undefined) {
       throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
     }
-    return { n, tileSet: { layer: layer.name, gridSet, format, parametersId }, rect: whole, counted };
+    const { parameters, parametersId } = drawn;
+    const tileSet = { layer: layer.name, gridSet, format, parametersId };
+    return { n, tileSet, combination, parameters, rect: whole, counted };
   }
 
   /** Books a metatile: what was wanted is stored, was kept as drawn, or failed; the rest was there. */
@@ -187,7 +193,7 @@ export class Seeding implements Work {
       return await gate.draw(
         {
           tileSet: metatile.tileSet,
-          parameters: job.request.parameters ?? {},
+          parameters: metatile.parameters,
           rect: metatile.rect,
           wanted,
           // What a user or another job has asked for before may be of the data that this one is to replace.
@@ -318,7 +324,7 @@ export class Seeding implements Work {
   }
 
   #fail(job: ActiveJob, task: Task, metatile: CountedMetatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
-    const { rect, counted, isCounted } = metatile;
+    const { combination, rect, counted, isCounted } = metatile;
     const before = job.counts.sum.failed;
     this.#finish(job, task, metatile, { wanted, failed: true });
     const failedInAll = job.counts.sum.failed;
@@ -327,7 +333,7 @@ export class Seeding implements Work {
     for (let y = counted.minY; y <= counted.maxY; y++) {
       for (let x = counted.minX; x <= counted.maxX; x++) {
         if (isCounted(x, y) && isWanted(wanted, rect, x, y))
-          tiles.push({ z: rect.z, x, y, class: outcome.failure, message: outcome.message });
+          tiles.push({ z: rect.z, x, y, combination, class: outcome.failure, message: outcome.message });
       }
     }
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import type { JobRequest } from "./job.ts";
 import { isSuperseded } from "./supersede.ts";
@@ -13,6 +13,10 @@ const around = ranges(rect(1, [0, 1]), rect(2, [0, 3]), rect(3, [0, 7]));
 const FILTERS: readonly ParameterFilter[] = [{ type: "string", key: "STYLES", default: "", values: ["night"] }];
 const kept = { type: "truncate", ranges: around, format: null, parameters: null, parametersId: null } as const;
 const night = { parameters: { STYLES: "night" }, parametersId: "x" };
+
+const three = combinations(3);
+const third = { parameters: { STYLES: "s2" }, parametersId: "id2" };
+const likeS = [[["STYLES", { kind: "like", pattern: "s*" }]]] as const;
 
 const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<JobRequest>?])[] = [
   ["a reseed around it", true, { type: "reseed", ranges: around }],
@@ -32,6 +36,17 @@ const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<J
   ["a truncate of this value", true, { ...kept, parametersChosen: [[["styles", "night"]]] }, night],
   ["a truncate of another value", false, { ...kept, parametersChosen: [[["STYLES", "day"]]] }, night],
   ["a truncate of defaults", false, { ...kept, parametersChosen: [[]] }, night],
+  [
+    "a newer one of several combinations with this one",
+    true,
+    { type: "reseed", ranges: around, ...three },
+    { ...third },
+  ],
+  ["a newer one of several others", false, { type: "reseed", ranges: around, ...three }, night],
+  ["a newer one of one of several", false, { type: "reseed", ranges: around, ...third }, three],
+  ["a newer one of the same several", true, { type: "reseed", ranges: around, ...three }, three],
+  ["a truncate of values that mean all of several", true, { ...kept, parametersChosen: likeS }, three],
+  ["a truncate of values that mean one of several", false, { ...kept, parametersChosen: [[["STYLES", "s2"]]] }, three],
   ["an older truncate", false, { type: "truncate", ranges: around, format: null }, { type: "truncate" }],
 ];
 

@@ -1,5 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job.ts";
 import { chooser } from "./value-choice.ts";
 
@@ -18,10 +19,18 @@ export function isSuperseded(older: JobRequest, newer: JobRequest, filters: read
 }
 
 function hasParametersOf(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
-  const { parametersId, parametersChosen } = newer;
-  if (parametersChosen === undefined) return parametersId === null || parametersId === older.parametersId;
-  const sets = parametersChosen.map((set) => new Map(set));
-  return older.parameters !== null && chooser(sets, filters)(older.parameters);
+  const drawn = combinationsOf(older) ?? [];
+  const named = combinationsOf(newer);
+  if (named !== undefined) {
+    const ids = new Set(named.map(({ parametersId }) => parametersId));
+    return drawn.every(({ parametersId }) => ids.has(parametersId));
+  }
+  if (newer.parametersChosen === undefined) return true;
+  const isChosen = chooser(
+    newer.parametersChosen.map((set) => new Map(set)),
+    filters,
+  );
+  return drawn.every(({ parameters }) => isChosen(parameters));
 }
 
 const isWithin = (rect: TileRect, { z, minX, minY, maxX, maxY }: TileRect): boolean =>

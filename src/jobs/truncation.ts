@@ -6,6 +6,7 @@ import { findSubset } from "../layer/layer.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
+import { combinationsOf } from "./combination.ts";
 import type { Drops, DropTarget } from "./drops.ts";
 import type { Work } from "./job-runner.ts";
 import { chooser } from "./value-choice.ts";
@@ -137,7 +138,7 @@ export class Truncation implements Work {
 
   #levels(job: ActiveJob): Level[] {
     const { store, catalogue, ledger } = this.#parts;
-    const { layer: name, ranges, parametersId, parametersChosen, bounds } = job.request;
+    const { layer: name, ranges, parametersChosen, bounds } = job.request;
     const layer = catalogue().layers.get(name);
     const known = ranges.map((r) => r.gridSet);
     const kept = (): readonly string[] => [
@@ -157,7 +158,8 @@ export class Truncation implements Work {
       const values = id === "" ? {} : store.parametersOf(name, id);
       return values !== undefined && isChosen(values);
     };
-    const ids = parametersId !== null ? [parametersId] : kept().filter(isMeant);
+    const named = combinationsOf(job.request)?.map(({ parametersId }) => parametersId);
+    const ids = named ?? kept().filter(isMeant);
     return ranges.flatMap(({ gridSet, rects }) =>
       ids.flatMap((id) => {
         const pyramid = { layer: name, gridSet, parametersId: id };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, type JobJson, job, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, type JobJson, job, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -61,7 +61,7 @@ test("one request removes an area from every grid set, format and parameter set,
   const server = await start(VALUES);
   const all = { layer: "ws:roads", gridSets: "*", formats: "*", parameterSets: "*", zoomStop: 1 };
   const seeds = await allEnded(server, await made(server, { ...all, type: "seed" }));
-  expect(seeds).toHaveLength(300);
+  expect(seeds).toHaveLength(6);
   expect(new Set(seeds.map(({ outcome }) => outcome))).toEqual(new Set(["done"]));
   expect((await usage(server)).total.tiles).toBe(100 * (10 + 5 + 10));
 
@@ -77,7 +77,7 @@ test("one request removes an area from every grid set, format and parameter set,
   expect(again.map(({ tiles }) => tiles.deleted)).toEqual([0, 0, 0]);
 });
 
-test("one request seeds three styles of each of 24 hours, one takes the hours before another away", async () => {
+test("one job seeds three styles of each of 24 hours, one takes the hours before another away", async () => {
   const hours = Array.from({ length: 24 }, (_, hour) => new Date(Date.UTC(2026, 10, 21, hour)).toISOString());
   const filters = `parameterFilters: [{ type: string, key: STYLES, default: s0, values: [s0, s1, s2] }, { type: string, key: TIME, default: "${hours[0]}", values: [${hours.map((hour) => `"${hour}"`).join(", ")}] }]`;
   running.upstream = await startUpstream();
@@ -85,13 +85,25 @@ test("one request seeds three styles of each of 24 hours, one takes the hours be
   running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers) });
   const { server } = running;
   const all = { layer: "ws:roads", gridSet: "EPSG:900913", zoomStop: 1 };
-  const seeds = await allEnded(server, await made(server, { ...all, parameterSets: "*" }));
-  expect(seeds.map(({ outcome }) => outcome)).toEqual(Array(72).fill("done"));
-  const batch = await api(server, `batches/${seeds[7]?.id}?wait=60`);
-  expect(batch).toMatchObject({ id: seeds[0]?.id, jobs: { done: 72, aborted: 0 }, outcome: "done" });
-  expect(batch.tiles).toEqual({ total: 72 * 5, stored: 72 * 5, skipped: 0, failed: 0 });
-  expect(seeds.reduce((sum, { tiles }) => sum + tiles.stored, 0)).toBe(72 * 5);
   const styles = ["s0", "s1", "s2"];
+  const combinations = styles.flatMap((STYLES) => hours.map((TIME) => ({ STYLES, TIME })));
+  const chosen = [{ TIME: hours, STYLES: { like: "*" } }];
+  const estimated = (await post(server, "estimate", { ...all, parameterSets: chosen })).json;
+  expect(estimated).toMatchObject({ tiles: 72 * 5, missing: 72 * 5, jobs: [{ parameterSets: chosen, tiles: 72 * 5 }] });
+  const [seeded, ...others] = await allEnded(server, await made(server, { ...all, parameterSets: chosen }));
+  expect([seeded?.outcome, seeded?.tiles, others]).toEqual([
+    "done",
+    { total: 72 * 5, stored: 72 * 5, skipped: 0, failed: 0 },
+    [],
+  ]);
+  const view = await api(server, `jobs/${seeded?.id}`);
+  expect(view).toMatchObject({ parameters: null, parameterSets: chosen, requestedWith: null });
+  const defaults = { STYLES: "s0", TIME: hours[0] };
+  expect(view.combinations.map((one: object) => ({ ...defaults, ...one }))).toEqual(
+    expect.arrayContaining(combinations),
+  );
+  expect(view.combinations).toHaveLength(72);
+  expect((await api(server, "jobs")).jobs[0]).not.toHaveProperty("combinations");
   const old = [{ TIME: { olderThan: hours[17] }, STYLES: { like: "*" } }];
   const truncates = await allEnded(server, await made(server, { ...all, parameterSets: old, type: "truncate" }));
   expect(truncates).toEqual([expect.objectContaining({ parameters: null, parameterSets: old, outcome: "done" })]);
@@ -106,6 +118,49 @@ test("one request seeds three styles of each of 24 hours, one takes the hours be
     105,
     asked,
   ]);
+});
+
+test("a job of several combinations goes on after a kill, tells what of which failed, and does that again", async () => {
+  let server = await start(VALUES.slice(0, 6));
+  const { upstream } = running;
+  if (upstream === undefined) throw new Error("no upstream");
+  const stylesOf = (target: string): string => new URL(target, "http://any").searchParams.get("STYLES") ?? "";
+  upstream.behaviour = ({ target }, response) => {
+    if (stylesOf(target) !== "s4") return "draw";
+    response.writeHead(400).end("no such style");
+    return "handled";
+  };
+  const body = {
+    layer: "ws:roads",
+    gridSet: "EPSG:900913",
+    zoomStop: 3,
+    parameterSets: [{ STYLES: ["s1", "s2", "s4", "s5"] }],
+    tileFailureRetryCount: 0,
+  };
+  for (const order of ["by-zoom", "depth-first"]) {
+    const [{ id } = { id: 0 }] = await made(server, { ...body, order, type: "reseed", rateLimit: 100 });
+    await until("something is stored", async () => ((await job(server, id)).tiles.stored > 20 ? true : undefined));
+    server = await server.restart("SIGKILL");
+    running.server = server;
+    const done = await ended(server, id);
+    expect([done.outcome, done.tiles]).toEqual([
+      "done_with_failures",
+      expect.objectContaining({ total: 4 * 85, stored: 3 * 85, failed: 85, skipped: 0 }),
+    ]);
+    const failures = await api(server, `jobs/${id}/failures?limit=1000`);
+    expect(new Set(failures.failures.map((one: object) => JSON.stringify(one)))).toHaveProperty("size", 85);
+    for (const one of failures.failures) expect(one).toMatchObject({ parameters: { STYLES: "s4" } });
+    const features = (await api(server, `jobs/${id}/failures?format=geojson&limit=1`)).features;
+    expect(features[0].properties).toMatchObject({ parameters: { STYLES: "s4" }, class: "http_status" });
+    const { behaviour } = upstream;
+    upstream.behaviour = () => "draw";
+    const asked = upstream.asked.length;
+    const retried = (await post(server, `jobs/${id}/retry`, {})).json;
+    expect(retried).toMatchObject({ tiles: { total: 85 }, retryOf: id });
+    expect((await ended(server, retried.id)).tiles).toMatchObject({ stored: 85, failed: 0 });
+    expect(upstream.asked.length - asked).toBeLessThanOrEqual(85);
+    upstream.behaviour = behaviour;
+  }
 });
 
 test("the jobs of a request are watched, paused, resumed and cancelled as one", async () => {
@@ -149,7 +204,7 @@ test("a request for many jobs is all or nothing: what one of them may not be mak
     [
       { layers: "other", formats: "*", parameterSets: Array.from({ length: 501 }, (_, n) => ({ CQL_FILTER: `${n}` })) },
       400,
-      'parameterSets: expected what comes to at most 1000 jobs in all, got "1002 jobs"',
+      'parameterSets: expected what comes to at most 1000 tile sets in all, got "1002 tile sets"',
     ],
   ] as const) {
     const refused = await post(server, "jobs", { zoomStop: 1, ...body });

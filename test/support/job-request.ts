@@ -19,3 +19,12 @@ export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   ownFailurePolicy: false,
   ...more,
 });
+
+/** Several combinations of parameters instead of one. */
+export const combinations = (
+  count: number,
+): Pick<JobRequest, "parameters" | "parametersId"> & Required<Pick<JobRequest, "combinations">> => ({
+  parameters: null,
+  parametersId: null,
+  combinations: Array.from({ length: count }, (_, n) => ({ parameters: { STYLES: `s${n}` }, parametersId: `id${n}` })),
+});

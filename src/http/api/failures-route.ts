@@ -25,7 +25,11 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
     const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
     switch (format) {
       case "json":
-        return json({ gridSet: job.gridSet, failures: failures.tiles, next: failures.next });
+        return json({
+          gridSet: job.gridSet,
+          failures: failures.tiles.map((tile) => tileDocument(tile, job)),
+          next: failures.next,
+        });
       case "geojson":
         return geoJson(job, failures, catalogue());
       default:
@@ -51,7 +55,7 @@ function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Cata
     return refusalProblem(
       badField("format", "json (GeoJSON is of grid sets in EPSG:4326 and web mercator that the layer has)", "geojson"),
     );
-  const features = tiles.map((tile) => feature(tile, gridSet, project));
+  const features = tiles.map((tile) => feature(tileDocument(tile, job), gridSet, project));
   return {
     status: 200,
     type: GEOJSON_TYPE,
@@ -72,9 +76,17 @@ function toDegrees(srs: number): Project | undefined {
   }
 }
 
+type TileDocument = Omit<FailedTile, "combination"> & {
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
+};
+
+/** With its parameters, where the job has several combinations of them. */
+const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: JobView): TileDocument =>
+  combinations == null ? tile : { ...tile, parameters: combinations[combination] };
+
 /** Counterclockwise, as RFC 7946 has it. */
-function feature(tile: FailedTile, gridSet: GridSet, project: Project): unknown {
-  const { z, x, y, class: failure, message } = tile;
+function feature(tile: TileDocument, gridSet: GridSet, project: Project): unknown {
+  const { z, x, y } = tile;
   const { minX, minY, maxX, maxY } = tileExtent(gridSet, { z, x, y });
   const ring = [
     [minX, minY],
@@ -85,7 +97,7 @@ function feature(tile: FailedTile, gridSet: GridSet, project: Project): unknown 
   ] as const;
   return {
     type: "Feature",
-    properties: { z, x, y, class: failure, message },
+    properties: tile,
     geometry: { type: "Polygon", coordinates: [ring.map(([px, py]) => project(px, py))] },
   };
 }

@@ -23,6 +23,14 @@ const tiles = {
   description: "unchanged: reseeds only, of those stored; deleted: truncates only",
 };
 
+const parameters = { type: "object", additionalProperties: { type: "string" } } as const;
+const parametersOrNull = { ...parameters, type: ["object", "null"] } as const;
+const parameterSets = {
+  description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
+  type: ["array", "null"],
+  items: parameterSet,
+} as const;
+
 export const job = object(
   {
     id: int64,
@@ -30,12 +38,8 @@ export const job = object(
     type: { enum: JOB_TYPES },
     gridSet: nullable("string"),
     format: nullable("string"),
-    parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
-    parameterSets: {
-      description: "Of a truncate whose parameters are null: what is meant of what is kept; null: all",
-      type: ["array", "null"],
-      items: parameterSet,
-    },
+    parameters: parametersOrNull,
+    parameterSets,
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
     zoomStart: { type: "integer" },
     zoomStop: { type: "integer" },
@@ -68,6 +72,11 @@ export const job = object(
     },
     ...toldTerms,
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
+    combinations: {
+      description: "Each combination of parameters, where it names several; not in lists and events",
+      type: ["array", "null"],
+      items: parameters,
+    },
     area: {
       description: "GeoJSON in the grid set's CRS; not in lists and events",
       type: ["object", "null"],
@@ -92,7 +101,7 @@ export const job = object(
       items: object({ z: { type: "integer" }, tiles, bytes: int64 }),
     },
   },
-  ["area", "zooms"],
+  ["area", "combinations", "zooms"],
 );
 
 /** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
@@ -106,7 +115,7 @@ export const jobRequest = {
     gridSet: nullable("string"),
     srs: nullable("integer"),
     format: nullable("string"),
-    parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+    parameters: parametersOrNull,
     bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
     boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
     area: {
@@ -179,7 +188,7 @@ const usage = object(
         gridSet: { type: "string" },
         format: { type: "string" },
         parametersId: { type: "string" },
-        parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+        parameters: parametersOrNull,
         ...sum,
         allocatedBytes: int64,
         zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
@@ -240,7 +249,8 @@ const estimates = object({
       layer: { type: "string" },
       gridSet: nullable("string"),
       format: nullable("string"),
-      parameters: { type: ["object", "null"], additionalProperties: { type: "string" } },
+      parameters: parametersOrNull,
+      parameterSets,
       zoomStart: { type: "integer" },
       zoomStop: { type: "integer" },
       ...estimateFields,
@@ -335,13 +345,17 @@ export const schemas = {
   Failures: object({
     gridSet: nullable("string"),
     failures: list(
-      object({
-        z: { type: "integer" },
-        x: { type: "integer" },
-        y: { type: "integer" },
-        class: { type: "string" },
-        message: { type: "string" },
-      }),
+      object(
+        {
+          z: { type: "integer" },
+          x: { type: "integer" },
+          y: { type: "integer" },
+          class: { type: "string" },
+          message: { type: "string" },
+          parameters: { ...parameters, description: "Where the job has several combinations" },
+        },
+        ["parameters"],
+      ),
     ),
     next: int64OrNull,
   }),
