@@ -19,7 +19,7 @@ export interface JobAnswer {
   readonly format: string | null;
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
-  readonly combinations?: readonly Readonly<Record<string, string>>[] | null;
+  readonly combinations?: readonly Readonly<Record<string, string>>[];
   readonly bounds: readonly number[] | null;
   readonly limit: "area" | "tiles" | null;
   readonly zoomStart: number;
@@ -145,7 +145,7 @@ export function meantText({ parameters, parameterSets }: Pick<JobAnswer, "parame
 }
 
 const combinationsText = ({ combinations }: JobAnswer): string =>
-  combinations == null ? "" : `: ${combinations.length} combinations`;
+  combinations === undefined ? "" : `: ${combinations.length} combinations`;
 
 export function showJob(job: JobAnswer): string {
   const { type, tiles, errors, zooms = [] } = job;

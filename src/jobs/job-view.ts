@@ -69,7 +69,9 @@ export function viewOf(
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedPace(pace ?? pastPace(request, progress)),
-    combinations: request.combinations?.map(({ parameters }) => parameters) ?? null,
+    ...(request.combinations === undefined
+      ? {}
+      : { combinations: request.combinations.map(({ parameters }) => parameters) }),
     zooms: progress.zooms.map((at) => ({
       z: at.z,
       tiles: tilesOf(request, at),

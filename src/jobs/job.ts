@@ -205,8 +205,8 @@ export interface JobView {
   readonly maxFailurePercent: number | null;
   /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
   readonly area?: AreaView | null;
-  /** Where it names several: each combination. Absent in lists and events. */
-  readonly combinations?: readonly Readonly<Record<string, string>>[] | null;
+  /** Each combination, where it names several. Absent in lists and events. */
+  readonly combinations?: readonly Readonly<Record<string, string>>[];
   /** Ascending; absent in lists. */
   readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }

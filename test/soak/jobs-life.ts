@@ -29,8 +29,8 @@ const KEPT = { layer: "kept", zooms: [8, 9] };
 const REDRAWN = { layer: "redrawn", place: { z: 6, x: 20, y: 30, width: 8, height: 8 } };
 /** Filled and truncated in turns, with nothing else beside. */
 const CLEARED = { layer: "cleared", place: { z: 7, x: 40, y: 50, width: 14, height: 14 } };
-/** Everything at once. */
-const SWEPT = { layer: "swept", zoom: 5 };
+/** Everything at once, and some of it in several styles. */
+const SWEPT = { layer: "swept", zoom: 5, styles: [{}, { STYLES: "a" }, { STYLES: "b" }] };
 const CONNECTIONS = 4;
 /** All jobs come to rest after so many kills. */
 const LIFE = 10;
@@ -53,7 +53,7 @@ export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
   const layers = [KEPT, REDRAWN, CLEARED, SWEPT].map(({ layer: name }) => ({
     name,
     connections: CONNECTIONS,
-    extra: "metatile: [2, 2]",
+    extra: `metatile: [2, 2]${name === SWEPT.layer ? STYLES : ""}`,
   }));
   const server = await startServer({
     configuration: smallTiles(map.upstream.url, layers, "jobs: { maxRunningTasks: 6 }\nstore: { undoSeconds: 60 }\n"),
@@ -161,7 +161,9 @@ class Operators implements Asker {
       if (answer === undefined) return undefined;
       if (answer.status === 409) return undefined;
       if (answer.status !== 201) throw new Error(`${path} ${body}: ${answer.status} ${answer.text}`);
-      const made: ToldJob = JSON.parse(answer.text);
+      const told: ToldJob | { readonly jobs: readonly ToldJob[] } = JSON.parse(answer.text);
+      const [made, ...others] = "jobs" in told ? told.jobs : [told];
+      if (made === undefined || others.length > 0) throw new Error(`${path} ${body}: ${answer.text}`);
       const job = this.account.acknowledge(made.id, asked);
       expect(job);
       return job;
@@ -281,9 +283,19 @@ class Operators implements Asker {
         return void (await this.#classic(asked("truncate"), below(2) === 0 ? rect : undefined, SWEPT.zoom));
       case 2:
         return void (await this.#chosen(asked("truncate"), pick<Rect[] | "list">([[rect], "list"])));
+      case 5:
+        return this.#inStyles(asked(pick(["seed", "reseed"])), rect);
       default:
         return void (await this.#classic(asked(pick(["seed", "reseed"])), rect, SWEPT.zoom, { threadCount: 2 }));
     }
+  }
+
+  /** One job of each tile as often as there are styles. */
+  async #inStyles(asked: Asked, rect: Rect): Promise<void> {
+    const { styles } = SWEPT;
+    const tiles = styles.flatMap(() => asked.tiles);
+    const order = this.#chance.pick(["by-zoom", "depth-first", "centre-out"]);
+    await this.#chosen({ ...asked, tiles }, [rect], { parameterSets: styles, order, threadCount: 2 });
   }
 
   /** Takes back what the last mass truncation of a layer has taken away. @returns the status; undefined: no answer */
@@ -305,7 +317,11 @@ class Operators implements Asker {
     const within = new Set(asked.tiles);
     const hit = [...this.account.open.values()].filter(
       (job) =>
-        job.asked.layer === layer && job.asked.type !== "truncate" && job.asked.tiles.every((key) => within.has(key)),
+        job.asked.layer === layer &&
+        job.asked.type !== "truncate" &&
+        job.asked.tiles.every((key) => within.has(key)) &&
+        // What is in other styles too is not.
+        new Set(job.asked.tiles).size === job.asked.tiles.length,
     );
     for (const one of hit) one.isKilled = undefined;
     this.#cuts++;
@@ -604,6 +620,7 @@ class Operators implements Asker {
   }
 }
 
+const STYLES = "\n    parameterFilters: [{ type: string, key: STYLES, default: '', values: [a, b] }]";
 const SCHEDULED: Rect = { z: 8, x: 101, y: 77, width: 5, height: 4 };
 /** However long a life is: two hours, half a day from when it began. */
 const clock = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);

@@ -36,9 +36,11 @@ export function fromTop(key: TileKey): string {
   return `${z}/${x}/${2 ** z - 1 - y}`;
 }
 
-/** Of a file of the store; undefined: none of EPSG:900913. */
+/** Of a file of the store, whatever its parameters; undefined: none of EPSG:900913. */
 export function keyOfFile(file: string): { readonly layer: string; readonly key: TileKey } | undefined {
-  const found = /tiles\/([^/]+)\/EPSG_900913_(\d+)\/[^/]+\/(\d+)_(\d+)\.png$/.exec(file.split(sep).join("/"));
+  const found = /tiles\/([^/]+)\/EPSG_900913_(\d+)(?:_[0-9a-f]{40})?\/[^/]+\/(\d+)_(\d+)\.png$/.exec(
+    file.split(sep).join("/"),
+  );
   if (found?.[1] === undefined) return undefined;
   return { layer: found[1], key: found.slice(2).map(Number).join("/") };
 }

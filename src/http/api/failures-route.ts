@@ -82,7 +82,7 @@ type TileDocument = Omit<FailedTile, "combination"> & {
 
 /** With its parameters, where the job has several combinations of them. */
 const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: JobView): TileDocument =>
-  combinations == null ? tile : { ...tile, parameters: combinations[combination] };
+  combinations === undefined ? tile : { ...tile, parameters: combinations[combination] };
 
 /** Counterclockwise, as RFC 7946 has it. */
 function feature(tile: TileDocument, gridSet: GridSet, project: Project): unknown {

@@ -74,7 +74,7 @@ export const job = object(
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     combinations: {
       description: "Each combination of parameters, where it names several; not in lists and events",
-      type: ["array", "null"],
+      type: "array",
       items: parameters,
     },
     area: {
