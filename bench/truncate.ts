@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server.ts";
+import { ended, massTruncate, seed, startServer, type TestServer, truncateLayerXml } from "../test/support/server.ts";
 import { truncations, undo } from "../test/support/truncations.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
@@ -27,15 +27,13 @@ async function massTruncateMs(server: TestServer, layer: string): Promise<number
   return performance.now() - t0;
 }
 
-const TRUNCATE = `<truncateLayer><layerName>${LAYER}</layerName></truncateLayer>`;
-
 /** What an answer takes of a server that does nothing: what HTTP costs on this machine now. */
 async function bareMs(port: number): Promise<number> {
   const client = await RawPost.open(port);
   const times: number[] = [];
   for (let round = -UNCOUNTED; round < ROUNDS; round++) {
     await pause(200);
-    const ms = await client.ms("/", TRUNCATE);
+    const ms = await client.ms("/", truncateLayerXml(LAYER));
     if (round >= 0) times.push(ms);
   }
   client.close();
@@ -66,7 +64,7 @@ export async function benchTruncate(): Promise<void> {
     const answers: number[] = [];
     for (let round = -UNCOUNTED; round < ROUNDS; round++) {
       await pause(200);
-      const ms = await client.ms("/rest/masstruncate", TRUNCATE);
+      const ms = await client.ms("/rest/masstruncate", truncateLayerXml(LAYER));
       if (round >= 0) answers.push(ms);
       const [made] = await truncations(server, "?limit=1");
       if (made?.tiles !== tiles) throw new Error(`${made?.tiles} tiles were truncated`);

@@ -1,4 +1,3 @@
-import type { MetatileWalk } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
@@ -10,7 +9,7 @@ import { countsProgress, type JobProgress } from "./job-progress.ts";
 import type { StoredJob } from "./job-store.ts";
 import type { JobTerms } from "./job-terms.ts";
 import { viewOf } from "./job-view.ts";
-import { type KeptMetatilesOf, walksOf } from "./job-walk.ts";
+import { type JobWalk, type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { limitedTime } from "./limited-time.ts";
 import { Pacer } from "./pacer.ts";
 import { RateMeter, type TimeLeft } from "./rate-meter.ts";
@@ -41,11 +40,7 @@ export interface Tries {
 }
 
 /** Where a metatile number leads. */
-export interface Located {
-  readonly gridSet: string;
-  /** Its number among the job's. */
-  readonly combination: number;
-  readonly walk: MetatileWalk;
+export interface Located extends Pick<JobWalk, "tileSet" | "combination" | "walk"> {
   readonly local: bigint;
 }
 
@@ -194,7 +189,8 @@ export class ActiveJob {
 
   locate(n: bigint): Located {
     const { at, local } = this.#numbers.placeOf(n);
-    return { gridSet: at.gridSet, combination: at.combination, walk: at.walk, local };
+    const { tileSet, combination, walk } = at;
+    return { tileSet, combination, walk, local };
   }
 
   /** The next metatile that nobody has taken, taken. */

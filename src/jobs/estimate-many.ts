@@ -1,4 +1,4 @@
-import { type Estimated, type EstimateSources, type EstimateView, fitsDisk, fitsQuota } from "./estimate.ts";
+import { addCounts, type Estimated, type EstimateSources, type EstimateView, fitsDisk, fitsQuota } from "./estimate.ts";
 import type { JobRequest, JobView } from "./job.ts";
 import { parameterSetsOf } from "./job-view.ts";
 
@@ -41,5 +41,4 @@ export function estimateMany(
   };
 }
 
-const addCounts = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a + b);
 const addNumbers = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);

@@ -2,7 +2,7 @@ import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { combinationsOf } from "./combination.ts";
@@ -61,20 +61,17 @@ export interface Estimated {
 export function estimate(request: JobRequest, from: EstimateSources): Estimated {
   const index = request.selection === undefined ? undefined : indexOf(request.selection);
   const known = tileSetsOf(request, from.ledger);
-  const zooms = request.ranges.flatMap(({ gridSet, rects }) =>
+  const zooms = request.ranges.flatMap(({ rects }) =>
     rects.map((rect) => {
       // A seed or reseed has one grid set: no zoom comes twice.
       const tiles = from.totals.of(rect.z).total;
       // What a job over what exists counts is kept.
-      const kept = request.onlyExisting === true ? tiles : keptIn(known, gridSet, rect, index, from);
+      const kept = request.onlyExisting === true ? tiles : keptIn(known, rect, index, from);
       return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
     }),
   );
   const tiles = zooms.reduce((sum, zoom) => sum + zoom.tiles, 0n);
-  const kept = zooms.reduce<bigint | null>(
-    (sum, zoom) => (sum === null || zoom.kept === null ? null : sum + zoom.kept),
-    0n,
-  );
+  const kept = zooms.reduce<bigint | null>((sum, zoom) => addCounts(sum, zoom.kept), 0n);
   const missing = kept === null ? null : tiles - kept;
   const added = zooms.map((zoom) => ({ z: zoom.z, tiles: (missing === null ? null : zoom.missing) ?? zoom.tiles }));
   const drawnOf = request.type === "seed" ? added : zooms;
@@ -95,34 +92,37 @@ export function estimate(request: JobRequest, from: EstimateSources): Estimated 
   return { view, growth };
 }
 
-type Known = ReturnType<Ledger["tileSets"]> extends Iterable<infer T> ? T : never;
-
-/** Those that a job draws and the ledger knows. */
-function tileSetsOf({ layer, format, ranges, ...request }: JobRequest, ledger: Ledger): readonly Known[] {
+/** Those that a job draws and the ledger knows: all of its one grid set. */
+function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: Ledger): readonly KnownTileSet[] {
   const ids = new Set(combinationsOf(request)?.map(({ parametersId }) => parametersId));
-  const gridSets = new Set(ranges.map(({ gridSet }) => gridSet));
   return [...ledger.tileSets()].filter(
-    ({ tileSet: t }) => t.layer === layer && t.format === format && gridSets.has(t.gridSet) && ids.has(t.parametersId),
+    ({ tileSet: t }) => t.layer === layer && t.gridSet === gridSet && t.format === format && ids.has(t.parametersId),
   );
 }
 
+/** Null: there is no telling of one of them. */
+export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
+  a === null || b === null ? null : a + b;
+
 /** Null where neither sums nor a few blocks tell it. */
 function keptIn(
-  known: readonly Known[],
-  gridSet: string,
+  known: readonly KnownTileSet[],
   rect: TileRect,
   index: TileSelection | undefined,
   from: EstimateSources,
 ): bigint | null {
   if (!from.isCounted) return null;
-  return known.reduce<bigint | null>((sum, one) => {
-    const kept = sum === null || one.tileSet.gridSet !== gridSet ? 0n : keptOf(one, rect, index, from);
-    return sum === null || kept === null ? null : sum + kept;
-  }, 0n);
+  let sum = 0n;
+  for (const one of known) {
+    const kept = keptOf(one, rect, index, from);
+    if (kept === null) return null;
+    sum += kept;
+  }
+  return sum;
 }
 
 function keptOf(
-  { tileSet, sums }: Known,
+  { tileSet, sums }: KnownTileSet,
   rect: TileRect,
   index: TileSelection | undefined,
   from: EstimateSources,
@@ -147,7 +147,7 @@ interface Kept {
   readonly bytes: bigint;
 }
 
-function bytesOf(zooms: readonly Pick<Kept, "z" | "tiles">[], known: readonly Known[]): bigint | null {
+function bytesOf(zooms: readonly Pick<Kept, "z" | "tiles">[], known: readonly KnownTileSet[]): bigint | null {
   const kept: Kept[] = [];
   for (const { sums } of known)
     for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) kept.push({ z, tiles, bytes });

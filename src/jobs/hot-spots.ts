@@ -2,7 +2,6 @@ import { groupsIn } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
-import { combinationsOf } from "./combination.ts";
 import type { CountedJobs } from "./count-planned.ts";
 import type { JobRequest } from "./job.ts";
 import { nextChosen, walksOf } from "./job-walk.ts";
@@ -31,15 +30,13 @@ async function hotSpots(
   ledger: Pick<Ledger, "usedCells">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
-  const { layer, format, metatile, selection } = request;
-  if (format === null || metatile === undefined) return undefined;
-  const combinations = combinationsOf(request) ?? [];
+  const { metatile, selection } = request;
+  if (metatile === undefined) return undefined;
   const hottest = new Hottest(most);
   const slices = new Slices();
   for (const at of walksOf(request, metatile, selection === undefined ? undefined : indexOf(selection))) {
-    const { walk, offset, gridSet, combination } = at;
-    const { parametersId = "" } = combinations[combination] ?? {};
-    for (const page of ledger.usedCells({ layer, gridSet, format, parametersId }, walk.rect)) {
+    const { tileSet, walk, offset } = at;
+    for (const page of ledger.usedCells(tileSet, walk.rect)) {
       for (const { rect, heat } of page)
         for (const { first, end } of groupsIn(walk, rect))
           if (nextChosen(at, first) < end) hottest.add(offset + first, heat);

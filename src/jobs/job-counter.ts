@@ -5,6 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce, Slices } from "../lib/slices.ts";
+import type { TileSet } from "../tile/tile-set.ts";
 import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job.ts";
@@ -35,17 +36,9 @@ export class JobCounter {
     return ok(counts);
   }
 
-  /** What is kept now in a part of a job's range that is small, in one of its combinations. */
-  keptIn(
-    { layer, format, ...request }: JobRequest,
-    combination: number,
-    gridSet: string,
-    rect: TileRect,
-    selection: TileSelection | undefined,
-  ): bigint {
-    const { parametersId } = combinationsOf(request)?.[combination] ?? {};
-    if (format === null || parametersId === undefined) return 0n;
-    return atOnce(this.#parts.ledger.countKept({ layer, gridSet, format, parametersId }, rect, selection));
+  /** What is kept now in a part of a job's range that is small. */
+  keptIn(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): bigint {
+    return atOnce(this.#parts.ledger.countKept(tileSet, rect, selection));
   }
 
   *#countKept(

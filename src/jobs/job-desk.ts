@@ -166,7 +166,7 @@ export class JobDesk {
       jobs.failedTiles(id),
       factors,
       totals.value,
-      (...at) => counter.keptIn(request, ...at),
+      (...at) => counter.keptIn(...at),
     );
     if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);

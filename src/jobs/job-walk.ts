@@ -8,8 +8,8 @@ import type { JobRequest } from "./job.ts";
 
 /** One rectangle of a job in one combination of parameters, and the number of its first metatile. */
 export interface JobWalk {
-  readonly gridSet: string;
-  /** Its number among the job's. */
+  readonly tileSet: TileSet;
+  /** The number of its combination among the job's. */
   readonly combination: number;
   readonly walk: MetatileWalk;
   readonly offset: bigint;
@@ -57,11 +57,10 @@ export function walksOf(
       const walk = metatileWalk(rect, request.metatile ?? layerMetatile);
       const selected: MetatileChoice[] = selection === undefined ? [] : [new SelectedMetatiles(walk, selection)];
       return combinations.map(({ parametersId }, combination) => {
+        const tileSet = { layer, gridSet, format, parametersId };
         const choices =
-          onlyExisting === true && keptMetatiles !== undefined
-            ? [...selected, keptMetatiles({ layer, gridSet, format, parametersId }, walk)]
-            : selected;
-        const at = { gridSet, combination, walk, offset, choices };
+          onlyExisting === true && keptMetatiles !== undefined ? [...selected, keptMetatiles(tileSet, walk)] : selected;
+        const at = { tileSet, combination, walk, offset, choices };
         offset += walk.count;
         return at;
       });

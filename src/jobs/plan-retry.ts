@@ -3,6 +3,7 @@ import { countedTiles, metatileNumber } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
+import type { TileSet } from "../tile/tile-set.ts";
 import { JobCounts } from "./job-counts.ts";
 import { numbersOf } from "./job-numbers.ts";
 import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
@@ -20,7 +21,7 @@ export function planRetry(
   failed: readonly FailedTile[],
   metatileFactors: readonly [number, number],
   totals: JobCounts,
-  keptIn: (combination: number, gridSet: string, rect: TileRect, selection: TileSelection | undefined) => bigint,
+  keptIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
@@ -28,8 +29,8 @@ export function planRetry(
   const walks = walksOf(request, metatileFactors);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
-  const countOf = ({ combination, gridSet }: JobWalk, rect: TileRect): bigint => {
-    if (request.onlyExisting === true) return keptIn(combination, gridSet, rect, selection);
+  const countOf = ({ tileSet }: JobWalk, rect: TileRect): bigint => {
+    if (request.onlyExisting === true) return keptIn(tileSet, rect, selection);
     return selection === undefined ? rectCount(rect) : countSelectedAtOnce(selection, rect);
   };
   const finished = IntervalSet.from(progress.finished);

@@ -131,19 +131,17 @@ export class Seeding implements Work {
   }
 
   #metatile(job: ActiveJob, layer: Layer, n: bigint): Metatile {
-    const { gridSet, combination, walk, local } = job.locate(n);
-    const { format } = job.request;
+    const { tileSet, combination, walk, local } = job.locate(n);
+    const { gridSet } = tileSet;
     const drawn = job.combinations[combination];
     const subset = findSubset(layer, gridSet);
     const coverage = subset === undefined ? undefined : coverageAt(subset, walk.rect.z);
     const counted = countedTiles(walk, local);
     const whole = coverage === undefined ? undefined : intersectRects(metatileAt(walk, local), coverage);
-    if (whole === undefined || format === null || drawn === undefined) {
+    if (whole === undefined || drawn === undefined) {
       throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
     }
-    const { parameters, parametersId } = drawn;
-    const tileSet = { layer: layer.name, gridSet, format, parametersId };
-    return { n, tileSet, combination, parameters, rect: whole, counted };
+    return { n, tileSet, combination, parameters: drawn.parameters, rect: whole, counted };
   }
 
   /** Books a metatile: what was wanted is stored, was kept as drawn, or failed; the rest was there. */

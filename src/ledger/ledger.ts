@@ -62,6 +62,13 @@ export interface OpenCells {
   readonly layer?: string;
 }
 
+/** What the ledger knows of a tile set, with its sums by zoom. */
+export interface KnownTileSet {
+  readonly tileSet: TileSet;
+  readonly complete: boolean;
+  readonly sums: ReadonlyMap<number, Readonly<Sum>>;
+}
+
 /** Uses of the tiles of one cell; `x` and `y` are those of any tile in it. */
 export interface CellUses {
   readonly tileSet: TileSet;
@@ -168,8 +175,9 @@ export class Ledger {
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     const cells = [...this.#cells.in(this.#tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) this.#watch.notice(tileSet.layer, block, cell);
-    this.#writers.set(tileSet.layer, (this.#writers.get(tileSet.layer) ?? 0) + 1);
-    return { ...this.#openCells(cells), layer: tileSet.layer };
+    const open = { ...this.#openCells(cells), layer: tileSet.layer };
+    this.#writers.set(open.layer, (this.#writers.get(open.layer) ?? 0) + 1);
+    return open;
   }
 
   /** Whether anybody may be about to store a tile of a layer: whoever does has opened its cells before. */
@@ -599,7 +607,7 @@ export class Ledger {
   // ---- sums
 
   /** Tile sets with their sums; `complete` false while some of their tiles may not have been counted. */
-  *tileSets(): Generator<{ tileSet: TileSet; complete: boolean; sums: ReadonlyMap<number, Readonly<Sum>> }> {
+  *tileSets(): Generator<KnownTileSet> {
     for (const { tileSet, complete, sums } of this.#tileSets.all()) yield { tileSet, complete, sums };
   }
 

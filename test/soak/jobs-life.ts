@@ -1,4 +1,4 @@
-import { rows, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { rows, startServer, type TestServer, truncateLayerXml, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 import { type Chance, chanceOf } from "./chance.ts";
@@ -274,7 +274,7 @@ class Operators implements Asker {
     };
     switch (below(8)) {
       case 0:
-        return void (await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(SWEPT.layer)));
+        return void (await this.#send("POST", "/rest/masstruncate", truncateLayerXml(SWEPT.layer)));
       case 3:
         return void (await this.#undo(SWEPT.layer));
       case 4:
@@ -456,7 +456,7 @@ class Operators implements Asker {
     }[kind];
     this.#fill = undefined;
     if (kind === "mass") {
-      const answer = await this.#send("POST", "/rest/masstruncate", MASS_TRUNCATE(layer));
+      const answer = await this.#send("POST", "/rest/masstruncate", truncateLayerXml(layer));
       if (answer?.status !== 200) return;
       if (this.#keysOf(layer).length > 0) this.#problem("tiles are left by a mass truncation");
       if (below(3) > 0) await this.#takeBack(layer, before);
@@ -628,8 +628,6 @@ const NEVER_NOW = { from: clock(11), to: clock(13), timeZone: "UTC" };
 
 /** No retries: a bad spot is bad at once. */
 const FAILING = { tileFailureRetryCount: 0, totalFailuresBeforeAborting: 1000 };
-
-const MASS_TRUNCATE = (layer: string): string => `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`;
 
 function jobIdOf(text: string): number {
   const { id }: { id: number } = JSON.parse(text);

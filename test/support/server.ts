@@ -150,12 +150,16 @@ export async function seed(
   return Number(response.headers.get("x-job-id"));
 }
 
-/** Clears a layer by the contract's truncateLayer. */
+/** The contract's truncateLayer. */
+export const truncateLayerXml = (layer: string): string =>
+  `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`;
+
+/** Clears a layer by it. */
 export const massTruncate = (server: TestServer, layer: string): Promise<Response> =>
   fetch(`${server.url}/rest/masstruncate`, {
     method: "POST",
     headers: { "Content-Type": "text/xml" },
-    body: `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`,
+    body: truncateLayerXml(layer),
   });
 
 /** Polls until something holds, less often the longer it takes; the deadline only ends a hopeless wait. */
