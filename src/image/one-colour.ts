@@ -33,7 +33,7 @@ export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Pr
   }
 }
 
-/** The colour of all pixels of a part, RGBA as one number with R lowest; undefined when they differ. What cannot be seen is 0. */
+/** The colour of all pixels of a part, as `colourAt` tells it; undefined when they differ. */
 export function onlyColour({ width, channels, data }: Raster, cut: Cut): number | undefined {
   let only: number | undefined;
   for (let y = 0; y < cut.height; y++) {
@@ -47,10 +47,8 @@ export function onlyColour({ width, channels, data }: Raster, cut: Cut): number 
   return only;
 }
 
-/** RGBA as one number, R lowest. What cannot be seen has one colour. */
+/** RGBA as one number of 32 bits with a sign, R lowest. What cannot be seen has one colour, 0. */
 export function colourAt(data: Uint8Array, at: number, channels: 3 | 4): number {
   const alpha = channels === 4 ? (data[at + 3] ?? 0) : 255;
-  return alpha === 0
-    ? 0
-    : ((data[at] ?? 0) | ((data[at + 1] ?? 0) << 8) | ((data[at + 2] ?? 0) << 16) | (alpha << 24)) >>> 0;
+  return alpha === 0 ? 0 : (data[at] ?? 0) | ((data[at + 1] ?? 0) << 8) | ((data[at + 2] ?? 0) << 16) | (alpha << 24);
 }
