@@ -10,6 +10,7 @@ import { Keeper } from "../jobs/keeper.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
+import { collectGarbage } from "../lib/collect-garbage.ts";
 import type { Logger } from "../lib/logger.ts";
 import { lockDataDirectory, openDatabase } from "../state/database.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
@@ -31,6 +32,8 @@ export interface KeeperMethods extends Operations, LedgerGate {
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   health(): string | undefined;
+  /** There has been nothing to draw for a while. */
+  rest(): void;
   configure(configuration: Configuration): Promise<void>;
   close(graceMs: number): Promise<void>;
 }
@@ -116,6 +119,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     start: () => keeper().start(),
     used: (report) => keeper().used(report),
     health: () => opened?.health(),
+    rest: collectGarbage,
     async configure(next) {
       configuration = next;
       catalogue = catalogueOf(next.layers);

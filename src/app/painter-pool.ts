@@ -39,6 +39,7 @@ export class PainterPool implements Painters {
   readonly #log: Logger;
   readonly #max: number;
   readonly #usersActive: () => boolean;
+  readonly #atRest: () => void;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
 
@@ -47,6 +48,8 @@ export class PainterPool implements Painters {
     readonly max: number;
     /** Tiles are being read. */
     readonly usersActive: () => boolean;
+    /** The last painter has ended. */
+    readonly atRest: () => void;
     readonly log: Logger;
   }) {
     const { layers, ...data } = parts.data;
@@ -54,6 +57,7 @@ export class PainterPool implements Painters {
     this.#layers = layers;
     this.#max = parts.max;
     this.#usersActive = parts.usersActive;
+    this.#atRest = parts.atRest;
     this.#log = parts.log;
   }
 
@@ -80,6 +84,7 @@ export class PainterPool implements Painters {
       clearTimeout(painter.idleTimer);
       channel.close(new Error("the painter has ended"));
       for (const tell of painter.lost) tell();
+      if (this.#painters.size === 0) this.#atRest();
     };
     child.on("error", (error) => {
       this.#log.error("a painter cannot be started", { error: String(error) });

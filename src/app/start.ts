@@ -11,6 +11,7 @@ import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
+import { collectGarbage } from "../lib/collect-garbage.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
@@ -91,6 +92,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   });
 
   let lastUseMs = 0;
+  const usersActive = (): boolean => Date.now() - lastUseMs < ACTIVE_MS;
   const ledger: LedgerGate = {
     open: (tileSet, rect, missed) => keeper.call("open", tileSet, rect, missed),
     closeCells: (id) => keeper.note("closeCells", [id]),
@@ -106,7 +108,13 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       parentPid: process.pid,
     },
     max: Math.max(1, Math.min(availableParallelism(), 16)),
-    usersActive: () => Date.now() - lastUseMs < ACTIVE_MS,
+    usersActive,
+    atRest: () => {
+      if (closing) return;
+      keeper.note("rest", []);
+      // A hit would have to wait.
+      if (!usersActive()) collectGarbage();
+    },
     log,
   });
   const governors = new Governors(Date.now);

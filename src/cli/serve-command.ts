@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import type { RunningServer } from "../app/start.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -16,7 +15,6 @@ export function serveCommand(): Command {
         process.exitCode = EXIT.configuration;
         return;
       }
-      keepHeapsSmall();
       const { startServer } = await import("../app/start.ts");
       const starting = startServer(loaded.value, () => load(flags));
       obeySignals(starting);
@@ -30,12 +28,6 @@ export function serveCommand(): Command {
     },
   );
 }
-
-/**
- * The young generations of front and keeper stay as small as they begin: at work each would grow to tens of MiB, which V8
- * does not give back to a server that has nothing to do.
- */
-const keepHeapsSmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
 
 function fail(what: string, error: unknown): never {
   process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
