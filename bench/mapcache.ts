@@ -18,6 +18,8 @@ export class MapCache {
   readonly #file = join(this.#directory, "mapcache.xml");
 
   constructor(upstream: string, compression: "fast" | "best" | "default", metatile: number) {
+    // Without a format it keeps the upstream's own bytes, as we do with single tiles.
+    const format = metatile > 1 ? "<format>png</format>" : "";
     const level = compression === "default" ? "" : `<compression>${compression}</compression>`;
     writeFileSync(
       this.#file,
@@ -25,7 +27,7 @@ export class MapCache {
   <source name="up" type="wms"><getmap><params><FORMAT>image/png</FORMAT><LAYERS>roads</LAYERS></params></getmap><http><url>${upstream}</url></http></source>
   <cache name="disk" type="disk"><base>${this.#directory}/cache</base></cache>
   <format name="png" type="PNG">${level}</format>
-  <tileset name="roads"><source>up</source><cache>disk</cache><format>png</format><grid>GoogleMapsCompatible</grid><metatile>${metatile} ${metatile}</metatile></tileset>
+  <tileset name="roads"><source>up</source><cache>disk</cache>${format}<grid>GoogleMapsCompatible</grid><metatile>${metatile} ${metatile}</metatile></tileset>
   <service type="wmts" enabled="true"/>
   <service type="tms" enabled="true"/>
   <lock_dir>${this.#directory}</lock_dir>

@@ -23,9 +23,7 @@ export async function upstreamProcess(
   const child = spawn(
     process.execPath,
     [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(pictures)],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
+    { stdio: ["pipe", "pipe", "inherit"] },
   );
   const url = await new Promise<string>((resolve) =>
     child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),

@@ -26,11 +26,16 @@ export async function benchSeedPeers(): Promise<void> {
     [4, 7],
     [1, 8],
   ] as const) {
-    const seeders: Seeder[] = [seeder("nuthatch, fast", (z) => ours(upstream.url, metatile, "fast", z))];
-    if (metatile > 1) seeders.push(seeder("nuthatch, small", (z) => ours(upstream.url, metatile, "small", z)));
+    // Single tiles are kept as the upstream drew them: neither compresses them.
+    const ways = metatile > 1 ? (["fast", "small"] as const) : (["fast"] as const);
+    const seeders: Seeder[] = ways.map((way) =>
+      seeder(`nuthatch, ${way}`, (z) => ours(upstream.url, metatile, way, z)),
+    );
     if (installed("mapcache_seed") !== undefined)
-      for (const compression of metatile > 1 ? (["fast", "default"] as const) : (["fast"] as const))
+      for (const way of ways) {
+        const compression = way === "small" ? "default" : way;
         seeders.push(seeder(`MapCache, ${compression}`, (z) => byMapCache(upstream.url, compression, metatile, z)));
+      }
     if (installed("mapproxy-seed") !== undefined)
       seeders.push(seeder("MapProxy", (z) => seedByMapProxy(upstream.url, metatile, Math.min(z, 6))));
     for (let round = 0; round < ROUNDS; round++)

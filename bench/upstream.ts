@@ -29,6 +29,9 @@ async function answerTo(incoming: IncomingMessage, response: ServerResponse): Pr
   else setTimeout(answer, delayMs);
 }
 
+// A bench that fails leaves nobody behind.
+process.stdin.on("close", () => process.exit()).resume();
+
 const server = createServer((incoming, response) => void answerTo(incoming, response));
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
