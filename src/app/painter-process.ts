@@ -43,6 +43,17 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
   return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
 }
 
+/** Sources by what makes them: a layer that is configured anew as it was keeps its connections. */
+function keyOf(options: SourceOptions): string {
+  const known = sourceKeys.get(options);
+  if (known !== undefined) return known;
+  const key = JSON.stringify(options);
+  sourceKeys.set(options, key);
+  return key;
+}
+
+const sourceKeys = new WeakMap<SourceOptions, string>();
+
 function startPainter(): void {
   const sources = new Map<string, Promise<Source>>();
   /** The oldest generation of a layer that may be stored, where it is not the first. */
@@ -54,7 +65,7 @@ function startPainter(): void {
   let settled: (() => void)[] = [];
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
-    const key = JSON.stringify(options);
+    const key = keyOf(options);
     const known = sources.get(key);
     if (known !== undefined) return known;
     const source = createSource(options);
@@ -135,7 +146,7 @@ function startPainter(): void {
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));
       // Sources that nobody names any more close when what they draw has ended.
-      const used = new Set(next.map((l) => JSON.stringify(l.source)));
+      const used = new Set(next.map((l) => keyOf(l.source)));
       for (const [key, source] of sources) {
         if (used.has(key)) continue;
         sources.delete(key);

@@ -46,10 +46,21 @@ export class Governors {
 }
 
 /**
- * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With several addresses the
- * first stands for all: a failure that comes up here is one of them all.
+ * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With
+ * several addresses the first stands for all: a failure that comes up here is one of them all.
  */
 export function upstreamOf(source: SourceOptions): string {
+  const known = named.get(source);
+  if (known !== undefined) return known;
+  const name = nameOf(source);
+  named.set(source, name);
+  return name;
+}
+
+/** Reading addresses takes longer than all else that is done for a draw here. */
+const named = new WeakMap<SourceOptions, string>();
+
+function nameOf(source: SourceOptions): string {
   switch (source.type) {
     case "demo":
       return "demo";

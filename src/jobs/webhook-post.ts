@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import type { Agent } from "undici";
 import { codeOf } from "../lib/error-code.ts";
+import { bodyOf, HttpClient, TooLate } from "../lib/http-client.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { ownVersion } from "../lib/version.ts";
 import type { Webhook } from "./webhook.ts";
@@ -9,6 +9,8 @@ import type { Delivery } from "./webhook-outbox.ts";
 const TIMEOUT_MS = 10_000;
 /** What is read of an answer, so that its connection can be used again; nothing of it is looked at. */
 const ANSWER_BYTES = 16_384;
+/** To one server. */
+const CONNECTIONS = 8;
 
 /** Tells a webhook something. */
 export interface WebhookPost extends AsyncDisposable {
@@ -23,50 +25,37 @@ export interface WebhookPost extends AsyncDisposable {
 const signatureOf = (body: string, secret: string): string =>
   `sha256=${createHmac("sha256", secret).update(body, "utf8").digest("hex")}`;
 
-const bodyOf = ({ id, event, job }: Delivery, sentMs: number): string =>
+const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
   `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${isoTime(sentMs)}","job":${job}}`;
 
 export function createWebhookPost(): WebhookPost {
-  let agent: Agent | undefined;
+  const client = new HttpClient({ connections: CONNECTIONS });
   const userAgent = `Nuthatch/${ownVersion()}`;
   return {
     async send(webhook, delivery, sentMs, signal) {
-      // Loaded by the first delivery: most servers have no webhooks, and a start is not slowed by what they do not need.
-      // By its default: a package in CommonJS form that is imported late has no other name once it is bundled.
-      const { default: undici } = await import("undici");
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), TIMEOUT_MS);
+      const body = messageOf(delivery, sentMs);
+      const headers = {
+        "content-type": "application/json",
+        "user-agent": userAgent,
+        "x-nuthatch-event": delivery.event,
+        "x-nuthatch-delivery": delivery.id,
+        "x-nuthatch-signature": signatureOf(body, webhook.secret),
+        ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
+      };
       try {
-        agent ??= new undici.Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 1 });
-        const body = bodyOf(delivery, sentMs);
-        const answer = await undici.request(webhook.url, {
-          method: "POST",
-          dispatcher: agent,
-          signal: AbortSignal.any([signal, late.signal]),
-          headers: {
-            "content-type": "application/json",
-            "user-agent": userAgent,
-            "x-nuthatch-event": delivery.event,
-            "x-nuthatch-delivery": delivery.id,
-            "x-nuthatch-signature": signatureOf(body, webhook.secret),
-            ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
-          },
-          body,
+        const question = { method: "POST", headers, body, withinMs: TIMEOUT_MS } as const;
+        return await client.ask(new URL(webhook.url), question, signal, async (answer) => {
+          // The status has told all; that the rest does not come changes nothing.
+          await bodyOf(answer, ANSWER_BYTES).catch(() => undefined);
+          const { statusCode = 0 } = answer;
+          return statusCode >= 200 && statusCode <= 299 ? undefined : `status ${statusCode}`;
         });
-        // The status has told all; that the rest does not come changes nothing.
-        await answer.body.dump({ limit: ANSWER_BYTES }).catch(() => undefined);
-        const { statusCode } = answer;
-        return statusCode >= 200 && statusCode <= 299 ? undefined : `status ${statusCode}`;
       } catch (error) {
-        if (late.signal.aborted) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
+        if (error instanceof TooLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
         // Messages of errors may repeat the address.
         return signal.aborted ? "cancelled" : codeOf(error) || "the request failed";
-      } finally {
-        clearTimeout(timer);
       }
     },
-    async [Symbol.asyncDispose]() {
-      await agent?.destroy();
-    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }

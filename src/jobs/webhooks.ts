@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { jsonText } from "../lib/json-text.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobView } from "./job.ts";
@@ -62,6 +63,8 @@ export class Webhooks {
 
   constructor(parts: WebhooksParts) {
     this.#parts = parts;
+    // Each delivery on its way listens to it: more than ten are no leak, as Node would tell.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Something has happened to a job; inside the transaction that writes it. */

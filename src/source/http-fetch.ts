@@ -1,5 +1,6 @@
-import { Agent, request as send } from "undici";
+import type { IncomingMessage } from "node:http";
 import type { UpstreamOptions } from "../layer/layer.ts";
+import { bodyOf, HttpClient, TooLate } from "../lib/http-client.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { ownVersion } from "../lib/version.ts";
 import { failureOf, type UpstreamAnswer } from "./picture-answer.ts";
@@ -24,13 +25,7 @@ export interface HttpFetch extends AsyncDisposable {
 
 /** Which connections may be used is decided above; here they are only kept alive. `servers`: all that may be asked. */
 export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
-  const agent = new Agent({
-    connections: options.connections,
-    connect: { timeout: options.timeoutMs },
-    headersTimeout: options.timeoutMs,
-    bodyTimeout: options.timeoutMs,
-    pipelining: 1,
-  });
+  const client = new HttpClient({ connections: options.connections });
   const headers: Record<string, string> = {
     "user-agent": `Nuthatch/${ownVersion()}`,
     // Without it any coding would do (RFC 9110, 12.5.3). Pictures are compressed; nothing is inflated that is not measured.
@@ -53,48 +48,26 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   ].filter((s) => s !== "");
 
   async function read(first: URL, accept: string, signal: AbortSignal): Promise<UpstreamAnswer> {
+    // Of the whole request: a slow drip sends something all the time.
+    const untilMs = performance.now() + options.timeoutMs;
     let url = first;
     for (let hop = 0; ; hop++) {
       const sameOrigin = url.origin === first.origin;
       // Credentials are for the configured server only.
       const { authorization: _, ...without } = headers;
       const sent = { ...(sameOrigin ? headers : without), accept, ...currentTrace() };
-      const response = await send(url, { dispatcher: agent, headers: sent, signal });
-      const { statusCode: status } = response;
-      const location = single(response.headers["location"]);
-      if (status >= 300 && status < 400 && location !== undefined) {
-        await response.body.dump();
-        if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
-        const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-        if (next?.protocol !== "http:" && next?.protocol !== "https:")
-          throw new SourceError("http_status", `status ${status}: redirected to no address`);
-        url = next;
-        continue;
-      }
-      if (Number(single(response.headers["content-length"]) ?? 0) > BODY_LIMIT) {
-        response.body.destroy();
-        throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-      }
-      const chunks: Buffer[] = [];
-      let size = 0;
-      try {
-        for await (const chunk of response.body) {
-          size += chunk.length;
-          if (size > BODY_LIMIT) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-          chunks.push(chunk);
-        }
-      } catch (error) {
-        const failure = failureOf(error);
-        throw failure.failure === "reset"
-          ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
-          : failure;
-      }
-      return {
-        status,
-        contentType: single(response.headers["content-type"]) ?? "",
-        retryAfter: single(response.headers["retry-after"]),
-        body: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks),
-      };
+      const answer = await client.ask(
+        url,
+        { method: "GET", headers: sent, withinMs: untilMs - performance.now() },
+        signal,
+        readAnswer,
+      );
+      if (answer.location === undefined) return answer;
+      if (hop === REDIRECTS) throw new SourceError("http_status", `status ${answer.status}: redirected too often`);
+      const next = URL.canParse(answer.location, url.href) ? new URL(answer.location, url) : undefined;
+      if (next?.protocol !== "http:" && next?.protocol !== "https:")
+        throw new SourceError("http_status", `status ${answer.status}: redirected to no address`);
+      url = next;
     }
   }
 
@@ -105,24 +78,37 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       understand: (answer: UpstreamAnswer) => T,
       accept = PICTURES,
     ): Promise<T> {
-      // One timer for the whole request: a slow drip resets the body time-out with every byte.
-      const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
       try {
-        return understand(await read(url, accept, AbortSignal.any([signal, timeout.signal])));
+        return understand(await read(url, accept, signal));
       } catch (error) {
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
-        if (timeout.signal.aborted)
+        if (error instanceof TooLate)
           throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
         throw withoutSecrets(failureOf(error), secrets);
-      } finally {
-        clearTimeout(timer);
       }
     },
-    /** What is being drawn ends first. */
-    async [Symbol.asyncDispose]() {
-      await agent.close();
-    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+/** `location`: where it redirects to. */
+async function readAnswer(
+  answer: IncomingMessage,
+): Promise<UpstreamAnswer & { readonly location: string | undefined }> {
+  const { statusCode: status = 0, headers } = answer;
+  const body = await bodyOf(answer, BODY_LIMIT).catch((error: unknown) => {
+    const failure = failureOf(error);
+    throw failure.failure === "reset"
+      ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
+      : failure;
+  });
+  if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
+  return {
+    status,
+    contentType: headers["content-type"] ?? "",
+    retryAfter: headers["retry-after"],
+    location: status >= 300 && status < 400 ? headers["location"] : undefined,
+    body,
   };
 }
 
@@ -138,5 +124,3 @@ function withoutSecrets(error: SourceError, secrets: readonly string[]): SourceE
 }
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|\-/]/g, "\\$&");
-
-const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);

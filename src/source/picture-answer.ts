@@ -108,16 +108,10 @@ const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ["EAI_AGAIN", ["refused", "the host cannot be looked up"]],
   ["EHOSTUNREACH", ["refused", "the host cannot be reached"]],
   ["ENETUNREACH", ["refused", "the network cannot be reached"]],
-  ["UND_ERR_CONNECT_TIMEOUT", ["timeout", "no connection in time"]],
-  ["UND_ERR_HEADERS_TIMEOUT", ["timeout", "no answer in time"]],
-  ["UND_ERR_BODY_TIMEOUT", ["timeout", "the answer did not arrive in time"]],
   ["ETIMEDOUT", ["timeout", "no answer in time"]],
   ["ECONNRESET", ["reset", "the connection broke"]],
   ["EPIPE", ["reset", "the connection broke"]],
-  ["UND_ERR_SOCKET", ["reset", "the connection broke"]],
-  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", ["truncated", "the answer is shorter than announced"]],
-  ["UND_ERR_DESTROYED", ["cancelled", "cancelled"]],
-  ["UND_ERR_CLOSED", ["cancelled", "cancelled"]],
+  ["ECANCELED", ["cancelled", "cancelled"]],
 ]);
 
 /** A fault of the HTTP client, without the address it holds. */

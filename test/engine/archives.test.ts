@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import sharp from "sharp";
-import { request } from "undici";
 import { afterAll, expect, test } from "vitest";
 import { type FixtureTile, VECTOR_TILE, writeMbtiles, writePmtiles } from "../../src/source/archive-fixture.ts";
 import { closedAfterEach } from "../support/running.ts";
+import { sentAsIs } from "../support/sent-as-is.ts";
 import { ended, seed, startServer } from "../support/server.ts";
 
 const running = closedAfterEach();
@@ -49,10 +49,7 @@ test("tiles of archives are served byte by byte and seeded, pictures and vector 
   });
   running.server = server;
 
-  const sent = async (path: string, headers: Record<string, string> = {}) => {
-    const reply = await request(server.url + path, { headers });
-    return { status: reply.statusCode, headers: reply.headers, body: Buffer.from(await reply.body.arrayBuffer()) };
-  };
+  const sent = (path: string, headers: Record<string, string> = {}) => sentAsIs(server.url + path, { headers });
   for (const [layer, extension, tiles, type] of [
     ["pictures", "webp", pictures, "image/webp"],
     ["vectors", "pbf", vectors, MVT],

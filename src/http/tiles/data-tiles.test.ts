@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { request } from "undici";
 import { expect, test } from "vitest";
+import { sentAsIs } from "../../../test/support/sent-as-is.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
 import { served, startDoors, states } from "./tiles-fixture.ts";
@@ -28,14 +28,8 @@ const started = async () => {
 };
 type Doors = Awaited<ReturnType<typeof started>>;
 
-async function get(doors: Doors, target: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") {
-  const reply = await request(`${doors.baseUrl}${target}`, { headers, method });
-  return {
-    status: reply.statusCode,
-    headers: reply.headers,
-    body: Buffer.from(await reply.body.arrayBuffer()),
-  };
-}
+const get = (doors: Doors, target: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") =>
+  sentAsIs(doors.baseUrl + target, { headers, method });
 const TILE = "/xyz/topp:states/2/1/0.pbf";
 
 test("a vector tile has its Content-Type at every door, whatever name its format is asked by", async () => {

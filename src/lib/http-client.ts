@@ -1,0 +1,152 @@
+import { Agent, type IncomingMessage, request as requestInClear } from "node:http";
+
+/** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
+const IDLE_MS = 4_000;
+
+export interface HttpQuestion {
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The answer is read to its end by then. */
+  readonly withinMs: number;
+}
+
+/** There was no whole answer in time. */
+export class TooLate extends Error {}
+
+/** Asked after its end. */
+class ClientClosed extends Error {
+  readonly code = "ECANCELED";
+}
+
+interface Transport {
+  readonly agent: Agent;
+  readonly request: typeof requestInClear;
+}
+
+/**
+ * Requests over HTTP/1.1 on connections that are kept. By Node's own client: it is there when a process starts, where a
+ * package takes longer to load than all else that a painter needs.
+ */
+export class HttpClient implements AsyncDisposable {
+  readonly #options: { readonly keepAlive: true; readonly maxSockets: number; readonly timeout: number };
+  readonly #transports = new Map<string, Promise<Transport>>();
+  #running = 0;
+  #closed = false;
+  #tellIdle = (): void => {};
+
+  /** `connections`: at most so many to one server. */
+  constructor({ connections }: { readonly connections: number }) {
+    this.#options = { keepAlive: true, maxSockets: connections, timeout: IDLE_MS };
+  }
+
+  /**
+   * Sends a question to an address of http or https, its user and password left out, and has the answer read.
+   * @throws TooLate, the signal's reason, what Node's client throws (codes such as `ECONNREFUSED`, `HPE_INVALID_CONSTANT`),
+   * or what `read` throws
+   */
+  async ask<T>(
+    url: URL,
+    { method, headers, body, withinMs }: HttpQuestion,
+    signal: AbortSignal,
+    read: (answer: IncomingMessage) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closed) throw new ClientClosed();
+    this.#running++;
+    try {
+      const { agent, request } = await this.#transport(url.protocol);
+      signal.throwIfAborted();
+      const { protocol, hostname, port, pathname, search } = url;
+      const asked = request({
+        agent,
+        method,
+        headers,
+        protocol,
+        hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+        port,
+        path: pathname + search,
+      });
+      let stopped: unknown;
+      const stop = (reason: unknown): void => {
+        stopped = reason;
+        asked.destroy();
+      };
+      // Neither by the request's own option nor by a signal that joins two: either takes half as long as all the rest.
+      const cancel = (): void => stop(signal.reason);
+      const timer = setTimeout(() => stop(new TooLate()), withinMs);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        return await new Promise<T>((resolve, reject) => {
+          let answer: IncomingMessage | undefined;
+          // What breaks an answer is for its reader to tell.
+          asked.on("error", (error) => (answer === undefined ? reject(error) : answer.destroy(error)));
+          asked.on("response", (begun) => {
+            answer = begun;
+            read(begun).then(resolve, reject);
+          });
+          asked.end(body);
+        });
+      } catch (error) {
+        throw stopped ?? error;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", cancel);
+      }
+    } finally {
+      if (--this.#running === 0) this.#tellIdle();
+    }
+  }
+
+  #transport(protocol: string): Promise<Transport> {
+    const known = this.#transports.get(protocol);
+    if (known !== undefined) return known;
+    const transport = protocol === "https:" ? this.#secure() : this.#inClear();
+    this.#transports.set(protocol, transport);
+    return transport;
+  }
+
+  async #inClear(): Promise<Transport> {
+    return { agent: new Agent(this.#options), request: requestInClear };
+  }
+
+  async #secure(): Promise<Transport> {
+    const { Agent: SecureAgent, request } = await import("node:https");
+    return { agent: new SecureAgent(this.#options), request };
+  }
+
+  /** What is being asked ends first. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    if (this.#running > 0)
+      await new Promise<void>((resolve) => {
+        this.#tellIdle = resolve;
+      });
+    for (const { agent } of await Promise.all(this.#transports.values())) agent.destroy();
+  }
+}
+
+/**
+ * An answer's body to its end; undefined: it is longer than `limit` bytes, and its connection is closed.
+ * @throws what broke the connection before its end
+ */
+export function bodyOf(answer: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const tooLong = (): void => {
+      resolve(undefined);
+      answer.destroy();
+    };
+    answer.on("error", reject);
+    if (Number(answer.headers["content-length"] ?? 0) > limit) {
+      tooLong();
+      return;
+    }
+    answer.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) tooLong();
+      else chunks.push(chunk);
+    });
+    answer.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)));
+  });
+}

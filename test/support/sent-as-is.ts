@@ -1,0 +1,19 @@
+import { type IncomingHttpHeaders, request } from "node:http";
+import { bodyOf } from "../../src/lib/http-client.ts";
+
+/** What `fetch` does not tell: the body as it was sent, still compressed, for the headers given and no others. */
+export const sentAsIs = (
+  url: string,
+  { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: "GET" | "HEAD" } = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { headers, method, agent: false });
+    asked.on("error", reject);
+    asked.on("response", (answer) => {
+      bodyOf(answer, Number.POSITIVE_INFINITY).then(
+        (body = Buffer.alloc(0)) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }),
+        reject,
+      );
+    });
+    asked.end();
+  });
