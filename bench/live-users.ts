@@ -8,16 +8,22 @@ const LAYER = "ws:roads";
 const ROUNDS = 3;
 const READS_PER_SECOND = 100;
 const SECONDS = 8;
+const UPSTREAMS = [
+  { delayMs: 0, apart: false },
+  { delayMs: 50, apart: false },
+  { delayMs: 50, apart: true },
+] as const;
 const SEED = { gridSetId: "EPSG:900913", format: "image/png" };
 
 /**
  * What users wait for hits while a seed of 16 threads is at work, against what they wait without. A bare server that is
- * asked beside it has to share the processors with the painters too: what is beyond its own ratio is Nuthatch's.
+ * asked beside it has to share the processors with the painters too: what is beyond its own ratio is Nuthatch's. An upstream
+ * on the same two cores takes its part of them; one on processors of its own does not.
  */
 export async function benchLiveUsers(): Promise<void> {
-  const upstream = await upstreamProcess("map");
   const bare = await bareServer({}, Buffer.alloc(300));
-  for (const delayMs of [0, 50]) {
+  for (const { delayMs, apart } of UPSTREAMS) {
+    const upstream = await upstreamProcess("map", { apart });
     await upstream.delay(delayMs);
     const server = await startServer({
       configuration: wmsConfiguration(upstream.url, [{ name: LAYER, connections: 16 }]),
@@ -47,14 +53,15 @@ export async function benchLiveUsers(): Promise<void> {
       ratios.push({ hits: busy.hits / idle.hits, bare: busy.bare / idle.bare });
     }
     const beyond = ratios.map(({ hits, bare: other }) => hits / other);
+    const where = apart ? "on processors of its own" : "beside it";
     console.log(
-      `p95 of hits beside a seed (upstream of ${delayMs} ms, ${median(rates).toFixed(0)} tiles/s) against idle: ${median(ratios.map((r) => r.hits)).toFixed(2)}; a bare server's ${median(ratios.map((r) => r.bare)).toFixed(2)}; beyond it ${median(beyond).toFixed(2)}`,
+      `p95 of hits beside a seed (upstream of ${delayMs} ms ${where}, ${median(rates).toFixed(0)} tiles/s) against idle: ${median(ratios.map((r) => r.hits)).toFixed(2)}; a bare server's ${median(ratios.map((r) => r.bare)).toFixed(2)}; beyond it ${median(beyond).toFixed(2)}`,
     );
     reader.close();
     await server.close();
+    upstream.close();
   }
   bare.close();
-  upstream.close();
 }
 
 const storedBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;

@@ -15,16 +15,17 @@ export interface Peer {
 
 /**
  * An instant upstream in a process of its own; `pictures`: the side of what cannot be compressed in each tile, or pictures
- * that compress as maps do.
+ * that compress as maps do. `apart`: it gives way to whoever wants its processor (SCHED_IDLE), as one on another machine
+ * takes none from the server.
  */
 export async function upstreamProcess(
   pictures: number | "map" = 0,
+  { apart = false } = {},
 ): Promise<{ url: string; delay(ms: number): Promise<void>; close(): void }> {
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, fileURLToPath(new URL("./upstream.ts", import.meta.url)), String(pictures)],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
+  const upstream = fileURLToPath(new URL("./upstream.ts", import.meta.url));
+  const command = [process.execPath, ...process.execArgv, upstream, String(pictures)];
+  const [program = "", ...args] = apart ? ["chrt", "--idle", "0", ...command] : command;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
   const url = await new Promise<string>((resolve) =>
     child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
   );
