@@ -51,6 +51,25 @@ test("connections are kept, and no more of them are opened than allowed", async 
   expect(sockets.size).toBe(3);
 });
 
+test("a kept connection that its server closes under a question is no failure of a GET, and one of a POST", async () => {
+  const asked = new Map<unknown, number>();
+  let closing = "second";
+  const url = await serve((request, response) => {
+    const times = (asked.get(request.socket) ?? 0) + 1;
+    asked.set(request.socket, times);
+    if (closing === "every" || times === 2) request.socket.destroy();
+    else response.end(`${times}`);
+  });
+  await using client = new HttpClient({ connections: 3 });
+  const all = () => Promise.all(Array.from({ length: 3 }, () => client.ask(url, question, never, text)));
+  for (let round = 0; round < 3; round++) expect(await all()).toEqual(["1", "1", "1"]);
+  await expect(client.ask(url, { ...question, method: "POST" }, never, text)).rejects.toMatchObject({
+    code: "ECONNRESET",
+  });
+  closing = "every";
+  await expect(client.ask(url, question, never, text)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
 test("what comes too late, or is not wanted any more, ends with that reason, before and within its answer", async () => {
   let begun = (): void => {};
   const url = await serve((request, response) => {

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request as requestInClear } from "node:http";
+import { codeOf } from "./error-code.ts";
 
 /** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
 const IDLE_MS = 4_000;
@@ -7,7 +8,7 @@ export interface HttpQuestion {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The answer is read to its end by then. */
+  /** The answer is read to its end in so many milliseconds. */
   readonly withinMs: number;
 }
 
@@ -19,13 +20,19 @@ class ClientClosed extends Error {
   readonly code = "ECANCELED";
 }
 
+/** A kept connection broke before its answer began: its server may have closed it while the question was on its way. */
+class ClosedBefore extends Error {}
+
+const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
+
 interface Transport {
   readonly agent: Agent;
   readonly request: typeof requestInClear;
 }
 
 /**
- * Requests over HTTP/1.1 on connections that are kept. By Node's own client: it is there when a process starts, where a
+ * Requests over HTTP/1.1 on connections that are kept; a GET that finds its connection closed by the server is sent again
+ * (RFC 9112, 9.3.1). By Node's own client: it is there when a process starts, where a
  * package takes longer to load than all else that a painter needs.
  */
 export class HttpClient implements AsyncDisposable {
@@ -47,50 +54,25 @@ export class HttpClient implements AsyncDisposable {
    */
   async ask<T>(
     url: URL,
-    { method, headers, body, withinMs }: HttpQuestion,
+    question: HttpQuestion,
     signal: AbortSignal,
     read: (answer: IncomingMessage) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) throw new ClientClosed();
     this.#running++;
     try {
-      const { agent, request } = await this.#transport(url.protocol);
-      signal.throwIfAborted();
-      const { protocol, hostname, port, pathname, search } = url;
-      const asked = request({
-        agent,
-        method,
-        headers,
-        protocol,
-        hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
-        port,
-        path: pathname + search,
-      });
-      let stopped: unknown;
-      const stop = (reason: unknown): void => {
-        stopped = reason;
-        asked.destroy();
-      };
-      // Neither by the request's own option nor by a signal that joins two: either takes half as long as all the rest.
-      const cancel = (): void => stop(signal.reason);
-      const timer = setTimeout(() => stop(new TooLate()), withinMs);
-      signal.addEventListener("abort", cancel, { once: true });
-      try {
-        return await new Promise<T>((resolve, reject) => {
-          let answer: IncomingMessage | undefined;
-          // What breaks an answer is for its reader to tell.
-          asked.on("error", (error) => (answer === undefined ? reject(error) : answer.destroy(error)));
-          asked.on("response", (begun) => {
-            answer = begun;
-            read(begun).then(resolve, reject);
-          });
-          asked.end(body);
-        });
-      } catch (error) {
-        throw stopped ?? error;
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", cancel);
+      const transport = await this.#transport(url.protocol);
+      const untilMs = performance.now() + question.withinMs;
+      for (;;) {
+        signal.throwIfAborted();
+        const withinMs = untilMs - performance.now();
+        try {
+          return await askOnce(transport, url, { ...question, withinMs }, signal, read);
+        } catch (error) {
+          // Each time with one kept connection less.
+          if (!(error instanceof ClosedBefore)) throw error;
+          if (question.method !== "GET") throw error.cause;
+        }
       }
     } finally {
       if (--this.#running === 0) this.#tellIdle();
@@ -122,6 +104,54 @@ export class HttpClient implements AsyncDisposable {
         this.#tellIdle = resolve;
       });
     for (const { agent } of await Promise.all(this.#transports.values())) agent.destroy();
+  }
+}
+
+async function askOnce<T>(
+  { agent, request }: Transport,
+  { protocol, hostname, port, pathname, search }: URL,
+  { method, headers, body, withinMs }: HttpQuestion,
+  signal: AbortSignal,
+  read: (answer: IncomingMessage) => Promise<T>,
+): Promise<T> {
+  const asked = request({
+    agent,
+    method,
+    headers,
+    protocol,
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port,
+    path: pathname + search,
+  });
+  let stopped: unknown;
+  const stop = (reason: unknown): void => {
+    stopped = reason;
+    asked.destroy();
+  };
+  // Neither by the request's own option nor by a signal that joins two: either takes half as long as all the rest.
+  const cancel = (): void => stop(signal.reason);
+  const timer = setTimeout(() => stop(new TooLate()), withinMs);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      let answer: IncomingMessage | undefined;
+      asked.on("error", (error) => {
+        // What breaks an answer is for its reader to tell.
+        if (answer !== undefined) answer.destroy(error);
+        else if (asked.reusedSocket && BROKEN.has(codeOf(error))) reject(new ClosedBefore("", { cause: error }));
+        else reject(error);
+      });
+      asked.on("response", (begun) => {
+        answer = begun;
+        read(begun).then(resolve, reject);
+      });
+      asked.end(body);
+    });
+  } catch (error) {
+    throw stopped ?? error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
   }
 }
 
