@@ -109,6 +109,14 @@ test("an answer that breaks off is an error with its code, not a shorter answer"
     await expect(client.ask(url, { ...question, method }, never, text)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
+test("a server that switches to another protocol has given no answer", async () => {
+  const url = await serve((request) => {
+    request.socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");
+  });
+  await using client = new HttpClient({ connections: 1 });
+  await expect(client.ask(url, question, never, text)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
 test("a body is sent with its length; a closed client lets what it asks end, and asks no more", async () => {
   let answerNow = (): void => {};
   const arrived = new Promise<void>((resolve) => {

@@ -15,6 +15,11 @@ export interface HttpQuestion {
 /** There was no whole answer in time. */
 export class TooLate extends Error {}
 
+/** The connection ended without a whole answer, and without an error. */
+class NoAnswer extends Error {
+  readonly code = "ECONNRESET";
+}
+
 /** Asked after its end. */
 class ClientClosed extends Error {
   readonly code = "ECANCELED";
@@ -32,8 +37,8 @@ interface Transport {
 
 /**
  * Requests over HTTP/1.1 on connections that are kept; a GET that finds its connection closed by the server is sent again
- * (RFC 9112, 9.3.1). By Node's own client: it is there when a process starts, where a
- * package takes longer to load than all else that a painter needs.
+ * (RFC 9112, 9.3.1). By Node's own client: it is there when a process starts, where a package takes longer to load than all
+ * else that a painter needs.
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: { readonly keepAlive: true; readonly maxSockets: number; readonly timeout: number };
@@ -141,6 +146,10 @@ async function askOnce<T>(
         else if (asked.reusedSocket && BROKEN.has(codeOf(error))) reject(new ClosedBefore("", { cause: error }));
         else reject(error);
       });
+      // A switch of protocols, that nobody has asked for, ends without an error.
+      asked.on("close", () => {
+        if (answer === undefined) reject(new NoAnswer());
+      });
       asked.on("response", (begun) => {
         answer = begun;
         read(begun).then(resolve, reject);
@@ -168,6 +177,7 @@ export function bodyOf(answer: IncomingMessage, limit: number): Promise<Buffer |
       answer.destroy();
     };
     answer.on("error", reject);
+    answer.on("close", () => reject(new NoAnswer()));
     if (Number(answer.headers["content-length"] ?? 0) > limit) {
       tooLong();
       return;
