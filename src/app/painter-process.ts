@@ -5,6 +5,7 @@ import { type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
+import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
@@ -43,16 +44,8 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
   return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
 }
 
-/** Sources by what makes them: a layer that is configured anew as it was keeps its connections. */
-function keyOf(options: SourceOptions): string {
-  const known = sourceKeys.get(options);
-  if (known !== undefined) return known;
-  const key = JSON.stringify(options);
-  sourceKeys.set(options, key);
-  return key;
-}
-
-const sourceKeys = new WeakMap<SourceOptions, string>();
+/** What makes a source: a layer that is configured anew as it was keeps its connections. */
+const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
 function startPainter(): void {
   const sources = new Map<string, Promise<Source>>();

@@ -1,4 +1,5 @@
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
+import { onceEach } from "../lib/once-each.ts";
 import { serversOf } from "../source/servers.ts";
 import { Governor, type GovernorState } from "./governor.ts";
 
@@ -47,20 +48,10 @@ export class Governors {
 
 /**
  * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With
- * several addresses the first stands for all: a failure that comes up here is one of them all.
+ * several addresses the first stands for all: a failure that comes up here is one of them all. Once for each source: reading
+ * addresses takes longer than all else that is done here for a draw.
  */
-export function upstreamOf(source: SourceOptions): string {
-  const known = named.get(source);
-  if (known !== undefined) return known;
-  const name = nameOf(source);
-  named.set(source, name);
-  return name;
-}
-
-/** Reading addresses takes longer than all else that is done for a draw here. */
-const named = new WeakMap<SourceOptions, string>();
-
-function nameOf(source: SourceOptions): string {
+export const upstreamOf = onceEach((source: SourceOptions): string => {
   switch (source.type) {
     case "demo":
       return "demo";
@@ -73,4 +64,4 @@ function nameOf(source: SourceOptions): string {
     case "pmtiles":
       return `file:${source.file}`;
   }
-}
+});

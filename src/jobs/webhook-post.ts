@@ -43,7 +43,7 @@ export function createWebhookPost(): WebhookPost {
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
       try {
-        const question = { method: "POST", headers, body, withinMs: TIMEOUT_MS } as const;
+        const question = { method: "POST", headers, body, untilMs: performance.now() + TIMEOUT_MS } as const;
         return await client.ask(new URL(webhook.url), question, signal, async (answer) => {
           // The status has told all; that the rest does not come changes nothing.
           await bodyOf(answer, ANSWER_BYTES).catch(() => undefined);

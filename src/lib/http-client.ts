@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request as requestInClear } from "node:http";
+import { Agent, type AgentOptions, type IncomingMessage, request as requestInClear } from "node:http";
 import { codeOf } from "./error-code.ts";
 
 /** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
@@ -8,8 +8,8 @@ export interface HttpQuestion {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The answer is read to its end in so many milliseconds. */
-  readonly withinMs: number;
+  /** When the answer is to have been read to its end, as `performance.now()` counts. */
+  readonly untilMs: number;
 }
 
 /** There was no whole answer in time. */
@@ -25,7 +25,7 @@ class ClientClosed extends Error {
   readonly code = "ECANCELED";
 }
 
-/** A kept connection broke before its answer began: its server may have closed it while the question was on its way. */
+/** A kept connection broke before the answer to a GET began: its server may have closed it with the question on its way. */
 class ClosedBefore extends Error {}
 
 const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
@@ -41,8 +41,9 @@ interface Transport {
  * else that a painter needs.
  */
 export class HttpClient implements AsyncDisposable {
-  readonly #options: { readonly keepAlive: true; readonly maxSockets: number; readonly timeout: number };
-  readonly #transports = new Map<string, Promise<Transport>>();
+  readonly #options: AgentOptions;
+  readonly #inClear: Transport;
+  #secure: Promise<Transport> | undefined;
   #running = 0;
   #closed = false;
   #tellIdle = (): void => {};
@@ -50,6 +51,7 @@ export class HttpClient implements AsyncDisposable {
   /** `connections`: at most so many to one server. */
   constructor({ connections }: { readonly connections: number }) {
     this.#options = { keepAlive: true, maxSockets: connections, timeout: IDLE_MS };
+    this.#inClear = { agent: new Agent(this.#options), request: requestInClear };
   }
 
   /**
@@ -66,17 +68,14 @@ export class HttpClient implements AsyncDisposable {
     if (this.#closed) throw new ClientClosed();
     this.#running++;
     try {
-      const transport = await this.#transport(url.protocol);
-      const untilMs = performance.now() + question.withinMs;
+      const transport = url.protocol === "https:" ? await this.#secured() : this.#inClear;
       for (;;) {
         signal.throwIfAborted();
-        const withinMs = untilMs - performance.now();
         try {
-          return await askOnce(transport, url, { ...question, withinMs }, signal, read);
+          return await askOnce(transport, url, question, signal, read);
         } catch (error) {
-          // Each time with one kept connection less.
+          // Again, with one kept connection less.
           if (!(error instanceof ClosedBefore)) throw error;
-          if (question.method !== "GET") throw error.cause;
         }
       }
     } finally {
@@ -84,21 +83,13 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 
-  #transport(protocol: string): Promise<Transport> {
-    const known = this.#transports.get(protocol);
-    if (known !== undefined) return known;
-    const transport = protocol === "https:" ? this.#secure() : this.#inClear();
-    this.#transports.set(protocol, transport);
-    return transport;
-  }
-
-  async #inClear(): Promise<Transport> {
-    return { agent: new Agent(this.#options), request: requestInClear };
-  }
-
-  async #secure(): Promise<Transport> {
-    const { Agent: SecureAgent, request } = await import("node:https");
-    return { agent: new SecureAgent(this.#options), request };
+  /** Loaded by the first such address. */
+  #secured(): Promise<Transport> {
+    this.#secure ??= import("node:https").then(({ Agent: SecureAgent, request }) => ({
+      agent: new SecureAgent(this.#options),
+      request,
+    }));
+    return this.#secure;
   }
 
   /** What is being asked ends first. */
@@ -108,14 +99,14 @@ export class HttpClient implements AsyncDisposable {
       await new Promise<void>((resolve) => {
         this.#tellIdle = resolve;
       });
-    for (const { agent } of await Promise.all(this.#transports.values())) agent.destroy();
+    for (const transport of [this.#inClear, await this.#secure]) transport?.agent.destroy();
   }
 }
 
 async function askOnce<T>(
   { agent, request }: Transport,
   { protocol, hostname, port, pathname, search }: URL,
-  { method, headers, body, withinMs }: HttpQuestion,
+  { method, headers, body, untilMs }: HttpQuestion,
   signal: AbortSignal,
   read: (answer: IncomingMessage) => Promise<T>,
 ): Promise<T> {
@@ -135,16 +126,16 @@ async function askOnce<T>(
   };
   // Neither by the request's own option nor by a signal that joins two: either takes half as long as all the rest.
   const cancel = (): void => stop(signal.reason);
-  const timer = setTimeout(() => stop(new TooLate()), withinMs);
+  const timer = setTimeout(() => stop(new TooLate()), untilMs - performance.now());
   signal.addEventListener("abort", cancel, { once: true });
   try {
     return await new Promise<T>((resolve, reject) => {
       let answer: IncomingMessage | undefined;
       asked.on("error", (error) => {
+        const again = method === "GET" && asked.reusedSocket && BROKEN.has(codeOf(error));
         // What breaks an answer is for its reader to tell.
         if (answer !== undefined) answer.destroy(error);
-        else if (asked.reusedSocket && BROKEN.has(codeOf(error))) reject(new ClosedBefore("", { cause: error }));
-        else reject(error);
+        else reject(again ? new ClosedBefore() : error);
       });
       // A switch of protocols, that nobody has asked for, ends without an error.
       asked.on("close", () => {
@@ -177,7 +168,9 @@ export function bodyOf(answer: IncomingMessage, limit: number): Promise<Buffer |
       answer.destroy();
     };
     answer.on("error", reject);
-    answer.on("close", () => reject(new NoAnswer()));
+    answer.on("close", () => {
+      if (!answer.readableEnded) reject(new NoAnswer());
+    });
     if (Number(answer.headers["content-length"] ?? 0) > limit) {
       tooLong();
       return;

@@ -56,12 +56,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       // Credentials are for the configured server only.
       const { authorization: _, ...without } = headers;
       const sent = { ...(sameOrigin ? headers : without), accept, ...currentTrace() };
-      const answer = await client.ask(
-        url,
-        { method: "GET", headers: sent, withinMs: untilMs - performance.now() },
-        signal,
-        readAnswer,
-      );
+      const answer = await client.ask(url, { method: "GET", headers: sent, untilMs }, signal, readAnswer);
       if (answer.location === undefined) return answer;
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${answer.status}: redirected too often`);
       const next = URL.canParse(answer.location, url.href) ? new URL(answer.location, url) : undefined;

@@ -1,0 +1,11 @@
+/** A function of an object that never changes, worked out once for each. */
+export function onceEach<K extends object, V extends NonNullable<unknown>>(workOut: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const value = workOut(key);
+    known.set(key, value);
+    return value;
+  };
+}
