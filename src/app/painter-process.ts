@@ -47,6 +47,12 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
 /** What makes a source: a layer that is configured anew as it was keeps its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
+/** Of all threads, since the start. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 function startPainter(): void {
   const sources = new Map<string, Promise<Source>>();
   /** The oldest generation of a layer that may be stored, where it is not the first. */
@@ -56,6 +62,7 @@ function startPainter(): void {
   let isOrphan = (): boolean => false;
   let storing = 0;
   let settled: (() => void)[] = [];
+  let usedMs = processorMs();
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
     const key = keyOf(options);
@@ -92,7 +99,18 @@ function startPainter(): void {
       );
       const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs };
+      const usedBefore = usedMs;
+      usedMs = processorMs();
+      return {
+        kind: "painted",
+        processorMs: usedMs - usedBefore,
+        written,
+        tiles,
+        stale,
+        storeFailure,
+        storeFull,
+        upstreamMs,
+      };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedDraw(error, beganMs);

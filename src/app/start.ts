@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { DrawPace } from "../cache/draw-pace.ts";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
 import { Governors } from "../cache/governors.ts";
 import { UpstreamMeter } from "../cache/upstream-meter.ts";
@@ -39,6 +40,13 @@ export type LoadConfiguration = () => Promise<Result<Configuration, readonly Con
 
 /** After a read users are taken for reading on for this long. */
 const ACTIVE_MS = 2_000;
+/**
+ * What jobs leave of the processors while users read: one for the server, and so much for whatever else there is that on
+ * two cores a hit takes no longer beside a seed than without (`npm run bench live-users`).
+ */
+const CORES_LEFT = 1 + 2 / 3;
+/** Of one processor, however few there are: a job goes on. */
+const LEAST_SHARE = 0.25;
 /** Tiles in flight at a shutdown are finished within this time (decisions 9). */
 const GRACE_MS = 25_000;
 
@@ -99,6 +107,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
   };
+  const cores = availableParallelism();
   const painters = new PainterPool({
     data: {
       layers: configuration.layers,
@@ -107,7 +116,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       instance,
       parentPid: process.pid,
     },
-    max: Math.max(1, Math.min(availableParallelism(), 16)),
+    max: Math.max(1, Math.min(cores, 16)),
     usersActive,
     atRest: () => {
       if (closing) return;
@@ -116,6 +125,11 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       if (!usersActive()) collectGarbage();
     },
     log,
+  });
+  const pace = new DrawPace({
+    share: Math.max(LEAST_SHARE, cores - CORES_LEFT),
+    usersActive,
+    now: () => performance.now(),
   });
   const governors = new Governors(Date.now);
   const meter = new UpstreamMeter();
@@ -129,6 +143,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     governors,
     meter,
+    pace,
     layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });

@@ -11,6 +11,7 @@ import {
   isWanted,
   type WrittenTile,
 } from "./draw.ts";
+import type { DrawPace } from "./draw-pace.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import type { Governor, Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
@@ -44,7 +45,16 @@ interface Flight {
   readonly beganMs: number;
   readonly done: Promise<FlightResult>;
   readonly abort: AbortController;
+  readonly place: Place;
   waiters: number;
+}
+
+/** Where a draw stands before it begins. */
+interface Place {
+  /** Ends a job's wait for its turn and its connection. */
+  readonly wait: AbortController;
+  /** It has its connection. */
+  begun: boolean;
 }
 
 /**
@@ -61,6 +71,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #now: () => number;
   readonly #governors: Governors;
   readonly #meter: UpstreamMeter;
+  readonly #pace: DrawPace;
   readonly #failures: FailureMemory;
   readonly #flights = new Map<string, Flight>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
@@ -75,6 +86,7 @@ export class Draws implements DrawGate, UserDraws {
     readonly memory: HotTiles;
     readonly governors: Governors;
     readonly meter: UpstreamMeter;
+    readonly pace: DrawPace;
     readonly layer: (name: string) => Layer | undefined;
     readonly now: () => number;
   }) {
@@ -83,6 +95,7 @@ export class Draws implements DrawGate, UserDraws {
     this.#memory = parts.memory;
     this.#governors = parts.governors;
     this.#meter = parts.meter;
+    this.#pace = parts.pace;
     this.#layer = parts.layer;
     this.#now = parts.now;
     this.#failures = new FailureMemory(parts.now);
@@ -104,6 +117,13 @@ export class Draws implements DrawGate, UserDraws {
     const key = flightKey(order);
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
+      const { place } = flying;
+      if (!place.begun && !place.wait.signal.aborted) {
+        const refused = this.#governor(order).refuseUser();
+        if (refused !== undefined) return { kind: "refused", ...refused };
+        // A job's draw that has not begun goes on as a user's.
+        place.wait.abort();
+      }
       const result = await flying.done;
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       const { wanted, rect } = flying.order;
@@ -222,29 +242,34 @@ export class Draws implements DrawGate, UserDraws {
 
   #fly(key: string, order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
-    const done = this.#lease(order, who, missed, abort.signal).finally(() => this.#flights.delete(key));
+    const place: Place = { wait: new AbortController(), begun: false };
+    const done = this.#lease(order, who, missed, place, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    const flight: Flight = { order, beganMs: this.#now(), done, abort, waiters: who === "user" ? 1 : 0 };
+    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, waiters: who === "user" ? 1 : 0 };
     this.#flights.set(key, flight);
     return flight;
   }
 
   async #lease(
     order: DrawOrder,
-    who: "user" | "job",
+    asked: "user" | "job",
     missed: TileIndex | undefined,
+    place: Place,
     signal: AbortSignal,
   ): Promise<FlightResult> {
     const governor = this.#governor(order);
+    let who = asked;
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
     const epoch = this.#failures.epoch(order.tileSet.layer);
     const unstored = missed !== undefined && opened === undefined;
     try {
-      const refused = await governor.acquire(who, signal);
+      if (who === "job" && !(await this.#jobsTurn(governor, place, signal))) who = "user";
+      const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
       if (refused !== undefined) {
         if (opened !== undefined) this.#ledger.closeCells(opened);
         return { kind: "refused", ...refused };
       }
+      place.begun = true;
     } catch (error) {
       if (opened !== undefined) this.#ledger.closeCells(opened);
       if (signal.aborted) return { kind: "cancelled" };
@@ -262,7 +287,10 @@ export class Draws implements DrawGate, UserDraws {
       const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
       const dated = expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
       const painted = await this.#painters.paint(unstored ? unkept(dated) : dated, generation, who, signal);
-      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
+      if (painted.kind === "painted") {
+        if (who === "job") this.#pace.took(painted.processorMs);
+        this.#written(order.tileSet, painted.written);
+      }
       // A job that joined must not take it for stored.
       const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
       this.#measure(order, painted);
@@ -276,6 +304,26 @@ export class Draws implements DrawGate, UserDraws {
     } finally {
       governor.release(who);
       if (opened !== undefined) this.#ledger.closeCells(opened);
+    }
+  }
+
+  /**
+   * Waits for a job's turn and its connection. False: a user waits for the draw now, and it has neither.
+   * @throws the signal's reason
+   */
+  async #jobsTurn(governor: Governor, { wait }: Place, signal: AbortSignal): Promise<boolean> {
+    const end = () => wait.abort();
+    signal.addEventListener("abort", end);
+    try {
+      await this.#pace.turn(wait.signal);
+      await governor.acquire("job", wait.signal);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!wait.signal.aborted) throw error;
+      return false;
+    } finally {
+      signal.removeEventListener("abort", end);
     }
   }
 

@@ -5,7 +5,8 @@ import type { Painting } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
-  | ({ readonly kind: "painted" } & Painting)
+  /** `processorMs`: what the painter has taken of a processor since its last one. */
+  | ({ readonly kind: "painted"; readonly processorMs: number } & Painting)
   | {
       readonly kind: "failed";
       readonly failure: FailureClass;

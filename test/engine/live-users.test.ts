@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { median, quantile } from "../../bench/figures.ts";
 import { PacedReader } from "../../bench/paced-reader.ts";
+import { startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { type Behaviour, drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -101,6 +102,39 @@ test("a user's miss does not queue up behind the threads of a seed", async () =>
   );
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toMatch(/^nuthatch_tile_failures_total 0$/m);
+});
+
+test("a user who misses what a seed is about to draw goes before the rest of the seed", async () => {
+  const held = await startHeldUpstream();
+  running.upstream = held.upstream;
+  const layers = [{ name: LAYER, connections: 2, extra: "metatile: [1, 1]" }];
+  const server = await startServer({ configuration: smallTiles(held.upstream.url, layers) });
+  running.server = server;
+  const queue = async (who: "users" | "jobs"): Promise<number> => {
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(new RegExp(`^nuthatch_upstream_queue\\{.*who="${who}".*\\} (\\d+)$`, "m").exec(metrics)?.[1]);
+  };
+  const threadCount = 16;
+  const id = await seed(server, LAYER, { ...GRID, zoomStart: 2, zoomStop: 2, threadCount });
+  const first = await until("both connections are taken, the others queue up", async () =>
+    held.waiting().length === 2 && (await queue("jobs")) === threadCount - 2 ? held.waiting() : undefined,
+  );
+  // The last tile of the level, in the upper right corner.
+  const read = fetch(`${server.url}/xyz/${LAYER}/2/3/0.png`);
+  await until("the user queues up", async () => ((await queue("users")) === 1 ? true : undefined));
+  held.release();
+  const next = await until("two more are asked for", async () =>
+    held.waiting().length === 2 ? held.waiting() : undefined,
+  );
+  expect(next.filter(({ x, y }) => x > 10_018_754 && y > 10_018_754)).toHaveLength(1);
+  expect(first.filter(({ x, y }) => x > 10_018_754 && y > 10_018_754)).toHaveLength(0);
+  held.isOpen = true;
+  held.release();
+  const answer = await read;
+  expect([answer.status, answer.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
+  const { tiles } = await ended(server, id);
+  expect(tiles).toMatchObject({ stored: 16, failed: 0 });
+  expect(held.upstream.asked, "each was asked for once").toHaveLength(16);
 });
 
 /** Draws so many pictures at a time: whoever asks for more waits, and all answers take longer. */

@@ -1,0 +1,85 @@
+/** How much the latest draw says of what one takes: about the last ten count. */
+const WEIGHT_OF_LATEST = 0.1;
+/** What a draw is taken to take of a processor before one has, ms. */
+const FIRST_GUESS_MS = 10;
+/** Before the queue looks again whether users still read, ms. */
+const LONGEST_WAIT_MS = 250;
+/** Timers know no less. */
+const SHORTEST_WAIT_MS = 1;
+
+export interface DrawPaceParts {
+  /** Of the processors, for the draws of all jobs while users read; 1: one of them. */
+  readonly share: number;
+  /** Users read tiles. */
+  readonly usersActive: () => boolean;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Spaces the draws of jobs while users read, by the processor time that draws take: what a draw begins with, its
+ * connection, it does not hold while it waits here. One whose upstream is slow enough never waits.
+ */
+export class DrawPace {
+  readonly #parts: DrawPaceParts;
+  /** Who may begin one after the other. */
+  readonly #waiting = new Set<() => void>();
+  #drawMs = FIRST_GUESS_MS;
+  /** Until when the draws that have begun are worth the share. */
+  #paidUntilMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: DrawPaceParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the next draw of a job may begin. @throws the signal's reason when it fires while waiting */
+  async turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#waiting.size === 0 && this.#mayBegin()) return;
+    await new Promise<void>((resolve, reject) => {
+      const begin = () => {
+        signal.removeEventListener("abort", leave);
+        this.#waiting.delete(begin);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.delete(begin);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      this.#waiting.add(begin);
+      this.#wait();
+    });
+  }
+
+  /** A job's draw has taken so much of a processor. */
+  took(processorMs: number): void {
+    this.#drawMs += WEIGHT_OF_LATEST * (processorMs - this.#drawMs);
+  }
+
+  #mayBegin(): boolean {
+    const { share, usersActive, now } = this.#parts;
+    if (!usersActive()) return true;
+    const nowMs = now();
+    if (this.#paidUntilMs - nowMs >= SHORTEST_WAIT_MS) return false;
+    this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + this.#drawMs / share;
+    return true;
+  }
+
+  #wait(): void {
+    if (this.#timer !== undefined || this.#waiting.size === 0) return;
+    const waitMs = Math.max(SHORTEST_WAIT_MS, this.#paidUntilMs - this.#parts.now());
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        for (const begin of this.#waiting) {
+          if (!this.#mayBegin()) break;
+          begin();
+        }
+        this.#wait();
+      },
+      Math.min(waitMs, LONGEST_WAIT_MS),
+    );
+  }
+}
