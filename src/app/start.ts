@@ -209,6 +209,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       ...(await serving.metrics()),
       upstreams: governors.states(),
       measures: meter.measures(),
+      spacedDraws: pace.waiting,
     }),
     reload,
   };

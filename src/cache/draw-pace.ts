@@ -53,6 +53,11 @@ export class DrawPace {
     });
   }
 
+  /** Draws that wait. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** A job's draw has taken so much of a processor. */
   took(processorMs: number): void {
     this.#drawMs += WEIGHT_OF_LATEST * (processorMs - this.#drawMs);

@@ -45,13 +45,14 @@ interface Flight {
   readonly beganMs: number;
   readonly done: Promise<FlightResult>;
   readonly abort: AbortController;
-  readonly place: Place;
+  /** Of a job's draw. */
+  readonly place: Place | undefined;
   waiters: number;
 }
 
-/** Where a draw stands before it begins. */
+/** Where a job's draw stands before it begins. */
 interface Place {
-  /** Ends a job's wait for its turn and its connection. */
+  /** Ends its wait for its turn and its connection. */
   readonly wait: AbortController;
   /** It has its connection. */
   begun: boolean;
@@ -118,7 +119,7 @@ export class Draws implements DrawGate, UserDraws {
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
       const { place } = flying;
-      if (!place.begun && !place.wait.signal.aborted) {
+      if (place !== undefined && !place.begun && !place.wait.signal.aborted) {
         const refused = this.#governor(order).refuseUser();
         if (refused !== undefined) return { kind: "refused", ...refused };
         // A job's draw that has not begun goes on as a user's.
@@ -138,7 +139,7 @@ export class Draws implements DrawGate, UserDraws {
     if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
-    const flight = this.#fly(key, order, "user", missed);
+    const flight = this.#fly(key, order, missed);
     const result = await flight.done;
     switch (result.kind) {
       case "painted":
@@ -196,7 +197,7 @@ export class Draws implements DrawGate, UserDraws {
       await Promise.race([flight.done, aborted(signal)]);
       return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
     }
-    flight ??= this.#fly(key, order, "job", undefined);
+    flight ??= this.#fly(key, order, undefined);
     flight.waiters++;
     const mine = flight;
     const leave = () => {
@@ -240,36 +241,35 @@ export class Draws implements DrawGate, UserDraws {
     }
   }
 
-  #fly(key: string, order: DrawOrder, who: "user" | "job", missed: TileIndex | undefined): Flight {
+  /** `missed`: by a user; undefined: it is a job's. */
+  #fly(key: string, order: DrawOrder, missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
-    const place: Place = { wait: new AbortController(), begun: false };
-    const done = this.#lease(order, who, missed, place, abort.signal).finally(() => this.#flights.delete(key));
+    const place = missed === undefined ? { wait: new AbortController(), begun: false } : undefined;
+    const done = this.#lease(order, place, missed, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, waiters: who === "user" ? 1 : 0 };
+    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, waiters: place === undefined ? 1 : 0 };
     this.#flights.set(key, flight);
     return flight;
   }
 
   async #lease(
     order: DrawOrder,
-    asked: "user" | "job",
+    place: Place | undefined,
     missed: TileIndex | undefined,
-    place: Place,
     signal: AbortSignal,
   ): Promise<FlightResult> {
     const governor = this.#governor(order);
-    let who = asked;
+    let who: "user" | "job" = place === undefined ? "user" : "job";
     const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
     const epoch = this.#failures.epoch(order.tileSet.layer);
     const unstored = missed !== undefined && opened === undefined;
     try {
-      if (who === "job" && !(await this.#jobsTurn(governor, place, signal))) who = "user";
+      if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
       const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
       if (refused !== undefined) {
         if (opened !== undefined) this.#ledger.closeCells(opened);
         return { kind: "refused", ...refused };
       }
-      place.begun = true;
     } catch (error) {
       if (opened !== undefined) this.#ledger.closeCells(opened);
       if (signal.aborted) return { kind: "cancelled" };
@@ -311,12 +311,14 @@ export class Draws implements DrawGate, UserDraws {
    * Waits for a job's turn and its connection. False: a user waits for the draw now, and it has neither.
    * @throws the signal's reason
    */
-  async #jobsTurn(governor: Governor, { wait }: Place, signal: AbortSignal): Promise<boolean> {
+  async #jobsTurn(governor: Governor, place: Place, signal: AbortSignal): Promise<boolean> {
+    const { wait } = place;
     const end = () => wait.abort();
     signal.addEventListener("abort", end);
     try {
       await this.#pace.turn(wait.signal);
       await governor.acquire("job", wait.signal);
+      place.begun = true;
       return true;
     } catch (error) {
       signal.throwIfAborted();

@@ -60,6 +60,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
       `nuthatch_upstream_up{upstream="${upstream}"}`,
       `nuthatch_usage_tiles{layer="${LAYER}"}`,
       `nuthatch_usage_bytes{layer="${LAYER}"}`,
+      "nuthatch_spaced_draws",
       "nuthatch_quota_enabled",
     ].map((name) => [name, samples.get(name)]),
   );
@@ -80,6 +81,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
     [`nuthatch_upstream_up{upstream="${upstream}"}`]: 1,
     [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
     [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
+    nuthatch_spaced_draws: 0,
     nuthatch_quota_enabled: 0,
   });
   // What a job did in another life of the server is not counted again.

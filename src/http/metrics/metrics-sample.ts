@@ -12,6 +12,8 @@ export interface FrontMetrics {
   readonly memory: { readonly bytes: number; readonly limitBytes: number };
   readonly upstreams: readonly UpstreamState[];
   readonly measures: readonly UpstreamMeasure[];
+  /** Draws of jobs that wait because users read. */
+  readonly spacedDraws: number;
   /** Requests that wait for events of jobs. */
   readonly listeners: number;
 }

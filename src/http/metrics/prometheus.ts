@@ -65,7 +65,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, measures, listeners } = front;
+  const { tiles, memory, upstreams, measures, spacedDraws, listeners } = front;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -96,6 +96,7 @@ export async function metricsText(sample: Sample): Promise<string> {
       ],
     ),
   );
+  gauge("spaced_draws", "Draws of jobs that wait because users read", [[{}, spacedDraws]]);
   gauge(
     "upstream_up",
     "0: it is known to be down",
