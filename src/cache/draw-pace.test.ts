@@ -58,6 +58,13 @@ test("draws that come seldom enough never wait", async () => {
   }
 });
 
+test("one draw that took a thousand times as long hardly delays those that follow", async () => {
+  const { pace } = paceOf(1);
+  for (let i = 0; i < 100; i++) pace.took(20);
+  pace.took(20_000);
+  expect(await begunAfter(pace, 100, 1_000)).toBeGreaterThan(35);
+});
+
 test("who gives up while waiting is told so at once, and the others begin in their order", async () => {
   const { pace } = paceOf(0.1);
   const begun: string[] = [];

@@ -2,6 +2,8 @@
 const WEIGHT_OF_LATEST = 0.1;
 /** What a draw is taken to take of a processor before one has, ms. */
 const FIRST_GUESS_MS = 10;
+/** One that took so many times as long tells of something else too: a sweep that has ended, a source that was loaded. */
+const OUTLIER = 4;
 /** Before the queue looks again whether users still read, ms. */
 const LONGEST_WAIT_MS = 250;
 /** Timers know no less. */
@@ -60,7 +62,8 @@ export class DrawPace {
 
   /** A job's draw has taken so much of a processor. */
   took(processorMs: number): void {
-    this.#drawMs += WEIGHT_OF_LATEST * (processorMs - this.#drawMs);
+    const ms = Math.min(processorMs, Math.max(FIRST_GUESS_MS, OUTLIER * this.#drawMs));
+    this.#drawMs += WEIGHT_OF_LATEST * (ms - this.#drawMs);
   }
 
   #mayBegin(): boolean {
