@@ -1,3 +1,5 @@
+import { WaitingLine } from "../lib/waiting-line.ts";
+
 /** How much the latest draw says of what one takes: about the last ten count. */
 const WEIGHT_OF_LATEST = 0.1;
 /** What a draw is taken to take of a processor before one has, ms. */
@@ -24,8 +26,7 @@ export interface DrawPaceParts {
  */
 export class DrawPace {
   readonly #parts: DrawPaceParts;
-  /** Who may begin one after the other. */
-  readonly #waiting = new Set<() => void>();
+  readonly #line = new WaitingLine<void>();
   #drawMs = FIRST_GUESS_MS;
   /** Until when the draws that have begun are worth the share. */
   #paidUntilMs = 0;
@@ -38,26 +39,15 @@ export class DrawPace {
   /** Resolves when the next draw of a job may begin. @throws the signal's reason when it fires while waiting */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#waiting.size === 0 && this.#mayBegin()) return;
-    await new Promise<void>((resolve, reject) => {
-      const begin = () => {
-        signal.removeEventListener("abort", leave);
-        this.#waiting.delete(begin);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.delete(begin);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      this.#waiting.add(begin);
-      this.#wait();
-    });
+    if (this.#line.length === 0 && this.#mayBegin()) return;
+    const turn = this.#line.wait(signal);
+    this.#wait();
+    await turn;
   }
 
   /** Draws that wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#line.length;
   }
 
   /** A job's draw has taken so much of a processor. */
@@ -76,15 +66,12 @@ export class DrawPace {
   }
 
   #wait(): void {
-    if (this.#timer !== undefined || this.#waiting.size === 0) return;
+    if (this.#timer !== undefined || this.#line.length === 0) return;
     const waitMs = Math.max(SHORTEST_WAIT_MS, this.#paidUntilMs - this.#parts.now());
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        for (const begin of this.#waiting) {
-          if (!this.#mayBegin()) break;
-          begin();
-        }
+        while (this.#line.length > 0 && this.#mayBegin()) this.#line.answerFirst();
         this.#wait();
       },
       Math.min(waitMs, LONGEST_WAIT_MS),

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
+import { WaitingLine } from "../lib/waiting-line.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
@@ -16,11 +17,6 @@ const LONGEST_PAUSE_MS = 15_000;
 const SAME_WORD_MS = 1_000;
 /** Jobs leave it alone as long as it asks, but no longer than this. */
 const LONGEST_REST_MS = 60_000;
-
-interface Waiter {
-  readonly grant: () => void;
-  readonly refuse: (refused: Refused) => void;
-}
 
 export interface GovernorState {
   readonly inUse: number;
@@ -51,8 +47,9 @@ export class Governor {
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #rest: NodeJS.Timeout | undefined;
-  readonly #users: Waiter[] = [];
-  readonly #jobs: Waiter[] = [];
+  /** Answered undefined with a connection. */
+  readonly #users = new WaitingLine<Refused | undefined>();
+  readonly #jobs = new WaitingLine<undefined>();
   readonly #now: () => number;
   #failuresInARow = 0;
   #firstFailureMs = 0;
@@ -118,26 +115,7 @@ export class Governor {
       this.#take(who);
       return Promise.resolve(undefined);
     }
-    const queue = who === "user" ? this.#users : this.#jobs;
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        grant: () => {
-          signal.removeEventListener("abort", leave);
-          resolve(undefined);
-        },
-        refuse: (refused) => {
-          signal.removeEventListener("abort", leave);
-          resolve(refused);
-        },
-      };
-      const leave = () => {
-        const at = queue.indexOf(waiter);
-        if (at >= 0) queue.splice(at, 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      queue.push(waiter);
-    });
+    return (who === "user" ? this.#users : this.#jobs).wait(signal);
   }
 
   release(who: "user" | "job"): void {
@@ -169,11 +147,9 @@ export class Governor {
 
   #serve(): void {
     while (this.#hasFree) {
-      const user = this.#users.shift();
-      const next = user ?? (this.#hasFreeForJob ? this.#jobs.shift() : undefined);
-      if (next === undefined) return;
-      this.#take(user === undefined ? "job" : "user");
-      next.grant();
+      if (this.#users.answerFirst(undefined)) this.#take("user");
+      else if (this.#hasFreeForJob && this.#jobs.answerFirst(undefined)) this.#take("job");
+      else return;
     }
   }
 
@@ -220,7 +196,6 @@ export class Governor {
    */
   #refuseWaiting(): void {
     if (!this.#down) return;
-    const refused = this.#refusal(this.#now());
-    for (const waiter of this.#users.splice(1)) waiter.refuse(refused);
+    this.#users.answerOthers(this.#refusal(this.#now()));
   }
 }
