@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
-import { decodePicture } from "../image/decode.ts";
+import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
-import type { Cut, Raster } from "../image/raster.ts";
+import type { Cut } from "../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
@@ -143,10 +143,12 @@ async function tilesOf(
     case "raster":
       return encodeTiles(drawing.raster, cuts, format, layer, bytesWanted);
     case "encoded": {
-      const raster = await decode(drawing.bytes, frame);
-      return isPassThrough(layer, subset, frame, format, drawing.bytes)
-        ? cuts.map(() => drawing.bytes)
-        : encodeTiles(raster, cuts, format, layer, bytesWanted);
+      const { bytes } = drawing;
+      if (isPassThrough(layer, subset, frame, format, bytes)) {
+        await asPicture(provePicture(bytes, frame));
+        return cuts.map(() => bytes);
+      }
+      return encodeTiles(await asPicture(decodePicture(bytes, frame)), cuts, format, layer, bytesWanted);
     }
   }
 }
@@ -198,9 +200,10 @@ async function keepTiles(
   return { written, tiles, stale, storeFailure, storeFull };
 }
 
-async function decode(bytes: Uint8Array, frame: Frame): Promise<Raster> {
+/** @throws SourceError for what is not the picture asked for */
+async function asPicture<T>(looking: Promise<T>): Promise<T> {
   try {
-    return await decodePicture(bytes, { width: frame.width, height: frame.height });
+    return await looking;
   } catch (error) {
     if (!(error instanceof PictureError)) throw error;
     throw new SourceError(failureOfPicture(error.reason), error.message, { cause: error });
@@ -221,7 +224,7 @@ function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: n
   };
 }
 
-/** One tile in the format that is kept: the upstream's own bytes, proved whole by the decoding, are the tile. */
+/** One tile in the format that is kept: the upstream's own bytes, proved whole, are the tile. */
 function isPassThrough(
   layer: Layer,
   subset: GridSubset,

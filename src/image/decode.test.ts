@@ -3,7 +3,7 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 
-import { decodePicture } from "./decode.ts";
+import { decodePicture, provePicture } from "./decode.ts";
 import { PictureError } from "./picture-error.ts";
 
 const WIDTH = 96;
@@ -16,14 +16,20 @@ for (let i = 0; i < WIDTH * HEIGHT; i++)
   rgb.set([(i % WIDTH) * 2, Math.floor(i / WIDTH) * 3, ((i % WIDTH) + Math.floor(i / WIDTH)) & 255], i * 3);
 const picture = () => sharp(rgb, { raw: { width: WIDTH, height: HEIGHT, channels: 3 } });
 
+const said = (looking: Promise<unknown>): Promise<string> =>
+  looking.then(
+    () => "decoded",
+    (error: unknown) => {
+      if (error instanceof PictureError) return error.reason;
+      throw error;
+    },
+  );
+
+/** What decoding says of the bytes; proving them must say the same. */
 async function reasonOf(bytes: Uint8Array, expected = size): Promise<string> {
-  try {
-    await decodePicture(bytes, expected);
-    return "decoded";
-  } catch (error) {
-    if (error instanceof PictureError) return error.reason;
-    throw error;
-  }
+  const reason = await said(decodePicture(bytes, expected));
+  expect(await said(provePicture(bytes, expected))).toBe(reason);
+  return reason;
 }
 
 function chunk(type: string, body: Uint8Array): Buffer {
@@ -82,6 +88,10 @@ describe.each(kinds)("a %s", (_, make) => {
     expect(worst).toBeLessThan(40);
   });
 
+  test("is proved whole without its pixels", async () => {
+    await expect(provePicture(await make(), size)).resolves.toBeUndefined();
+  });
+
   test("that is cut off anywhere is an error, never a picture", async () => {
     const bytes = await make();
     for (const share of [0.2, 0.5, 0.8, 0.95, 0.99]) {
@@ -124,6 +134,31 @@ test("a PNG with too few rows is truncated", async () => {
   expect(await reasonOf(png({ deflated: deflateSync(rows) }))).toBe("truncated");
 });
 
+test("a PNG with more rows than it says, or far more, is too large, and the next one is proved again", async () => {
+  const good = png({ deflated: deflateSync(Buffer.alloc((WIDTH * 3 + 1) * HEIGHT)) });
+  for (const times of [2, 100]) {
+    const bomb = png({ deflated: deflateSync(Buffer.alloc((WIDTH * 3 + 1) * HEIGHT * times)) });
+    expect(await reasonOf(bomb)).toBe("too_large");
+    expect(await reasonOf(good)).toBe("decoded");
+  }
+});
+
+test("a PNG with pixels that do not inflate is truncated, and the next one is proved again", async () => {
+  const deflated = deflateSync(Buffer.alloc((WIDTH * 3 + 1) * HEIGHT));
+  const wrongSum = Buffer.from(deflated);
+  wrongSum[deflated.byteLength - 1] = (wrongSum[deflated.byteLength - 1] ?? 0) ^ 1;
+  for (const bad of [Buffer.from("no zlib at all"), wrongSum, deflated.subarray(0, -4), Buffer.alloc(0)]) {
+    expect(await reasonOf(png({ deflated: bad }))).toBe("truncated");
+    expect(await reasonOf(png({ deflated }))).toBe("decoded");
+  }
+});
+
+test("a PNG with a row filter that there is not is truncated", async () => {
+  const rows = Buffer.alloc((WIDTH * 3 + 1) * HEIGHT);
+  rows[(WIDTH * 3 + 1) * 7] = 5;
+  expect(await reasonOf(png({ deflated: deflateSync(rows) }))).toBe("truncated");
+});
+
 test("a palette that lacks a colour is an error", async () => {
   const rows = Buffer.alloc((WIDTH + 1) * HEIGHT);
   rows[5] = 2;
@@ -140,6 +175,7 @@ test("a flipped bit anywhere in a PNG never passes as another picture", async ()
       bad[at] = (bad[at] ?? 0) ^ (1 << bit);
       try {
         const decoded = await decodePicture(bad, size);
+        await provePicture(bad, size);
         // The checksum of the pixel chunk itself is not looked at: what it guards has one of its own.
         expect(Buffer.from(decoded.data).equals(data)).toBe(true);
       } catch (error) {

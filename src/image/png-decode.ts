@@ -1,6 +1,5 @@
 import { constants, crc32, inflateSync } from "node:zlib";
-import { codeOf } from "../lib/error-code.ts";
-
+import { inflate, inflateToLook } from "./inflate.ts";
 import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
 
@@ -50,6 +49,36 @@ export function pngParts(bytes: Uint8Array): Parts {
   throw new PictureError("truncated", "the PNG ends before its end");
 }
 
+const deflatedOf = ({ data: [first = new Uint8Array(0), ...others] }: Parts): Uint8Array =>
+  others.length === 0 ? first : Buffer.concat([first, ...others]);
+
+/** Samples of a pixel, by its colour type (PNG 1.2, 4.1.1); what has a palette is not among them. */
+const SAMPLES: ReadonlyMap<number, number> = new Map([
+  [0, 1],
+  [2, 3],
+  [4, 2],
+  [6, 4],
+]);
+/** The filters that a row may have (PNG 1.2, 6.1) are 0 to this. */
+const LAST_FILTER = 4;
+
+/**
+ * Proves the pixels of a PNG whole without making a raster of them: they inflate to as many as there are to be, and with the
+ * right checksum. False: of a kind that only decoding proves.
+ * @throws PictureError
+ */
+export function provePixels(parts: Parts): boolean {
+  const { width, height, depth, colour, interlaced } = parts;
+  const samples = SAMPLES.get(colour);
+  if (samples === undefined || interlaced || (depth !== 8 && depth !== 16)) return false;
+  const stride = (width * samples * depth) / 8 + 1;
+  const rows = inflateToLook(deflatedOf(parts), stride * height);
+  if (rows.byteLength < stride * height) throw new PictureError("truncated", "the PNG's data is too short");
+  for (let at = 0; at < stride * height; at += stride)
+    if ((rows[at] ?? 0) > LAST_FILTER) throw new PictureError("truncated", "a row of the PNG has no known filter");
+  return true;
+}
+
 /**
  * Decodes the PNGs that MapServer's AGG writes (8 bit, not interlaced, every row without a filter) in plain JavaScript,
  * faster than sharp. Undefined: another kind, for sharp.
@@ -61,7 +90,7 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
   if (colour === 2 && transparency !== undefined) return undefined;
   const channels = colour === 2 ? 3 : colour === 6 ? 4 : 1;
   const stride = width * channels + 1;
-  const deflated = parts.data.length === 1 ? (parts.data[0] ?? new Uint8Array(0)) : Buffer.concat(parts.data);
+  const deflated = deflatedOf(parts);
   if (beginsFiltered(deflated, stride, height)) return undefined;
   const raw = inflate(deflated, stride * height);
   if (raw.byteLength < stride * height) throw new PictureError("truncated", "the PNG's data is too short");
@@ -70,18 +99,6 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
   const row = width * channels;
   for (let y = 0; y < height; y++) raw.copyWithin(y * row, y * stride + 1, (y + 1) * stride);
   return { width, height, channels: channels === 3 ? 3 : 4, data: raw.subarray(0, row * height) };
-}
-
-function inflate(deflated: Uint8Array, size: number): Uint8Array {
-  const maxOutputLength = size + 1024;
-  try {
-    // All in one piece: zlib's own pieces of 16 KiB take half as long again.
-    return inflateSync(deflated, { maxOutputLength, chunkSize: maxOutputLength });
-  } catch (error) {
-    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE")
-      throw new PictureError("too_large", "the PNG holds more than its size says", { cause: error });
-    throw new PictureError("truncated", "the PNG's data cannot be inflated", { cause: error });
-  }
 }
 
 const PEEK_BYTES = 2048;
