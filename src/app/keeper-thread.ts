@@ -70,6 +70,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
   };
   const gate: DrawGate = {
     draw: (order, signal) => channel.callUntil(signal, "draw", order),
+    drawRun: (orders, signal) => channel.callUntil(signal, "drawRun", orders),
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
     renew: (layer) => channel.note("renew", [layer]),

@@ -126,6 +126,22 @@ export class PainterPool implements Painters {
     });
   }
 
+  async paintRun(
+    orders: readonly DrawOrder[],
+    generation: number,
+    signal: AbortSignal,
+  ): Promise<readonly PaintResult[]> {
+    if (signal.aborted) return [];
+    const lost = (): PaintResult[] => orders.map(() => ({ kind: "lost" }));
+    return this.#busy("job", async ({ channel }, died) => {
+      const answer = channel.callUntil(signal, "paintRun", orders, generation).catch((error: unknown) => {
+        this.#log.error("a run of draws failed by a fault", { layer: orders[0]?.tileSet.layer, error: String(error) });
+        return lost();
+      });
+      return await Promise.race([died.then(lost), answer]);
+    });
+  }
+
   ask(layer: string, question: Question): Promise<InfoResult> {
     return this.#busy("user", ({ channel }) =>
       channel.call("ask", layer, question).catch((error: unknown) => {

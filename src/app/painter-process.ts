@@ -1,4 +1,4 @@
-import type { DrawOrder } from "../cache/draw.ts";
+import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
 import { paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
 import { type Composition, composePicture } from "../image/compose.ts";
@@ -28,6 +28,8 @@ export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
   paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
+  /** As `Painters.paintRun`. */
+  paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question): Promise<InfoResult>;
@@ -47,6 +49,27 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
 /** What makes a source: a layer that is configured anew as it was keeps its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
+/** A run at work: it has written what it has not told. */
+interface Run {
+  readonly layer: string | undefined;
+  /** Ends it before its next tile, and what it is drawing. */
+  readonly cut: AbortController;
+  /** Resolves after its answer. */
+  readonly told: Promise<void>;
+}
+
+/** Drawn for nothing: a newer generation has begun. */
+const STALE: PaintResult = {
+  kind: "painted",
+  processorMs: 0,
+  written: [],
+  tiles: [],
+  stale: true,
+  storeFailure: undefined,
+  storeFull: false,
+  upstreamMs: 0,
+};
+
 /** Of all threads, since the start. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
@@ -62,7 +85,15 @@ function startPainter(): void {
   let isOrphan = (): boolean => false;
   let storing = 0;
   let settled: (() => void)[] = [];
+  const runs = new Set<Run>();
   let usedMs = processorMs();
+
+  /** What the painter has taken of a processor since it was asked last. */
+  const justUsedMs = (): number => {
+    const before = usedMs;
+    usedMs = processorMs();
+    return usedMs - before;
+  };
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
     const key = keyOf(options);
@@ -73,7 +104,7 @@ function startPainter(): void {
     return source;
   };
 
-  const work: PainterMethods["paint"] = async (order, generation, bytesWanted, signal) => {
+  const paintOne: PainterMethods["paint"] = async (order, generation, bytesWanted, signal) => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
@@ -99,18 +130,7 @@ function startPainter(): void {
       );
       const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      const usedBefore = usedMs;
-      usedMs = processorMs();
-      return {
-        kind: "painted",
-        processorMs: usedMs - usedBefore,
-        written,
-        tiles,
-        stale,
-        storeFailure,
-        storeFull,
-        upstreamMs,
-      };
+      return { kind: "painted", processorMs: 0, written, tiles, stale, storeFailure, storeFull, upstreamMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedDraw(error, beganMs);
@@ -126,16 +146,61 @@ function startPainter(): void {
     }
   };
 
+  /** What a run came to: all but the last are stored, and the last is the reason why there are no more. */
+  const resultsOf = async (
+    orders: readonly DrawOrder[],
+    generation: number,
+    cut: AbortSignal,
+  ): Promise<readonly PaintResult[]> => {
+    const untilMs = performance.now() + RUN_MS;
+    const results: PaintResult[] = [];
+    for (const order of orders) {
+      const result = await paintOne(order, generation, false, cut);
+      results.push(result);
+      const isStored = result.kind === "painted" && !result.stale && result.storeFailure === undefined;
+      if (!isStored || cut.aborted || performance.now() > untilMs) break;
+    }
+    return results;
+  };
+
   const methods: PainterMethods = {
     begin(data) {
       isOrphan = () => process.ppid !== data.parentPid;
       opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },
-    paint: work,
-    settle(layer, generation) {
+    async paint(order, generation, bytesWanted, signal) {
+      const result = await paintOne(order, generation, bytesWanted, signal);
+      return result.kind === "painted" ? { ...result, processorMs: justUsedMs() } : result;
+    },
+    async paintRun(orders, generation, signal) {
+      const cut = new AbortController();
+      signal.addEventListener("abort", () => cut.abort(signal.reason), { once: true });
+      let tell = (): void => {};
+      const told = new Promise<void>((resolve) => {
+        tell = resolve;
+      });
+      const run: Run = { layer: orders[0]?.tileSet.layer, cut, told };
+      runs.add(run);
+      try {
+        const results = await resultsOf(orders, generation, cut.signal);
+        const eachMs = justUsedMs() / results.length;
+        // One that was cut off by a truncation is stale; by a cancel it is cancelled.
+        return results.map((result) => {
+          if (result.kind === "cancelled" && !signal.aborted) return STALE;
+          return result.kind === "painted" ? { ...result, processorMs: eachMs } : result;
+        });
+      } finally {
+        runs.delete(run);
+        setImmediate(tell);
+      }
+    },
+    async settle(layer, generation) {
       oldest.set(layer, generation);
-      return storing === 0 ? Promise.resolve() : new Promise((resolve) => settled.push(resolve));
+      const cutOff = [...runs].filter((run) => run.layer === layer);
+      for (const { cut } of cutOff) cut.abort(new Error("truncated"));
+      await Promise.all(cutOff.map(({ told }) => told));
+      if (storing > 0) await new Promise<void>((resolve) => settled.push(resolve));
     },
     async ask(name, question) {
       const layer = layers.get(name);

@@ -69,6 +69,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const keeperWorker = new Worker(new URL("./keeper-thread.js", import.meta.url), { workerData: keeperData });
   const frontMethods: FrontMethods = {
     draw: (order, signal) => draws.draw(order, signal),
+    drawRun: (orders, signal) => draws.drawRun(orders, signal),
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
     renew: (layer) => draws.renew(layer),

@@ -45,6 +45,11 @@ export class DrawPace {
     await turn;
   }
 
+  /** Draws begin one by one now, as users read. */
+  get isSpacing(): boolean {
+    return this.#parts.usersActive();
+  }
+
   /** Draws that wait. */
   get waiting(): number {
     return this.#line.length;

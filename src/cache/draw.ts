@@ -41,6 +41,9 @@ export interface WrittenTile {
   readonly digest?: string;
 }
 
+/** How long one connection, and one painter, works for one job before others have their turn, ms. */
+export const RUN_MS = 50;
+
 export interface DrawFailure {
   readonly kind: "failed";
   readonly failure: FailureClass;
@@ -50,10 +53,14 @@ export interface DrawFailure {
 }
 
 export type DrawOutcome =
-  /** `bytes`: of the tiles that were written. `unchanged`: those that were kept already, as drawn. `written`: where the order was watched. */
+  /**
+   * `bytes`: of the tiles that were written. `upstreamMs`: what their picture took. `unchanged`: those that were kept
+   * already, as drawn. `written`: where the order was watched.
+   */
   | {
       readonly kind: "stored";
       readonly bytes: number;
+      readonly upstreamMs: number;
       readonly unchanged: readonly { readonly x: number; readonly y: number }[];
       readonly written?: readonly WrittenTile[];
     }
@@ -68,6 +75,11 @@ export type DrawOutcome =
 export interface DrawGate {
   /** Draws for a job, after the users; the tiles written reach the ledger before this resolves. */
   draw(order: DrawOrder, signal: AbortSignal): Promise<DrawOutcome>;
+  /**
+   * As `draw`, of several metatiles of a layer one after the other, on one connection. It ends with the first that is not
+   * stored, and after about `RUN_MS`: as many outcomes as it came to, none at least.
+   */
+  drawRun(orders: readonly DrawOrder[], signal: AbortSignal): Promise<readonly DrawOutcome[]>;
   /**
    * Starts a new generation of a layer: once resolved, no draw begun before can be kept any more, all that were written
    * are in the ledger, the memory tier holds nothing of the layer, and no draw of it begins until `resume`.

@@ -9,6 +9,7 @@ import {
   type DrawOrder,
   type DrawOutcome,
   isWanted,
+  RUN_MS,
   type WrittenTile,
 } from "./draw.ts";
 import type { DrawPace } from "./draw-pace.ts";
@@ -37,6 +38,8 @@ const PAINTER_DIED: DrawFailure = {
   retryAfterMs: undefined,
 };
 
+const CANCELLED = { kind: "cancelled" } as const;
+
 /** What becomes of a draw; only a user's may be refused. */
 type FlightResult = PaintResult | ({ readonly kind: "refused" } & Refused);
 
@@ -47,6 +50,8 @@ interface Flight {
   readonly abort: AbortController;
   /** Of a job's draw. */
   readonly place: Place | undefined;
+  /** It is drawn after, and before, others. */
+  readonly isOfRun: boolean;
   waiters: number;
 }
 
@@ -125,7 +130,7 @@ export class Draws implements DrawGate, UserDraws {
         // A job's draw that has not begun goes on as a user's.
         place.wait.abort();
       }
-      const result = await flying.done;
+      const result = await (flying.isOfRun ? this.#ofRun(flying) : flying.done);
       if (result.kind === "painted" && result.tiles.length > 0) return result;
       const { wanted, rect } = flying.order;
       if (result.kind === "painted" && isWanted(wanted, rect, missed.x, missed.y))
@@ -150,6 +155,16 @@ export class Draws implements DrawGate, UserDraws {
         return this.#failedForUser(order, result);
       case "lost":
         return PAINTER_DIED;
+    }
+  }
+
+  /** A run whose upstream has become slow is ended for a user, who may want what comes last. */
+  async #ofRun({ done, abort }: Flight): Promise<FlightResult> {
+    const timer = setTimeout(() => abort.abort(new Error("a user waits")), RUN_MS);
+    try {
+      return await done;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -215,29 +230,37 @@ export class Draws implements DrawGate, UserDraws {
       return { kind: "cancelled" };
     }
     const result = await Promise.race([flight.done, left]);
-    switch (result.kind) {
-      case "painted":
-        if (result.stale) return { kind: "stale" };
-        if (result.storeFull) return { kind: "full", reason: result.storeFailure ?? "the store is full" };
-        if (result.storeFailure !== undefined) {
-          return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
-        }
-        return {
-          kind: "stored",
-          bytes: result.written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
-          unchanged: result.written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
-          ...(order.watched === true ? { written: result.written } : {}),
-        };
-      case "failed":
-        return failed(result);
-      case "cancelled":
-        // Killed by somebody else while this one had just joined: draw again.
-        return signal.aborted ? result : this.draw(order, signal);
-      case "refused":
-        // The user was; a job waits.
-        return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
-      case "lost":
-        return PAINTER_DIED;
+    // Killed by somebody else while this one had just joined, or the user was refused: draw again, a job waits.
+    const again = result.kind === "cancelled" || result.kind === "refused";
+    return again && !signal.aborted ? this.draw(order, signal) : outcomeOf(order, result);
+  }
+
+  async drawRun(orders: readonly DrawOrder[], signal: AbortSignal): Promise<readonly DrawOutcome[]> {
+    const [first] = orders;
+    if (first === undefined || this.#layer(first.tileSet.layer) === undefined || signal.aborted) return [];
+    const taken = orders.findIndex((order) => this.#flights.has(flightKey(order)));
+    const run = taken < 0 ? orders : orders.slice(0, taken);
+    // While users read, draws are spaced one by one.
+    if (run.length < 2 || this.#pace.isSpacing) return [await this.draw(first, signal)];
+    const abort = new AbortController();
+    const end = (): void => abort.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    const place = { wait: new AbortController(), begun: false };
+    const ended = this.#leaseRun(run, place, abort.signal);
+    for (const [i, order] of run.entries()) {
+      const key = flightKey(order);
+      const done = ended.then((results) => results[i] ?? CANCELLED).finally(() => this.#flights.delete(key));
+      // The run itself never leaves: others that join it do not end it.
+      this.#flights.set(key, { order, beganMs: this.#now(), done, abort, place, isOfRun: true, waiters: 1 });
+    }
+    try {
+      // What was cancelled it did not come to.
+      const results = (await ended).filter(({ kind }) => kind !== "cancelled");
+      // A painter that dies was at one of them.
+      const told = results[0]?.kind === "lost" ? results.slice(0, 1) : results;
+      return told.map((result, i) => outcomeOf(orders[i] ?? first, result));
+    } finally {
+      signal.removeEventListener("abort", end);
     }
   }
 
@@ -247,7 +270,8 @@ export class Draws implements DrawGate, UserDraws {
     const place = missed === undefined ? { wait: new AbortController(), begun: false } : undefined;
     const done = this.#lease(order, place, missed, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, waiters: place === undefined ? 1 : 0 };
+    const waiters = place === undefined ? 1 : 0;
+    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, isOfRun: false, waiters };
     this.#flights.set(key, flight);
     return flight;
   }
@@ -276,35 +300,64 @@ export class Draws implements DrawGate, UserDraws {
       throw error;
     }
     try {
-      for (
-        let pause = this.#paused.get(order.tileSet.layer);
-        pause !== undefined;
-        pause = this.#paused.get(order.tileSet.layer)
-      ) {
-        await pause.resumed;
-      }
-      const generation = this.#generations.get(order.tileSet.layer) ?? 0;
-      const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
-      const dated = expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
-      const painted = await this.#painters.paint(unstored ? unkept(dated) : dated, generation, who, signal);
-      if (painted.kind === "painted") {
-        if (who === "job") this.#pace.took(painted.processorMs);
-        this.#written(order.tileSet, painted.written);
-      }
+      const { generation, dated } = await this.#begun(order.tileSet.layer);
+      const sent = dated(unstored ? unkept(order) : order);
+      const painted = await this.#painters.paint(sent, generation, who, signal);
+      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
+      this.#learn(order, painted, who, epoch);
       // A job that joined must not take it for stored.
-      const result = unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
-      this.#measure(order, painted);
-      learn(governor, result);
-      if (result.kind === "painted") this.#failures.forget(flightKey(order));
-      else if (result.kind === "failed") {
-        const seconds = this.#layer(order.tileSet.layer)?.negativeCacheSeconds ?? 0;
-        this.#failures.remember(order.tileSet.layer, flightKey(order), failed(result), seconds, epoch);
-      } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
-      return result;
+      return unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
     } finally {
       governor.release(who);
       if (opened !== undefined) this.#ledger.closeCells(opened);
     }
+  }
+
+  /** None: a user waits for one of them, and draws it without the others. */
+  async #leaseRun(orders: readonly DrawOrder[], place: Place, signal: AbortSignal): Promise<readonly PaintResult[]> {
+    const [first] = orders;
+    if (first === undefined) return [];
+    const { layer } = first.tileSet;
+    const governor = this.#governor(first);
+    const epoch = this.#failures.epoch(layer);
+    try {
+      if (!(await this.#jobsTurn(governor, place, signal))) return [];
+    } catch (error) {
+      if (signal.aborted) return [];
+      throw error;
+    }
+    try {
+      const { generation, dated } = await this.#begun(layer);
+      const results = await this.#painters.paintRun(orders.map(dated), generation, signal);
+      for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles);
+      for (const [i, order] of orders.entries()) this.#learn(order, results[i] ?? CANCELLED, "job", epoch);
+      return results;
+    } finally {
+      governor.release("job");
+    }
+  }
+
+  /** Waits until draws of a layer may begin. `dated`: what its truncations say of an order that begins now. */
+  async #begun(layer: string): Promise<{ generation: number; dated: (order: DrawOrder) => DrawOrder }> {
+    for (let pause = this.#paused.get(layer); pause !== undefined; pause = this.#paused.get(layer)) await pause.resumed;
+    const expiredBeforeMs = this.#expiredBeforeMs.get(layer);
+    return {
+      generation: this.#generations.get(layer) ?? 0,
+      dated: (order) => (expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs }),
+    };
+  }
+
+  /** What a draw tells of its upstream, its cost, and of the next draw of the same. */
+  #learn(order: DrawOrder, result: PaintResult, who: "user" | "job", epoch: number): void {
+    const { layer } = order.tileSet;
+    if (who === "job" && result.kind === "painted") this.#pace.took(result.processorMs);
+    this.#measure(order, result);
+    learn(this.#governor(order), result);
+    if (result.kind === "painted") this.#failures.forget(flightKey(order));
+    else if (result.kind === "failed") {
+      const seconds = this.#layer(layer)?.negativeCacheSeconds ?? 0;
+      this.#failures.remember(layer, flightKey(order), failed(result), seconds, epoch);
+    } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
   }
 
   /**
@@ -419,6 +472,44 @@ function learn(governor: Governor, result: PaintResult | InfoResult): void {
   else if (result.kind === "info") governor.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") governor.succeeded(undefined);
   else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
+}
+
+/** What a job is told of its draw. */
+function outcomeOf({ watched }: DrawOrder, result: FlightResult): DrawOutcome {
+  switch (result.kind) {
+    case "painted":
+      if (result.stale) return { kind: "stale" };
+      if (result.storeFull) return { kind: "full", reason: result.storeFailure ?? "the store is full" };
+      if (result.storeFailure !== undefined)
+        return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
+      return {
+        kind: "stored",
+        bytes: result.written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
+        upstreamMs: result.upstreamMs,
+        unchanged: result.written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
+        ...(watched === true ? { written: result.written } : {}),
+      };
+    case "failed":
+      return failed(result);
+    case "cancelled":
+    case "refused":
+      return CANCELLED;
+    case "lost":
+      return PAINTER_DIED;
+  }
+}
+
+/** What was written of each tile set; those of a run that are one after the other are mostly of one. */
+function writtenBy(orders: readonly DrawOrder[], results: readonly PaintResult[]): Map<TileSet, WrittenTile[]> {
+  const byTileSet = new Map<TileSet, WrittenTile[]>();
+  for (const [i, result] of results.entries()) {
+    const tileSet = orders[i]?.tileSet;
+    if (tileSet === undefined || result.kind !== "painted") continue;
+    const known = byTileSet.get(tileSet);
+    if (known === undefined) byTileSet.set(tileSet, [...result.written]);
+    else known.push(...result.written);
+  }
+  return byTileSet;
 }
 
 const failed = (failure: {

@@ -23,6 +23,11 @@ export interface Painters {
   /** For a user all tiles come back, for a job none. */
   paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
   /**
+   * For a job, one after the other until one is not stored, or `RUN_MS` have gone: as many results as it came to. Ended by
+   * `settle`, too.
+   */
+  paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
+  /**
    * From now on nothing of the layer is kept that was drawn under an older generation. Resolves once no painter is inside
    * a store phase that began before, and all of those have been told.
    */

@@ -13,6 +13,7 @@ import { type JobWalk, type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { limitedTime } from "./limited-time.ts";
 import { Pacer } from "./pacer.ts";
 import { RateMeter, type TimeLeft } from "./rate-meter.ts";
+import { RunLength } from "./run-length.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -83,6 +84,7 @@ export class ActiveJob {
   terms: JobTerms;
   /** Spreads its draws where it has a rate limit. */
   readonly pacer: Pacer<Task>;
+  readonly runLength = new RunLength();
   /** Of metatiles that a rate limit has put off between two attempts. */
   readonly tries = new Map<bigint, Tries>();
   readonly counts: JobCounts;

@@ -22,6 +22,7 @@ const FORMATS = ["image/png", "image/jpeg"];
 
 const gate: DrawGate = {
   draw: async () => ({ kind: "cancelled" }),
+  drawRun: async () => [],
   pause: async () => {},
   resume: () => {},
   renew: () => {},

@@ -72,7 +72,10 @@ function live(
           await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), () => true);
           keeper.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }]);
         }
-      return { kind: "stored", bytes: 9, unchanged: [] };
+      return { kind: "stored", bytes: 9, upstreamMs: 1, unchanged: [] };
+    },
+    async drawRun([first], signal) {
+      return first === undefined ? [] : [await gate.draw(first, signal)];
     },
     pause: async () => undefined,
     resume: () => undefined,

@@ -1,6 +1,13 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Admission } from "../cache/admission.ts";
-import { type DrawFailure, type DrawGate, type DrawOutcome, isWanted, type WrittenTile } from "../cache/draw.ts";
+import {
+  type DrawFailure,
+  type DrawGate,
+  type DrawOrder,
+  type DrawOutcome,
+  isWanted,
+  type WrittenTile,
+} from "../cache/draw.ts";
 import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -53,6 +60,21 @@ interface CountedMetatile extends Metatile {
   readonly isCounted: IsCounted;
 }
 
+/** One that has to be drawn, and which of its tiles are to be kept. */
+interface WantedMetatile {
+  readonly metatile: CountedMetatile;
+  readonly wanted: Uint8Array | null;
+}
+
+/** What came of one that was drawn. */
+interface Asked {
+  readonly wanted: Uint8Array | null;
+  readonly outcome: DrawOutcome;
+}
+
+/** Metatiles of so many tiles are drawn in one go: of single tiles it is the messages that take longest. */
+const RUN_TILES = 16;
+
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
 const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
@@ -77,33 +99,49 @@ export class Seeding implements Work {
   async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
     const layer = this.#layer(job);
     let drawn = 0;
-    let looked = 0;
     for (let left = job.claimSize; left > 0; ) {
       if (!job.mayWork(task, this.#parts.now())) return true;
-      const n = job.take();
-      if (n === undefined) {
+      const { run, looked } = this.#take(job, task, layer, left);
+      const [first] = run;
+      if (first === undefined) {
+        if (looked === LOOKS_PER_TURN) await turn();
         if (drawn > 0 || looked > 0) return true;
         if (job.tasks.length === 1) this.#close(job, task);
         return false;
       }
+      if (run.length > 1) await this.#drawRun(job, task, layer, run, signal);
+      else await this.#draw(job, task, layer, first.metatile, signal);
+      drawn += run.length;
+      left -= run.length;
+      if (this.#mustStop(signal) || crowded()) return true;
+    }
+    return true;
+  }
+
+  /**
+   * Takes metatiles until there are enough to draw in one go; `looked`: those of which nothing was wanted. None to draw: as
+   * many were looked at as others can wait for, or nothing is left.
+   */
+  #take(job: ActiveJob, task: Task, layer: Layer, most: number): { run: WantedMetatile[]; looked: number } {
+    const run: WantedMetatile[] = [];
+    const longest = Math.min(most, isOneByOne(job, layer) ? 1 : job.runLength.metatiles);
+    let looked = 0;
+    for (let tiles = 0; run.length < longest && tiles < RUN_TILES && looked < LOOKS_PER_TURN; ) {
+      const n = job.take();
+      if (n === undefined) break;
       task.claim.push(n);
       const place = this.#metatile(job, layer, n);
       const metatile = { ...place, isCounted: this.#tiles.counted(job, place) };
       const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
       if (wanted === "none") {
         this.#finish(job, task, metatile, undefined);
-        if (++looked >= LOOKS_PER_TURN) {
-          await turn();
-          return true;
-        }
-        continue;
+        looked++;
+      } else {
+        run.push({ metatile, wanted });
+        tiles += Number(rectCount(place.rect));
       }
-      await this.#draw(job, task, layer, metatile, signal);
-      drawn++;
-      left--;
-      if (this.#mustStop(signal) || crowded()) return true;
     }
-    return true;
+    return { run, looked };
   }
 
   /** The last task has found nothing to do. @throws JobAborted */
@@ -182,43 +220,92 @@ export class Seeding implements Work {
   }
 
   async #ask(job: ActiveJob, metatile: Metatile, wanted: Uint8Array | null, signal: AbortSignal): Promise<DrawOutcome> {
-    const { ledger, gate, marksCommitted } = this.#parts;
-    const open = ledger.open(metatile.tileSet, metatile.rect);
+    const { gate } = this.#parts;
+    const [outcome = { kind: "cancelled" }] = await this.#opened(
+      job,
+      [{ metatile, wanted }],
+      signal,
+      async ([order]) => (order === undefined ? [] : [await gate.draw(order, signal)]),
+    );
+    return outcome;
+  }
+
+  /** Has metatiles drawn while their cells are open. None: the job was ended before. */
+  async #opened(
+    job: ActiveJob,
+    metatiles: readonly { readonly metatile: Metatile; readonly wanted: Uint8Array | null }[],
+    signal: AbortSignal,
+    draw: (orders: readonly DrawOrder[]) => Promise<readonly DrawOutcome[]>,
+  ): Promise<readonly DrawOutcome[]> {
+    const { ledger, marksCommitted } = this.#parts;
+    const open = metatiles.map(({ metatile: { tileSet, rect } }) => ledger.open(tileSet, rect));
     try {
-      const unmarked = open.mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
-      if (unmarked !== undefined) return { kind: "full", reason: `the state database cannot be written: ${unmarked}` };
-      if (signal.aborted) return { kind: "cancelled" };
-      return await gate.draw(
-        {
-          tileSet: metatile.tileSet,
-          parameters: metatile.parameters,
-          rect: metatile.rect,
-          wanted,
-          // What a user or another job has asked for before may be of the data that this one is to replace.
-          ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
-          ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
-          ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
-        },
-        signal,
-      );
+      const mustCommit = open.some((cells) => cells.mustCommit);
+      const unmarked = mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
+      if (unmarked !== undefined)
+        return [{ kind: "full", reason: `the state database cannot be written: ${unmarked}` }];
+      if (signal.aborted) return [];
+      return await draw(metatiles.map(({ metatile, wanted }) => this.#order(job, metatile, wanted)));
     } finally {
-      ledger.close(open);
+      for (const cells of open) ledger.close(cells);
     }
   }
 
-  async #draw(job: ActiveJob, task: Task, layer: Layer, metatile: CountedMetatile, signal: AbortSignal): Promise<void> {
+  #order(job: ActiveJob, { tileSet, parameters, rect }: Metatile, wanted: Uint8Array | null): DrawOrder {
+    return {
+      tileSet,
+      parameters,
+      rect,
+      wanted,
+      // What a user or another job has asked for before may be of the data that this one is to replace.
+      ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
+      ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
+      ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
+    };
+  }
+
+  /** Draws in one go, and does with each what is to be done with its outcome; what it did not come to is taken again. */
+  async #drawRun(
+    job: ActiveJob,
+    task: Task,
+    layer: Layer,
+    run: readonly WantedMetatile[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const hasRoom = await this.#admitted(job, signal);
+    // One by one where the next may be one too many.
+    const together = hasRoom === "ample" ? run : run.slice(0, 1);
+    const { gate } = this.#parts;
+    const draw = (orders: readonly DrawOrder[]) => gate.drawRun(orders, signal);
+    const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, signal, draw);
+    const reached = run.slice(0, outcomes.length);
+    const left = run.slice(outcomes.length).map(({ metatile }) => metatile.n);
+    // What a killed task had taken has been given back.
+    job.giveBack(left.filter((n) => task.claim.includes(n)));
+    task.claim = task.claim.filter((n) => !left.includes(n));
+    job.runLength.learn(outcomes);
+    for (const [i, { metatile, wanted }] of reached.entries()) {
+      const outcome = outcomes[i];
+      if (outcome !== undefined) await this.#draw(job, task, layer, metatile, signal, { wanted, outcome });
+    }
+  }
+
+  /** `first`: what has come of it already. */
+  async #draw(
+    job: ActiveJob,
+    task: Task,
+    layer: Layer,
+    metatile: CountedMetatile,
+    signal: AbortSignal,
+    first?: Asked,
+  ): Promise<void> {
     const { request } = job;
     let { attempts, lastChance } = job.tries.get(metatile.n) ?? { attempts: 0, lastChance: false };
     job.tries.delete(metatile.n);
-    while (!this.#mustStop(signal)) {
-      const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
-      if (wanted === "none") return this.#finish(job, task, metatile, undefined);
-      await this.#admitted(job, signal);
-      if (this.#mustStop(signal)) return;
-      const nowMs = this.#parts.now();
-      if (!job.mayDraw(task, nowMs)) return this.#putOff(job, task, metatile.n, { attempts, lastChance });
-      job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
-      const outcome = await this.#ask(job, metatile, wanted, signal);
+    for (let known = first; known !== undefined || !this.#mustStop(signal); known = undefined) {
+      const asked = known ?? (await this.#drawOnce(job, task, layer, metatile, { attempts, lastChance }, signal));
+      if (asked === undefined) return;
+      const { wanted, outcome } = asked;
       if (signal.aborted) {
         // It was stored all the same. What a killed task had taken belongs to the others: one of them may be at it already.
         if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.takeBack(metatile.n)))
@@ -266,6 +353,33 @@ export class Seeding implements Work {
     }
   }
 
+  /** Undefined: there was nothing to draw, or it must not be drawn now. */
+  async #drawOnce(
+    job: ActiveJob,
+    task: Task,
+    layer: Layer,
+    metatile: CountedMetatile,
+    tries: Tries,
+    signal: AbortSignal,
+  ): Promise<Asked | undefined> {
+    const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
+    if (wanted === "none") {
+      this.#finish(job, task, metatile, undefined);
+      return undefined;
+    }
+    await this.#admitted(job, signal);
+    if (this.#mustStop(signal)) return undefined;
+    const nowMs = this.#parts.now();
+    if (!job.mayDraw(task, nowMs)) {
+      this.#putOff(job, task, metatile.n, tries);
+      return undefined;
+    }
+    job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
+    const outcome = await this.#ask(job, metatile, wanted, signal);
+    job.runLength.learn([outcome]);
+    return { wanted, outcome };
+  }
+
   /** The rate limit is reached: whoever comes next takes it up where it was. */
   #putOff(job: ActiveJob, task: Task, n: bigint, tries: Tries): void {
     if (tries.attempts > 0 || tries.lastChance) job.tries.set(n, tries);
@@ -286,14 +400,14 @@ export class Seeding implements Work {
     }
   }
 
-  /** Waits until there is room for one more metatile. @throws JobAborted when there never will be */
-  async #admitted(job: ActiveJob, signal: AbortSignal): Promise<void> {
+  /** Waits until there is room for one more metatile: "ample" for many. @throws JobAborted when there never will be */
+  async #admitted(job: ActiveJob, signal: AbortSignal): Promise<"ample" | "tight"> {
     while (!this.#mustStop(signal)) {
       const admission = this.#parts.admit(job.request.layer);
       switch (admission.kind) {
         case "store":
           job.noRoomSinceMs = undefined;
-          return;
+          return admission.room;
         case "busy":
           await turn();
           break;
@@ -303,6 +417,7 @@ export class Seeding implements Work {
           await this.#waitForRoom(job, admission.reason, signal);
       }
     }
+    return "tight";
   }
 
   /** A pause for a full disk; somebody has to make room. */
@@ -394,3 +509,7 @@ export class Seeding implements Work {
     return (doubted + 1n + BigInt(probes)) % job.metatiles;
   }
 }
+
+/** After each of its metatiles somebody has to look before the next is drawn. */
+const isOneByOne = ({ terms, isLookedAt }: ActiveJob, { seedGuard }: Layer): boolean =>
+  terms.rateLimit !== null || (seedGuard !== undefined && !isLookedAt);

@@ -34,6 +34,9 @@ export interface EnforcerParts {
   readonly log: Logger;
 }
 
+/** Room for what all tasks of all jobs may be storing at this moment, and for much more. */
+const AMPLE_BYTES = 64n * 1024n * 1024n;
+
 /** What the quota has done since the start. */
 export interface EnforcerCounts {
   evictedTiles: number;
@@ -179,10 +182,12 @@ export class Enforcer {
       if (enabled) this.#evictSome(this.#globalScope(), writer, (evicted) => evicted < CELLS_PER_ADMISSION);
       if (!this.#diskHasRoom()) return { kind: "disk_full", reason: "the disk of the store is full" };
     }
-    if (!enabled) return { kind: "store" };
+    if (!enabled) return { kind: "store", room: "ample" };
+    let room: "ample" | "tight" = "ample";
     const own = configuration().layerQuotas.find((quota) => quota.layer === layer);
     for (const scope of [...(own === undefined ? [] : [this.#layerScope(own)]), this.#globalScope()]) {
       const isOver = (): boolean => scope.used() >= scope.limit;
+      if (scope.used() + AMPLE_BYTES > scope.limit) room = "tight";
       if (!isOver()) continue;
       const full: Admission = {
         kind: "full",
@@ -192,7 +197,7 @@ export class Enforcer {
       const evicted = this.#evictSome(scope, writer, (count) => isOver() && count < CELLS_PER_ADMISSION);
       if (isOver()) return evicted === 0 ? full : { kind: "busy" };
     }
-    return { kind: "store" };
+    return { kind: "store", room };
   }
 
   #diskHasRoom(): boolean {

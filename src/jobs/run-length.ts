@@ -1,0 +1,23 @@
+import { type DrawOutcome, RUN_MS } from "../cache/draw.ts";
+
+const MOST = 16;
+
+/**
+ * How many metatiles a task of a job has drawn in one go: as many as its upstream draws while others can wait, found by
+ * doubling; one alone where an upstream takes long, or something was in the way.
+ */
+export class RunLength {
+  #metatiles = 1;
+
+  get metatiles(): number {
+    return this.#metatiles;
+  }
+
+  /** What has come of the latest that were drawn together. */
+  learn(outcomes: readonly DrawOutcome[]): void {
+    let upstreamMs = 0;
+    for (const outcome of outcomes) upstreamMs += outcome.kind === "stored" ? outcome.upstreamMs : RUN_MS;
+    const inTime = Math.floor((RUN_MS * outcomes.length) / Math.max(upstreamMs, 1));
+    this.#metatiles = Math.max(1, Math.min(MOST, 2 * outcomes.length, inTime));
+  }
+}

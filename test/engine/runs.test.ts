@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+/*
+ * Single tiles of a quick upstream are drawn many in one go. Here one such run is stopped in its middle, by an upstream that
+ * does not answer one of its tiles.
+ */
+
+const running = closedAfterEach();
+
+const LAYER = "ws:roads";
+const Z = 5;
+const SIDE = 2 ** Z;
+/** In the middle of a row, when runs have long been as long as they become. */
+const HELD = 12 * SIDE + 10;
+const WORLD = 2 * 20_037_508.342789244;
+
+interface Stopped {
+  readonly server: TestServer;
+  readonly held: HeldUpstream;
+  readonly id: number;
+  /** Indices of the tile that is not answered, XYZ. */
+  readonly at: { readonly x: number; readonly y: number };
+}
+
+async function stoppedRun(): Promise<Stopped> {
+  const held = await startHeldUpstream();
+  running.upstream = held.upstream;
+  const layers = [{ name: LAYER, extra: "metatile: [1, 1]" }];
+  const server = await startServer({ configuration: smallTiles(held.upstream.url, layers) });
+  running.server = server;
+  held.isOpen = true;
+  const answer = held.upstream.behaviour;
+  held.upstream.behaviour = (asked, response) => {
+    held.isOpen = asked.n !== HELD;
+    return answer(asked, response);
+  };
+  const id = await seed(server, LAYER, {
+    gridSetId: "EPSG:900913",
+    format: "image/png",
+    zoomStart: Z,
+    zoomStop: Z,
+    threadCount: 1,
+  });
+  const [{ x, y } = { x: 0, y: 0 }] = await until("the run stands still", async () =>
+    held.waiting().length === 1 ? held.waiting() : undefined,
+  );
+  const tile = WORLD / SIDE;
+  return { server, held, id, at: { x: Math.floor(x / tile) + SIDE / 2, y: SIDE / 2 - Math.ceil(y / tile) } };
+}
+
+test("a run has told nothing when it is stopped: this is one of many tiles", async () => {
+  const { server, id } = await stoppedRun();
+  const { stored } = (await job(server, id)).tiles;
+  expect(scanStore(server.dataDir).tiles).toBe(HELD - 1);
+  expect(stored, "what it has drawn is not counted yet").toBeLessThan(HELD - 1);
+  expect(stored).toBeGreaterThan(HELD - 17);
+});
+
+test("a truncation does not wait for a run, which goes on with what is drawn anew", async () => {
+  const { server, held, id } = await stoppedRun();
+  expect((await massTruncate(server, LAYER)).status).toBe(200);
+  const { tiles } = await ended(server, id);
+  expect(tiles).toMatchObject({ total: SIDE ** 2, stored: SIDE ** 2, skipped: 0, failed: 0 });
+  expect(held.upstream.asked, "the one that was not answered was asked for again").toHaveLength(SIDE ** 2 + 1);
+  expect(scanStore(server.dataDir, "ws_roads").tiles).toBe(SIDE ** 2 - HELD + 1);
+  await expectExact(server);
+});
+
+test("a kill ends a run at once, and what it has stored is counted", async () => {
+  const { server, held, id } = await stoppedRun();
+  const killed = await fetch(`${server.url}/rest/seed/${encodeURIComponent(LAYER)}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
+    body: "kill_all=all",
+  });
+  expect(killed.status).toBe(200);
+  const { state, tiles } = await job(server, id);
+  expect([state, tiles.stored]).toEqual(["aborted", HELD - 1]);
+  expect(scanStore(server.dataDir).tiles).toBe(HELD - 1);
+  await expectExact(server);
+  expect(held.upstream.asked, "nothing was asked for after it").toHaveLength(HELD);
+});
+
+test("a user who wants what comes later in a run that stands still gets it, and the job goes on", async () => {
+  const { server, held, id, at } = await stoppedRun();
+  const wanted = [at.x + 1, at.x - 1].map((x) => `/xyz/${LAYER}/${Z}/${x}/${at.y}.png`);
+  const answers = await Promise.all(wanted.map((path) => fetch(`${server.url}${path}`)));
+  const results = answers.map(({ status, headers }) => `${status} ${headers.get("geowebcache-cache-result")}`);
+  // One of the two the run has drawn before.
+  expect(results.sort()).toEqual(["200 HIT", "200 MISS"]);
+  const { tiles } = await ended(server, id);
+  expect(tiles.stored + tiles.skipped).toBe(SIDE ** 2);
+  expect(held.upstream.asked, "but for the one that was not answered each was asked for once").toHaveLength(
+    SIDE ** 2 + 1,
+  );
+  await expectExact(server);
+});
+
+test("a user who wants a tile that a run is drawing does not have it drawn twice", async () => {
+  const { server, held, id, at } = await stoppedRun();
+  const read = fetch(`${server.url}/xyz/${LAYER}/${Z}/${at.x}/${at.y}.png`);
+  await new Promise((resolve) => setImmediate(resolve));
+  held.release();
+  const answer = await read;
+  expect(answer.status).toBe(200);
+  expect((await ended(server, id)).tiles).toMatchObject({ stored: SIDE ** 2, failed: 0 });
+  expect(held.upstream.asked).toHaveLength(SIDE ** 2);
+});
+
+test("a painter that is killed in a run costs nothing: what it has stored is counted, the job goes on", async () => {
+  const { server, held, id } = await stoppedRun();
+  const painters = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ");
+  expect(painters).toHaveLength(1);
+  for (const pid of painters) process.kill(Number(pid), "SIGKILL");
+  const { state, tiles } = await ended(server, id);
+  expect([state, tiles.failed, tiles.stored + tiles.skipped]).toEqual(["done", 0, SIDE ** 2]);
+  expect(held.upstream.asked, "what was stored is not drawn again").toHaveLength(SIDE ** 2 + 1);
+  await expectExact(server);
+});
+
+test("an upstream that fails one tile of a run has that one asked for again, and the rest of the run once", async () => {
+  const { server, held, id } = await stoppedRun();
+  const answer = held.upstream.behaviour;
+  const failing = HELD + 5;
+  held.upstream.behaviour = (asked, response) => {
+    if (asked.n !== failing) return answer(asked, response);
+    response.writeHead(500).end();
+    return "handled";
+  };
+  held.release();
+  const { tiles } = await ended(server, id);
+  expect(tiles).toMatchObject({ stored: SIDE ** 2, failed: 0 });
+  expect(held.upstream.asked).toHaveLength(SIDE ** 2 + 1);
+  expect(new Set(held.upstream.asked).size).toBe(SIDE ** 2);
+  await expectExact(server);
+});
