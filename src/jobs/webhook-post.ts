@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { codeOf } from "../lib/error-code.ts";
-import { bodyOf, HttpClient, TooLate } from "../lib/http-client.ts";
+import { HttpClient, TooLate } from "../lib/http-client.ts";
+import { BrokenAnswer } from "../lib/http-connection.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { ownVersion } from "../lib/version.ts";
 import type { Webhook } from "./webhook.ts";
@@ -28,6 +29,9 @@ const signatureOf = (body: string, secret: string): string =>
 const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
   `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${isoTime(sentMs)}","job":${job}}`;
 
+const refusalOf = (status: number): string | undefined =>
+  status >= 200 && status <= 299 ? undefined : `status ${status}`;
+
 export function createWebhookPost(): WebhookPost {
   const client = new HttpClient({ connections: CONNECTIONS });
   const userAgent = `Nuthatch/${ownVersion()}`;
@@ -43,15 +47,14 @@ export function createWebhookPost(): WebhookPost {
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
       try {
-        const question = { method: "POST", headers, body, untilMs: performance.now() + TIMEOUT_MS } as const;
-        return await client.ask(new URL(webhook.url), question, signal, async (answer) => {
-          // The status has told all; that the rest does not come changes nothing.
-          await bodyOf(answer, ANSWER_BYTES).catch(() => undefined);
-          const { statusCode = 0 } = answer;
-          return statusCode >= 200 && statusCode <= 299 ? undefined : `status ${statusCode}`;
-        });
+        const untilMs = performance.now() + TIMEOUT_MS;
+        const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES } as const;
+        return refusalOf((await client.ask(new URL(webhook.url), question, signal)).status);
       } catch (error) {
-        if (error instanceof TooLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
+        // The status has told all; that the rest does not come changes nothing.
+        const isLate = error instanceof TooLate;
+        if ((isLate || error instanceof BrokenAnswer) && error.status !== undefined) return refusalOf(error.status);
+        if (isLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
         // Messages of errors may repeat the address.
         return signal.aborted ? "cancelled" : codeOf(error) || "the request failed";
       }

@@ -1,8 +1,12 @@
-import { Agent, type AgentOptions, type IncomingMessage, request as requestInClear } from "node:http";
-import { codeOf } from "./error-code.ts";
+import type { HttpAnswer } from "./http-answer.ts";
+import { ClosedBefore, type Connection, type Message, openConnection, type Place } from "./http-connection.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 /** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
 const IDLE_MS = 4_000;
+const SWEEP_MS = 1_000;
+/** What may stand in a header (RFC 9110, 5.5). */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface HttpQuestion {
   readonly method: "GET" | "POST";
@@ -10,14 +14,19 @@ export interface HttpQuestion {
   readonly body?: string;
   /** When the answer is to have been read to its end, as `performance.now()` counts. */
   readonly untilMs: number;
+  /** Of the answer's body, bytes. */
+  readonly limit: number;
 }
 
 /** There was no whole answer in time. */
-export class TooLate extends Error {}
+export class TooLate extends Error {
+  /** Undefined: not even of its head. */
+  readonly status: number | undefined;
 
-/** The connection ended without a whole answer, and without an error. */
-class NoAnswer extends Error {
-  readonly code = "ECONNRESET";
+  constructor(status: number | undefined) {
+    super("there was no whole answer in time");
+    this.status = status;
+  }
 }
 
 /** Asked after its end. */
@@ -25,57 +34,98 @@ class ClientClosed extends Error {
   readonly code = "ECANCELED";
 }
 
-/** A kept connection broke before the answer to a GET began: its server may have closed it with the question on its way. */
-class ClosedBefore extends Error {}
+/** The connections to one server. */
+class Server {
+  readonly #place: Place;
+  readonly #most: number;
+  readonly #resting: Connection[] = [];
+  readonly #line = new WaitingLine<void>();
+  #open = 0;
 
-const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
+  constructor(place: Place, most: number) {
+    this.#place = place;
+    this.#most = most;
+  }
 
-interface Transport {
-  readonly agent: Agent;
-  readonly request: typeof requestInClear;
+  /** One that is there and not in use. */
+  takeKept(): Connection | undefined {
+    const nowMs = performance.now();
+    for (let kept = this.#resting.pop(); kept !== undefined; kept = this.#resting.pop()) {
+      if (!kept.isOver && !kept.hasRested(nowMs)) return kept;
+      kept.destroy();
+    }
+    return undefined;
+  }
+
+  /** @throws the signal's reason when it fires while all are in use */
+  async take(signal: AbortSignal): Promise<Connection> {
+    for (;;) {
+      const kept = this.takeKept();
+      if (kept !== undefined) return kept;
+      if (this.#open < this.#most) {
+        this.#open++;
+        return openConnection(this.#place, () => {
+          this.#open--;
+          this.#line.answerFirst();
+        });
+      }
+      await this.#line.wait(signal);
+    }
+  }
+
+  giveBack(connection: Connection): void {
+    if (connection.isOver) return;
+    connection.rest(IDLE_MS, performance.now());
+    this.#resting.push(connection);
+    this.#line.answerFirst();
+  }
+
+  /** Closes what has rested long enough. */
+  sweep(nowMs: number): void {
+    for (const connection of this.#resting.splice(0)) {
+      if (connection.hasRested(nowMs)) connection.destroy();
+      else if (!connection.isOver) this.#resting.push(connection);
+    }
+  }
 }
 
 /**
  * Requests over HTTP/1.1 on connections that are kept; a GET that finds its connection closed by the server is sent again
- * (RFC 9112, 9.3.1). By Node's own client: it is there when a process starts, where a package takes longer to load than all
- * else that a painter needs.
+ * (RFC 9112, 9.3.1). Our own, as a single tile takes less long to draw than Node's client, or a package's, to be asked.
  */
 export class HttpClient implements AsyncDisposable {
-  readonly #options: AgentOptions;
-  readonly #inClear: Transport;
-  #secure: Promise<Transport> | undefined;
+  readonly #connections: number;
+  /** By origin. */
+  readonly #servers = new Map<string, Server>();
+  #sweeper: NodeJS.Timeout | undefined;
   #running = 0;
   #closed = false;
   #tellIdle = (): void => {};
 
   /** `connections`: at most so many to one server. */
   constructor({ connections }: { readonly connections: number }) {
-    this.#options = { keepAlive: true, maxSockets: connections, timeout: IDLE_MS };
-    this.#inClear = { agent: new Agent(this.#options), request: requestInClear };
+    this.#connections = connections;
   }
 
   /**
-   * Sends a question to an address of http or https, its user and password left out, and has the answer read.
-   * @throws TooLate, the signal's reason, what Node's client throws (codes such as `ECONNREFUSED`, `HPE_INVALID_CONSTANT`),
-   * or what `read` throws
+   * Sends a question to an address of http or https, its user and password left out.
+   * @throws TooLate, BrokenAnswer, MalformedAnswer, the signal's reason, or what Node says of a connection that does not
+   * come about (codes such as `ECONNREFUSED`)
    */
-  async ask<T>(
-    url: URL,
-    question: HttpQuestion,
-    signal: AbortSignal,
-    read: (answer: IncomingMessage) => Promise<T>,
-  ): Promise<T> {
+  async ask(url: URL, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
     if (this.#closed) throw new ClientClosed();
+    signal.throwIfAborted();
+    const { method, body, limit } = question;
+    const message: Message = { head: headOf(url, question), body, limit };
+    const server = this.#server(url);
     this.#running++;
     try {
-      const transport = url.protocol === "https:" ? await this.#secured() : this.#inClear;
       for (;;) {
-        signal.throwIfAborted();
         try {
-          return await askOnce(transport, url, question, signal, read);
+          return await askOnce(server, message, question.untilMs, signal);
         } catch (error) {
           // Again, with one kept connection less.
-          if (!(error instanceof ClosedBefore)) throw error;
+          if (method !== "GET" || !(error instanceof ClosedBefore)) throw error;
         }
       }
     } finally {
@@ -83,13 +133,23 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 
-  /** Loaded by the first such address. */
-  #secured(): Promise<Transport> {
-    this.#secure ??= import("node:https").then(({ Agent: SecureAgent, request }) => ({
-      agent: new SecureAgent(this.#options),
-      request,
-    }));
-    return this.#secure;
+  #server({ origin, protocol, hostname, port }: URL): Server {
+    const known = this.#servers.get(origin);
+    if (known !== undefined) return known;
+    const isSecure = protocol === "https:";
+    const server = new Server(
+      {
+        isSecure,
+        host: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+        port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+      },
+      this.#connections,
+    );
+    this.#servers.set(origin, server);
+    this.#sweeper ??= setInterval(() => {
+      for (const each of this.#servers.values()) each.sweep(performance.now());
+    }, SWEEP_MS).unref();
+    return server;
   }
 
   /** What is being asked ends first. */
@@ -99,87 +159,44 @@ export class HttpClient implements AsyncDisposable {
       await new Promise<void>((resolve) => {
         this.#tellIdle = resolve;
       });
-    for (const transport of [this.#inClear, await this.#secure]) transport?.agent.destroy();
+    clearInterval(this.#sweeper);
+    for (const server of this.#servers.values()) server.sweep(Number.POSITIVE_INFINITY);
   }
 }
 
-async function askOnce<T>(
-  { agent, request }: Transport,
-  { protocol, hostname, port, pathname, search }: URL,
-  { method, headers, body, untilMs }: HttpQuestion,
-  signal: AbortSignal,
-  read: (answer: IncomingMessage) => Promise<T>,
-): Promise<T> {
-  const asked = request({
-    agent,
-    method,
-    headers,
-    protocol,
-    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
-    port,
-    path: pathname + search,
-  });
-  let stopped: unknown;
-  const stop = (reason: unknown): void => {
-    stopped = reason;
-    asked.destroy();
+async function askOnce(server: Server, message: Message, untilMs: number, signal: AbortSignal): Promise<HttpAnswer> {
+  let connection = server.takeKept();
+  // Made only to wait: it takes as long as the rest of a question.
+  let waiting: AbortController | undefined;
+  let stopped: { readonly why: unknown } | undefined;
+  const stop = (why: unknown): void => {
+    stopped = { why };
+    waiting?.abort(why);
+    connection?.destroy(why);
   };
-  // Neither by the request's own option nor by a signal that joins two: either takes half as long as all the rest.
   const cancel = (): void => stop(signal.reason);
-  const timer = setTimeout(() => stop(new TooLate()), untilMs - performance.now());
+  const timer = setTimeout(() => stop(new TooLate(connection?.status)), untilMs - performance.now());
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await new Promise<T>((resolve, reject) => {
-      let answer: IncomingMessage | undefined;
-      asked.on("error", (error) => {
-        const again = method === "GET" && asked.reusedSocket && BROKEN.has(codeOf(error));
-        // What breaks an answer is for its reader to tell.
-        if (answer !== undefined) answer.destroy(error);
-        else reject(again ? new ClosedBefore() : error);
-      });
-      // A switch of protocols, that nobody has asked for, ends without an error.
-      asked.on("close", () => {
-        if (answer === undefined) reject(new NoAnswer());
-      });
-      asked.on("response", (begun) => {
-        answer = begun;
-        read(begun).then(resolve, reject);
-      });
-      asked.end(body);
-    });
-  } catch (error) {
-    throw stopped ?? error;
+    if (connection === undefined) {
+      waiting = new AbortController();
+      connection = await server.take(waiting.signal);
+      if (stopped !== undefined) throw stopped.why;
+    }
+    return await connection.ask(message);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
+    if (connection !== undefined) server.giveBack(connection);
   }
 }
 
-/**
- * An answer's body to its end; undefined: it is longer than `limit` bytes, and its connection is closed.
- * @throws what broke the connection before its end
- */
-export function bodyOf(answer: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const tooLong = (): void => {
-      resolve(undefined);
-      answer.destroy();
-    };
-    answer.on("error", reject);
-    answer.on("close", () => {
-      if (!answer.readableEnded) reject(new NoAnswer());
-    });
-    if (Number(answer.headers["content-length"] ?? 0) > limit) {
-      tooLong();
-      return;
-    }
-    answer.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) tooLong();
-      else chunks.push(chunk);
-    });
-    answer.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)));
-  });
+function headOf(url: URL, { method, headers, body }: HttpQuestion): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const [name, value] of Object.entries(headers)) {
+    if (!FIELD_VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent as it is`);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (method === "POST") head += `content-length: ${Buffer.byteLength(body ?? "")}\r\n`;
+  return `${head}\r\n`;
 }

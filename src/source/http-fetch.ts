@@ -1,6 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import type { UpstreamOptions } from "../layer/layer.ts";
-import { bodyOf, HttpClient, TooLate } from "../lib/http-client.ts";
+import { MalformedAnswer } from "../lib/http-answer.ts";
+import { HttpClient, TooLate } from "../lib/http-client.ts";
+import { BrokenAnswer } from "../lib/http-connection.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { ownVersion } from "../lib/version.ts";
 import { failureOf, type UpstreamAnswer } from "./picture-answer.ts";
@@ -36,6 +37,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       `Basic ${Buffer.from(`${options.username}:${options.password ?? ""}`).toString("base64")}`;
   }
 
+  const { authorization: _, ...strangers } = headers;
   const basic = headers["authorization"]?.slice("Basic ".length);
   const secrets = [
     ...servers.flatMap(({ host, hostname }) => [host, hostname]),
@@ -52,16 +54,19 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
     for (let hop = 0; ; hop++) {
-      const sameOrigin = url.origin === first.origin;
       // Credentials are for the configured server only.
-      const { authorization: _, ...without } = headers;
-      const sent = { ...(sameOrigin ? headers : without), accept, ...currentTrace() };
-      const answer = await client.ask(url, { method: "GET", headers: sent, untilMs }, signal, readAnswer);
-      if (answer.location === undefined) return answer;
-      if (hop === REDIRECTS) throw new SourceError("http_status", `status ${answer.status}: redirected too often`);
-      const next = URL.canParse(answer.location, url.href) ? new URL(answer.location, url) : undefined;
+      const ours = url.origin === first.origin ? headers : strangers;
+      const sent = { ...ours, accept, ...currentTrace() };
+      const question = { method: "GET", headers: sent, untilMs, limit: BODY_LIMIT } as const;
+      const { status, headers: told, body } = await client.ask(url, question, signal);
+      const location = status >= 300 && status < 400 ? told.get("location") : undefined;
+      if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
+      if (location === undefined)
+        return { status, contentType: told.get("content-type") ?? "", retryAfter: told.get("retry-after"), body };
+      if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
+      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (next?.protocol !== "http:" && next?.protocol !== "https:")
-        throw new SourceError("http_status", `status ${answer.status}: redirected to no address`);
+        throw new SourceError("http_status", `status ${status}: redirected to no address`);
       url = next;
     }
   }
@@ -79,31 +84,13 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
         if (error instanceof TooLate)
           throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
+        if (error instanceof BrokenAnswer)
+          throw new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error });
+        if (error instanceof MalformedAnswer) throw new SourceError("reset", error.message, { cause: error });
         throw withoutSecrets(failureOf(error), secrets);
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
-  };
-}
-
-/** `location`: where it redirects to. */
-async function readAnswer(
-  answer: IncomingMessage,
-): Promise<UpstreamAnswer & { readonly location: string | undefined }> {
-  const { statusCode: status = 0, headers } = answer;
-  const body = await bodyOf(answer, BODY_LIMIT).catch((error: unknown) => {
-    const failure = failureOf(error);
-    throw failure.failure === "reset"
-      ? new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error })
-      : failure;
-  });
-  if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-  return {
-    status,
-    contentType: headers["content-type"] ?? "",
-    retryAfter: headers["retry-after"],
-    location: status >= 300 && status < 400 ? headers["location"] : undefined,
-    body,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders, request } from "node:http";
-import { bodyOf } from "../../src/lib/http-client.ts";
+import { buffer } from "node:stream/consumers";
 
 /** What `fetch` does not tell: the body as it was sent, still compressed, for the headers given and no others. */
 export const sentAsIs = (
@@ -10,10 +10,7 @@ export const sentAsIs = (
     const asked = request(url, { headers, method, agent: false });
     asked.on("error", reject);
     asked.on("response", (answer) => {
-      bodyOf(answer, Number.POSITIVE_INFINITY).then(
-        (body = Buffer.alloc(0)) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }),
-        reject,
-      );
+      buffer(answer).then((body) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }), reject);
     });
     asked.end();
   });
