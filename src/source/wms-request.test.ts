@@ -5,7 +5,7 @@ import { formatOf, type TileFormat } from "../layer/format.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { addressesOf } from "./servers.ts";
 import type { DrawRequest } from "./source.ts";
-import { questionUrl, wmsUrl } from "./wms-request.ts";
+import { questionUrl, WmsAddresses, wmsUrl } from "./wms-request.ts";
 
 function grid(id: string): GridSet {
   const found = builtInGridSet(id);
@@ -34,20 +34,47 @@ function asked(
   options: Partial<WmsSourceOptions>,
   request: Partial<DrawRequest> & { readonly gridSet: GridSet },
 ): Record<string, string> {
-  const [address = ""] = addressesOf({ ...OPTIONS, ...options });
-  const url = wmsUrl(
-    address,
-    { ...OPTIONS, ...options },
-    {
-      extent: { minX: -10, minY: 20, maxX: -5.5, maxY: 24.5 },
-      width: 300,
-      height: 200,
-      format: format("image/png"),
-      parameters: {},
-      ...request,
-    },
-  );
+  const all = { ...OPTIONS, ...options };
+  const [address = ""] = addressesOf(all);
+  const whole: DrawRequest = {
+    extent: { minX: -10, minY: 20, maxX: -5.5, maxY: 24.5 },
+    width: 300,
+    height: 200,
+    format: format("image/png"),
+    parameters: {},
+    ...request,
+  };
+  const url = wmsUrl(address, all, whole);
+  expectSameOfSource(address, all, whole, url);
   return Object.fromEntries(url.searchParams);
+}
+
+/** A source finds the same address, first or after others that differ in one thing or another. */
+function expectSameOfSource(address: string, options: WmsSourceOptions, request: DrawRequest, url: URL): void {
+  const elsewhere = { minX: 1e-9, minY: -2, maxX: 3, maxY: 1e21 };
+  const others: DrawRequest[] = [
+    request,
+    { ...request, extent: elsewhere },
+    { ...request, width: 77 },
+    { ...request, height: 77 },
+    { ...request, format: format("image/jpeg") },
+    { ...request, parameters: { ...request.parameters, OTHER: "x" } },
+    { ...request, gridSet: grid("GlobalCRS84Pixel") },
+  ];
+  for (const other of others) {
+    const addresses = new WmsAddresses(options);
+    for (const [where, asked] of [
+      [address, other],
+      [`${address}?elsewhere`, request],
+      [address, request],
+      [address, other],
+      [address, request],
+      [address, { ...request, extent: elsewhere }],
+      [address, request],
+    ] as const)
+      expect(addresses.picture(where, asked).href).toBe(wmsUrl(where, options, asked).href);
+    expect(addresses.picture(address, request).href).toBe(url.href);
+  }
 }
 
 test("version 1.1.1 asks with SRS, x before y, for every CRS", () => {

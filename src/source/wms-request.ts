@@ -10,10 +10,67 @@ import type { DrawRequest, FeatureInfoRequest, LegendRequest, Question } from ".
 export const isYFirst = ({ srs, yCoordinateFirst }: GridSet): boolean =>
   (srs >= 4000 && srs < 5000) || (yCoordinateFirst && canonicalSrs(srs) !== 3857);
 
-/** The GetMap of a picture. */
-export function wmsUrl(address: string, options: WmsSourceOptions, request: DrawRequest): URL {
+/** Stands where the BBOX goes; no configuration holds it. */
+const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
+
+/**
+ * The GetMaps of a source's pictures. One after the other they differ in their BBOX alone, mostly: the rest, which takes
+ * longer to write than a small tile to send, is written once for each that differs otherwise.
+ */
+export class WmsAddresses {
+  readonly #options: WmsSourceOptions;
+  #like: (Omit<DrawRequest, "extent" | "tile"> & { readonly address: string }) | undefined;
+  /** Of `#like`, before and after its BBOX; undefined: the BBOX is configured. */
+  #written: readonly [before: string, after: string] | undefined;
+
+  constructor(options: WmsSourceOptions) {
+    this.#options = options;
+  }
+
+  picture(address: string, request: DrawRequest): URL {
+    const { gridSet, width, height, format, parameters } = request;
+    const like = this.#like;
+    if (
+      like === undefined ||
+      like.address !== address ||
+      like.gridSet !== gridSet ||
+      like.width !== width ||
+      like.height !== height ||
+      like.format !== format ||
+      !isSame(like.parameters, parameters)
+    ) {
+      this.#like = { address, gridSet, width, height, format, parameters };
+      const { href } = wmsUrl(address, this.#options, request, BOX_MARK);
+      const [before, after, more] = href.split(BOX_MARK);
+      this.#written = before === undefined || after === undefined || more !== undefined ? undefined : [before, after];
+    }
+    if (this.#written === undefined) return wmsUrl(address, this.#options, request);
+    const [before, after] = this.#written;
+    return new URL(before + encodeURIComponent(boxOf(this.#options, request)) + after);
+  }
+}
+
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** In the order of the version's axes. */
+function boxOf({ version }: WmsSourceOptions, { gridSet, extent }: Pick<DrawRequest, "gridSet" | "extent">): string {
+  const { minX, minY, maxX, maxY } = extent;
+  const box = version === "1.3.0" && isYFirst(gridSet) ? [minY, minX, maxY, maxX] : [minX, minY, maxX, maxY];
+  return box.map(decimal).join(",");
+}
+
+/** The GetMap of a picture. `box`: in place of its own BBOX. */
+export function wmsUrl(
+  address: string,
+  options: WmsSourceOptions,
+  request: DrawRequest,
+  box = boxOf(options, request),
+): URL {
   const { format } = request;
-  return urlOf(address, options, request, {
+  return urlOf(address, options, request, box, {
     REQUEST: "GetMap",
     FORMAT: format.upstreamType,
     // MapServer draws a JPEG that shall be transparent on black.
@@ -49,7 +106,7 @@ function legendUrl(address: string, options: WmsSourceOptions, { style, format, 
 /** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
 function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
   const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
-  return urlOf(address, options, request, {
+  return urlOf(address, options, request, boxOf(options, request), {
     REQUEST: "GetFeatureInfo",
     FORMAT: "image/png",
     QUERY_LAYERS: options.layers.join(","),
@@ -64,14 +121,13 @@ function featureInfoUrl(address: string, options: WmsSourceOptions, request: Fea
 function urlOf(
   address: string,
   options: WmsSourceOptions,
-  request: Pick<DrawRequest, "gridSet" | "extent" | "width" | "height" | "parameters">,
+  request: Pick<DrawRequest, "gridSet" | "width" | "height" | "parameters">,
+  box: string,
   own: Readonly<Record<string, string>>,
 ): URL {
-  const { gridSet, extent, width, height, parameters } = request;
+  const { gridSet, width, height, parameters } = request;
   const is13 = options.version === "1.3.0";
   const code = is13 ? canonicalSrs(gridSet.srs) : gridSet.srs;
-  const { minX, minY, maxX, maxY } = extent;
-  const box = is13 && isYFirst(gridSet) ? [minY, minX, maxY, maxX] : [minX, minY, maxX, maxY];
   const wanted: Record<string, string> = {
     SERVICE: "WMS",
     VERSION: options.version,
@@ -80,7 +136,7 @@ function urlOf(
     ...own,
     EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
     [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
-    BBOX: box.map(decimal).join(","),
+    BBOX: box,
     WIDTH: String(width),
     HEIGHT: String(height),
   };
