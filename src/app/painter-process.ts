@@ -61,7 +61,6 @@ interface Run {
 /** Drawn for nothing: a newer generation has begun. */
 const STALE: PaintResult = {
   kind: "painted",
-  processorMs: 0,
   written: [],
   tiles: [],
   stale: true,
@@ -86,14 +85,7 @@ function startPainter(): void {
   let storing = 0;
   let settled: (() => void)[] = [];
   const runs = new Set<Run>();
-  let usedMs = processorMs();
-
-  /** What the painter has taken of a processor since it was asked last. */
-  const justUsedMs = (): number => {
-    const before = usedMs;
-    usedMs = processorMs();
-    return usedMs - before;
-  };
+  let toldMs = processorMs();
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
     const key = keyOf(options);
@@ -130,7 +122,7 @@ function startPainter(): void {
       );
       const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", processorMs: 0, written, tiles, stale, storeFailure, storeFull, upstreamMs };
+      return { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedDraw(error, beganMs);
@@ -171,7 +163,10 @@ function startPainter(): void {
     },
     async paint(order, generation, bytesWanted, signal) {
       const result = await paintOne(order, generation, bytesWanted, signal);
-      return result.kind === "painted" ? { ...result, processorMs: justUsedMs() } : result;
+      if (result.kind !== "painted") return result;
+      const before = toldMs;
+      toldMs = processorMs();
+      return { ...result, processorMs: toldMs - before };
     },
     async paintRun(orders, generation, signal) {
       const cut = new AbortController();
@@ -184,12 +179,8 @@ function startPainter(): void {
       runs.add(run);
       try {
         const results = await resultsOf(orders, generation, cut.signal);
-        const eachMs = justUsedMs() / results.length;
         // One that was cut off by a truncation is stale; by a cancel it is cancelled.
-        return results.map((result) => {
-          if (result.kind === "cancelled" && !signal.aborted) return STALE;
-          return result.kind === "painted" ? { ...result, processorMs: eachMs } : result;
-        });
+        return results.map((result) => (result.kind === "cancelled" && !signal.aborted ? STALE : result));
       } finally {
         runs.delete(run);
         setImmediate(tell);

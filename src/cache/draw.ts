@@ -20,6 +20,8 @@ export interface DrawOrder {
   readonly renewed?: true;
   /** A picture that was asked for before will not do, ms since 1970. */
   readonly sinceMs?: number;
+  /** None of the tiles to keep is kept now, as far as is known: there is nothing to compare them with. */
+  readonly isNew?: true;
   /** Of the user who missed it. */
   readonly trace?: TraceContext;
 }
@@ -42,7 +44,7 @@ export interface WrittenTile {
 }
 
 /** How long one connection, and one painter, works for one job before others have their turn, ms. */
-export const RUN_MS = 50;
+export const RUN_MS = 100;
 
 export interface DrawFailure {
   readonly kind: "failed";

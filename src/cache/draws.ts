@@ -350,7 +350,8 @@ export class Draws implements DrawGate, UserDraws {
   /** What a draw tells of its upstream, its cost, and of the next draw of the same. */
   #learn(order: DrawOrder, result: PaintResult, who: "user" | "job", epoch: number): void {
     const { layer } = order.tileSet;
-    if (who === "job" && result.kind === "painted") this.#pace.took(result.processorMs);
+    if (who === "job" && result.kind === "painted" && result.processorMs !== undefined)
+      this.#pace.took(result.processorMs);
     this.#measure(order, result);
     learn(this.#governor(order), result);
     if (result.kind === "painted") this.#failures.forget(flightKey(order));

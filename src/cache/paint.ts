@@ -176,8 +176,8 @@ async function keepTiles(
     for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
-      const time = same(at);
-      const isSame = store.confirm(at, bytes, time, isCurrent);
+      const time = order.isNew === true ? "keep" : same(at);
+      const isSame = order.isNew !== true && store.confirm(at, bytes, time, isCurrent);
       const put = isSame
         ? ({ stored: true, replaced: bytes.byteLength } as const)
         : await store.put(at, bytes, isCurrent);

@@ -5,8 +5,8 @@ import type { Painting } from "./paint.ts";
 
 /** What a painter answers. */
 export type PaintResult =
-  /** `processorMs`: what the painter has taken of a processor since its last one. */
-  | ({ readonly kind: "painted"; readonly processorMs: number } & Painting)
+  /** `processorMs`: what the painter has taken of a processor since it told that last; of a run nobody asks it. */
+  | ({ readonly kind: "painted"; readonly processorMs?: number } & Painting)
   | {
       readonly kind: "failed";
       readonly failure: FailureClass;

@@ -17,6 +17,9 @@ interface Parts {
   readonly data: readonly Uint8Array[];
 }
 
+/** Types of chunks as numbers: four letters each (PNG 1.2, 4). */
+const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
+
 /** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -27,12 +30,12 @@ export function pngParts(bytes: Uint8Array): Parts {
   for (let at = 8; at + 12 <= bytes.byteLength; ) {
     const length = view.getUint32(at);
     if (at + 12 + length > bytes.byteLength) break;
-    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    const type = view.getUint32(at + 4);
     const body = bytes.subarray(at + 8, at + 8 + length);
     // The pixels have a checksum of their own inside.
-    if (type !== "IDAT" && view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
+    if (type !== IDAT && view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
       throw new PictureError("truncated", "a checksum of the PNG is wrong");
-    if (type === "IHDR" && length === 13) {
+    if (type === IHDR && length === 13) {
       header = {
         width: view.getUint32(at + 8),
         height: view.getUint32(at + 12),
@@ -40,10 +43,10 @@ export function pngParts(bytes: Uint8Array): Parts {
         colour: body[9] ?? 0,
         interlaced: body[12] !== 0,
       };
-    } else if (type === "PLTE") palette = body;
-    else if (type === "tRNS") transparency = body;
-    else if (type === "IDAT") data.push(body);
-    else if (type === "IEND" && header !== undefined) return { ...header, palette, transparency, data };
+    } else if (type === PLTE) palette = body;
+    else if (type === TRNS) transparency = body;
+    else if (type === IDAT) data.push(body);
+    else if (type === IEND && header !== undefined) return { ...header, palette, transparency, data };
     at += 12 + length;
   }
   throw new PictureError("truncated", "the PNG ends before its end");

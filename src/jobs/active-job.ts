@@ -255,7 +255,7 @@ export class ActiveJob {
   get claimSize(): number {
     const left = this.metatiles - this.#cursor + BigInt(this.#returned.length);
     const share = left / BigInt(Math.max(1, this.tasks.length) * 4);
-    return share > 16n ? 16 : share < 1n ? 1 : Number(share);
+    return share > 32n ? 32 : share < 1n ? 1 : Number(share);
   }
 
   noteError(failure: string, message: string, tiles: number, tile: readonly [number, number, number] | null): void {

@@ -1,6 +1,6 @@
 import { type DrawOutcome, RUN_MS } from "../cache/draw.ts";
 
-const MOST = 16;
+const MOST = 32;
 
 /**
  * How many metatiles a task of a job has drawn in one go: as many as its upstream draws while others can wait, found by

@@ -73,7 +73,7 @@ interface Asked {
 }
 
 /** Metatiles of so many tiles are drawn in one go: of single tiles it is the messages that take longest. */
-const RUN_TILES = 16;
+const RUN_TILES = 32;
 
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
 const LOOKS_PER_TURN = 512;
@@ -252,6 +252,7 @@ export class Seeding implements Work {
   }
 
   #order(job: ActiveJob, { tileSet, parameters, rect }: Metatile, wanted: Uint8Array | null): DrawOrder {
+    const layer = this.#layer(job);
     return {
       tileSet,
       parameters,
@@ -259,7 +260,8 @@ export class Seeding implements Work {
       wanted,
       // What a user or another job has asked for before may be of the data that this one is to replace.
       ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
-      ...(this.#layer(job).seedGuard === undefined ? {} : { watched: true }),
+      ...(layer.seedGuard === undefined ? {} : { watched: true }),
+      ...(this.#tiles.areMissing(job, layer) ? { isNew: true } : {}),
       ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
     };
   }

@@ -71,13 +71,24 @@ export class WantedTiles {
     const { isKept, isOld } = this.#kept(tileSet, rect, fresh);
     const wanted = new Uint8Array(Number(rectCount(rect)));
     let any = false;
+    let all = true;
     for (const { x, y, i } of tilesOf(rect)) {
       const isWanted = isKept(x, y) ? isOld(x, y) : onlyExisting !== true;
-      if (!isWanted) continue;
+      if (!isWanted) {
+        all = false;
+        continue;
+      }
       wanted[i] = 1;
       if (isCounted(x, y)) any = true;
     }
-    return any ? wanted : "none";
+    if (!any) return "none";
+    return all ? null : wanted;
+  }
+
+  /** Whether a job draws only what is not kept. */
+  areMissing(job: ActiveJob, layer: Layer): boolean {
+    const { now, expiredBeforeMs } = this.#parts;
+    return job.request.type === "seed" && freshness(job, layer, now(), expiredBeforeMs(layer.name))?.sinceMs === 0;
   }
 
   /** Tells whether a tile is kept, and whether it is so and not fresh; one that has vanished from the store unnoticed is as old as can be. */

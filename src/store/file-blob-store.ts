@@ -190,7 +190,7 @@ class FileBlobStore implements BlobStore {
   /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */
   async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
     const target = this.#path(at);
-    const temporary = join(dirname(target), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
+    const temporary = `${dirname(target)}/${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
     try {
       if (!guard()) return { stored: false };
       this.#write(temporary, bytes);
