@@ -250,6 +250,8 @@ export class Draws implements DrawGate, UserDraws {
     for (const [i, order] of run.entries()) {
       const key = flightKey(order);
       const done = ended.then((results) => results[i] ?? CANCELLED).finally(() => this.#flights.delete(key));
+      // A fault is thrown to the job below, and to whoever joins.
+      done.catch(() => undefined);
       // The run itself never leaves: others that join it do not end it.
       this.#flights.set(key, { order, beganMs: this.#now(), done, abort, place, isOfRun: true, waiters: 1 });
     }
@@ -304,7 +306,7 @@ export class Draws implements DrawGate, UserDraws {
       const sent = dated(unstored ? unkept(order) : order);
       const painted = await this.#painters.paint(sent, generation, who, signal);
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
-      this.#learn(order, painted, who, epoch);
+      this.#learn(governor, order, painted, who, epoch);
       // A job that joined must not take it for stored.
       return unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
     } finally {
@@ -330,7 +332,7 @@ export class Draws implements DrawGate, UserDraws {
       const { generation, dated } = await this.#begun(layer);
       const results = await this.#painters.paintRun(orders.map(dated), generation, signal);
       for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles);
-      for (const [i, order] of orders.entries()) this.#learn(order, results[i] ?? CANCELLED, "job", epoch);
+      for (const [i, order] of orders.entries()) this.#learn(governor, order, results[i] ?? CANCELLED, "job", epoch);
       return results;
     } finally {
       governor.release("job");
@@ -348,12 +350,12 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   /** What a draw tells of its upstream, its cost, and of the next draw of the same. */
-  #learn(order: DrawOrder, result: PaintResult, who: "user" | "job", epoch: number): void {
+  #learn(governor: Governor, order: DrawOrder, result: PaintResult, who: "user" | "job", epoch: number): void {
     const { layer } = order.tileSet;
     if (who === "job" && result.kind === "painted" && result.processorMs !== undefined)
       this.#pace.took(result.processorMs);
     this.#measure(order, result);
-    learn(this.#governor(order), result);
+    learn(governor, result);
     if (result.kind === "painted") this.#failures.forget(flightKey(order));
     else if (result.kind === "failed") {
       const seconds = this.#layer(layer)?.negativeCacheSeconds ?? 0;

@@ -101,7 +101,8 @@ export class Seeding implements Work {
     let drawn = 0;
     for (let left = job.claimSize; left > 0; ) {
       if (!job.mayWork(task, this.#parts.now())) return true;
-      const { run, looked } = this.#take(job, task, layer, left);
+      const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, job.runLength.metatiles);
+      const { run, looked } = this.#take(job, task, layer, most);
       const [first] = run;
       if (first === undefined) {
         if (looked === LOOKS_PER_TURN) await turn();
@@ -124,9 +125,8 @@ export class Seeding implements Work {
    */
   #take(job: ActiveJob, task: Task, layer: Layer, most: number): { run: WantedMetatile[]; looked: number } {
     const run: WantedMetatile[] = [];
-    const longest = Math.min(most, isOneByOne(job, layer) ? 1 : job.runLength.metatiles);
     let looked = 0;
-    for (let tiles = 0; run.length < longest && tiles < RUN_TILES && looked < LOOKS_PER_TURN; ) {
+    for (let tiles = 0; run.length < most && tiles < RUN_TILES && looked < LOOKS_PER_TURN; ) {
       const n = job.take();
       if (n === undefined) break;
       task.claim.push(n);
