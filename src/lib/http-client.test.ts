@@ -114,6 +114,15 @@ test("an answer that breaks off is an error with its code, not a shorter answer"
     await expect(text(client, url, { ...question, method }, never)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
+test("an answer without a length ends with its connection", async () => {
+  const url = await serve(({ socket }) => {
+    socket.write("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup to ");
+    socket.end("its end");
+  });
+  await using client = new HttpClient({ connections: 1 });
+  for (let n = 0; n < 3; n++) expect(await text(client, url, question, never)).toBe("up to its end");
+});
+
 test("a server that switches to another protocol has given no answer", async () => {
   const url = await serve((request) => {
     request.socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");

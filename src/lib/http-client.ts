@@ -63,10 +63,14 @@ class Server {
       const kept = this.takeKept();
       if (kept !== undefined) return kept;
       if (this.#open < this.#most) {
-        this.#open++;
-        return openConnection(this.#place, () => {
+        const ended = (): void => {
           this.#open--;
           this.#line.answerFirst();
+        };
+        this.#open++;
+        return openConnection(this.#place, ended).catch((error: unknown) => {
+          ended();
+          throw error;
         });
       }
       await this.#line.wait(signal);
@@ -76,8 +80,14 @@ class Server {
   giveBack(connection: Connection): void {
     if (connection.isOver) return;
     connection.rest(IDLE_MS, performance.now());
+    if (connection.isOver) return;
     this.#resting.push(connection);
     this.#line.answerFirst();
+  }
+
+  /** Nothing of it is open, and nobody waits for it. */
+  get isUnused(): boolean {
+    return this.#open === 0 && this.#line.length === 0;
   }
 
   /** Closes what has rested long enough. */
@@ -147,7 +157,10 @@ export class HttpClient implements AsyncDisposable {
     );
     this.#servers.set(origin, server);
     this.#sweeper ??= setInterval(() => {
-      for (const each of this.#servers.values()) each.sweep(performance.now());
+      for (const [name, each] of this.#servers) {
+        each.sweep(performance.now());
+        if (each.isUnused) this.#servers.delete(name);
+      }
     }, SWEEP_MS).unref();
     return server;
   }
