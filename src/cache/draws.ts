@@ -302,8 +302,11 @@ export class Draws implements DrawGate, UserDraws {
       throw error;
     }
     try {
-      const { generation, dated } = await this.#begun(order.tileSet.layer);
-      const sent = dated(unstored ? unkept(order) : order);
+      const { layer } = order.tileSet;
+      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
+      // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
+      const generation = this.#generations.get(layer) ?? 0;
+      const sent = this.#dated(unstored ? unkept(order) : order);
       const painted = await this.#painters.paint(sent, generation, who, signal);
       if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
       this.#learn(governor, order, painted, who, epoch);
@@ -329,8 +332,11 @@ export class Draws implements DrawGate, UserDraws {
       throw error;
     }
     try {
-      const { generation, dated } = await this.#begun(layer);
-      const results = await this.#painters.paintRun(orders.map(dated), generation, signal);
+      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
+      // In the same turn, as of a single draw.
+      const generation = this.#generations.get(layer) ?? 0;
+      const sent = orders.map((order) => this.#dated(order));
+      const results = await this.#painters.paintRun(sent, generation, signal);
       for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles);
       for (const [i, order] of orders.entries()) this.#learn(governor, order, results[i] ?? CANCELLED, "job", epoch);
       return results;
@@ -339,14 +345,10 @@ export class Draws implements DrawGate, UserDraws {
     }
   }
 
-  /** Waits until draws of a layer may begin. `dated`: what its truncations say of an order that begins now. */
-  async #begun(layer: string): Promise<{ generation: number; dated: (order: DrawOrder) => DrawOrder }> {
-    for (let pause = this.#paused.get(layer); pause !== undefined; pause = this.#paused.get(layer)) await pause.resumed;
-    const expiredBeforeMs = this.#expiredBeforeMs.get(layer);
-    return {
-      generation: this.#generations.get(layer) ?? 0,
-      dated: (order) => (expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs }),
-    };
+  /** With what soft truncations say of its layer. */
+  #dated(order: DrawOrder): DrawOrder {
+    const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
+    return expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
   }
 
   /** What a draw tells of its upstream, its cost, and of the next draw of the same. */
