@@ -97,9 +97,10 @@ test("a user who wants what comes later in a run that stands still gets it, and 
   expect(results.sort()).toEqual(["200 HIT", "200 MISS"]);
   const { tiles } = await ended(server, id);
   expect(tiles.stored + tiles.skipped).toBe(SIDE ** 2);
-  expect(held.upstream.asked, "but for the one that was not answered each was asked for once").toHaveLength(
-    SIDE ** 2 + 1,
-  );
+  // The one that was not answered is asked for again. The user's may be too, once: the job, which takes up again what the
+  // run did not come to, may look whether it is kept just before it is.
+  expect(new Set(held.upstream.asked).size).toBe(SIDE ** 2);
+  expect(held.upstream.asked.length).toBeLessThanOrEqual(SIDE ** 2 + 2);
   await expectExact(server);
 });
 
