@@ -19,6 +19,8 @@ const IDLE_MS = 60_000;
  */
 const NICE = { user: 5, job: 10 } as const;
 
+const LOST: PaintResult = { kind: "lost" };
+
 interface Painter {
   readonly who: "user" | "job";
   readonly process: ChildProcess;
@@ -114,16 +116,9 @@ export class PainterPool implements Painters {
 
   async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    return this.#busy(who, async ({ channel }, died) => {
-      // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
-      const answer = channel
-        .callUntil(signal, "paint", order, generation, who === "user")
-        .catch((error: unknown): PaintResult => {
-          this.#log.error("a draw failed by a fault", { layer: order.tileSet.layer, error: String(error) });
-          return { kind: "lost" };
-        });
-      return await Promise.race([died.then((): PaintResult => ({ kind: "lost" })), answer]);
-    });
+    return this.#draw(who, order, LOST, ({ channel }) =>
+      channel.callUntil(signal, "paint", order, generation, who === "user"),
+    );
   }
 
   async paintRun(
@@ -131,14 +126,21 @@ export class PainterPool implements Painters {
     generation: number,
     signal: AbortSignal,
   ): Promise<readonly PaintResult[]> {
-    if (signal.aborted) return [];
-    const lost = (): PaintResult[] => orders.map(() => ({ kind: "lost" }));
-    return this.#busy("job", async ({ channel }, died) => {
-      const answer = channel.callUntil(signal, "paintRun", orders, generation).catch((error: unknown) => {
-        this.#log.error("a run of draws failed by a fault", { layer: orders[0]?.tileSet.layer, error: String(error) });
-        return lost();
+    const [first] = orders;
+    if (first === undefined || signal.aborted) return [];
+    const lost = orders.map(() => LOST);
+    return this.#draw("job", first, lost, ({ channel }) => channel.callUntil(signal, "paintRun", orders, generation));
+  }
+
+  /** `lost`: what is answered for a painter that died, or did not understand. */
+  #draw<T>(who: "user" | "job", { tileSet }: DrawOrder, lost: T, ask: (painter: Painter) => Promise<T>): Promise<T> {
+    return this.#busy(who, async (painter, died) => {
+      // A painter that died answers nothing: its own promise is then rejected, and `died` has won.
+      const answer = ask(painter).catch((error: unknown) => {
+        this.#log.error("a draw failed by a fault", { layer: tileSet.layer, error: String(error) });
+        return lost;
       });
-      return await Promise.race([died.then(lost), answer]);
+      return await Promise.race([died.then(() => lost), answer]);
     });
   }
 

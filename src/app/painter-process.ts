@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
 import { paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
@@ -57,17 +58,6 @@ interface Run {
   /** Resolves after its answer. */
   readonly told: Promise<void>;
 }
-
-/** Drawn for nothing: a newer generation has begun. */
-const STALE: PaintResult = {
-  kind: "painted",
-  written: [],
-  tiles: [],
-  stale: true,
-  storeFailure: undefined,
-  storeFull: false,
-  upstreamMs: 0,
-};
 
 /** Of all threads, since the start. */
 function processorMs(): number {
@@ -168,23 +158,20 @@ function startPainter(): void {
       toldMs = processorMs();
       return { ...result, processorMs: toldMs - before };
     },
-    async paintRun(orders, generation, signal) {
+    paintRun(orders, generation, signal) {
       const cut = new AbortController();
       signal.addEventListener("abort", () => cut.abort(signal.reason), { once: true });
-      let tell = (): void => {};
-      const told = new Promise<void>((resolve) => {
-        tell = resolve;
-      });
-      const run: Run = { layer: orders[0]?.tileSet.layer, cut, told };
+      const results = resultsOf(orders, generation, cut.signal);
+      const run: Run = {
+        layer: orders[0]?.tileSet.layer,
+        cut,
+        told: results.then(
+          () => nextTurn(),
+          () => nextTurn(),
+        ),
+      };
       runs.add(run);
-      try {
-        const results = await resultsOf(orders, generation, cut.signal);
-        // One that was cut off by a truncation is stale; by a cancel it is cancelled.
-        return results.map((result) => (result.kind === "cancelled" && !signal.aborted ? STALE : result));
-      } finally {
-        runs.delete(run);
-        setImmediate(tell);
-      }
+      return results.finally(() => runs.delete(run));
     },
     async settle(layer, generation) {
       oldest.set(layer, generation);

@@ -245,7 +245,7 @@ export class Draws implements DrawGate, UserDraws {
     const abort = new AbortController();
     const end = (): void => abort.abort(signal.reason);
     signal.addEventListener("abort", end, { once: true });
-    const place = { wait: new AbortController(), begun: false };
+    const place = newPlace();
     const ended = this.#leaseRun(run, place, abort.signal);
     for (const [i, order] of run.entries()) {
       const key = flightKey(order);
@@ -269,7 +269,7 @@ export class Draws implements DrawGate, UserDraws {
   /** `missed`: by a user; undefined: it is a job's. */
   #fly(key: string, order: DrawOrder, missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
-    const place = missed === undefined ? { wait: new AbortController(), begun: false } : undefined;
+    const place = missed === undefined ? newPlace() : undefined;
     const done = this.#lease(order, place, missed, abort.signal).finally(() => this.#flights.delete(key));
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
     const waiters = place === undefined ? 1 : 0;
@@ -530,6 +530,8 @@ const failed = (failure: {
 
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+
+const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 
 /** What is being drawn keeps what is wanted, of a picture that is new enough. */
 const willDo = (flight: Flight, { wanted, sinceMs = 0 }: DrawOrder): boolean =>

@@ -2,7 +2,7 @@ import { constants, createInflate, inflateSync } from "node:zlib";
 import { codeOf } from "../lib/error-code.ts";
 import { PictureError } from "./picture-error.ts";
 
-/** What may follow the pixels that are asked for: one byte more than that is a picture larger than it says. */
+/** What may follow the pixels that are asked for: what is longer is a picture larger than it says. */
 const SLACK_BYTES = 1024;
 /** A scratch memory larger than this is not kept: the largest tile, with an alpha channel, of 1024 x 1024 pixels. */
 const LARGEST_KEPT = 4 * 1024 * 1025 + SLACK_BYTES;
@@ -12,15 +12,22 @@ const tooLarge = (cause?: unknown): PictureError =>
 const broken = (cause: unknown): PictureError =>
   new PictureError("truncated", "the PNG's data cannot be inflated", { cause });
 
-/** @throws PictureError for what is broken, or longer than `size` bytes */
+function checkLength({ byteLength }: Uint8Array, size: number): void {
+  if (byteLength < size) throw new PictureError("truncated", "the PNG's data is too short");
+}
+
+/** At least `size` bytes. @throws PictureError for what is broken, shorter, or far longer */
 export function inflate(deflated: Uint8Array, size: number): Uint8Array {
   const maxOutputLength = size + SLACK_BYTES;
+  let inflated: Uint8Array;
   try {
     // All in one piece: zlib's own pieces of 16 KiB take half as long again.
-    return inflateSync(deflated, { maxOutputLength, chunkSize: maxOutputLength });
+    inflated = inflateSync(deflated, { maxOutputLength, chunkSize: maxOutputLength });
   } catch (error) {
     throw codeOf(error) === "ERR_BUFFER_TOO_LARGE" ? tooLarge(error) : broken(error);
   }
+  checkLength(inflated, size);
+  return inflated;
 }
 
 /** What Node's zlib streams work by. It is not documented; where it is not found, nothing is used again. */
@@ -71,7 +78,9 @@ class Scratch {
     if (this.#error !== undefined) throw broken(this.#error);
     const [left = 0] = this.#left;
     if (left === 0) throw tooLarge();
-    return this.#memory.subarray(0, room - left);
+    const inflated = this.#memory.subarray(0, room - left);
+    checkLength(inflated, size);
+    return inflated;
   }
 }
 

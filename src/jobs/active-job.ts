@@ -13,7 +13,7 @@ import { type JobWalk, type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { limitedTime } from "./limited-time.ts";
 import { Pacer } from "./pacer.ts";
 import { RateMeter, type TimeLeft } from "./rate-meter.ts";
-import { RunLength } from "./run-length.ts";
+import { LONGEST_RUN, RunLength } from "./run-length.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 import type { JobMoment } from "./webhook.ts";
 
@@ -255,7 +255,7 @@ export class ActiveJob {
   get claimSize(): number {
     const left = this.metatiles - this.#cursor + BigInt(this.#returned.length);
     const share = left / BigInt(Math.max(1, this.tasks.length) * 4);
-    return share > 32n ? 32 : share < 1n ? 1 : Number(share);
+    return share > BigInt(LONGEST_RUN) ? LONGEST_RUN : share < 1n ? 1 : Number(share);
   }
 
   noteError(failure: string, message: string, tiles: number, tile: readonly [number, number, number] | null): void {

@@ -1,6 +1,7 @@
 import { type DrawOutcome, RUN_MS } from "../cache/draw.ts";
 
-const MOST = 32;
+/** Tiles that are drawn in one go at most: of metatiles of as many it is no longer the messages that take longest. */
+export const LONGEST_RUN = 32;
 
 /**
  * How many metatiles a task of a job has drawn in one go: as many as its upstream draws while others can wait, found by
@@ -18,6 +19,6 @@ export class RunLength {
     let upstreamMs = 0;
     for (const outcome of outcomes) upstreamMs += outcome.kind === "stored" ? outcome.upstreamMs : RUN_MS;
     const inTime = Math.floor((RUN_MS * outcomes.length) / Math.max(upstreamMs, 1));
-    this.#metatiles = Math.max(1, Math.min(MOST, 2 * outcomes.length, inTime));
+    this.#metatiles = Math.max(1, Math.min(LONGEST_RUN, 2 * outcomes.length, inTime));
   }
 }

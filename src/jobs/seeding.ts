@@ -20,6 +20,7 @@ import { tooManyFailed } from "./failure-limits.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
+import { LONGEST_RUN } from "./run-length.ts";
 import { SeedGuard } from "./seed-guard.ts";
 import { type IsCounted, type MetatilePlace, WantedTiles } from "./wanted-tiles.ts";
 
@@ -72,9 +73,6 @@ interface Asked {
   readonly outcome: DrawOutcome;
 }
 
-/** Metatiles of so many tiles are drawn in one go: of single tiles it is the messages that take longest. */
-const RUN_TILES = 32;
-
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
 const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
@@ -126,7 +124,7 @@ export class Seeding implements Work {
   #take(job: ActiveJob, task: Task, layer: Layer, most: number): { run: WantedMetatile[]; looked: number } {
     const run: WantedMetatile[] = [];
     let looked = 0;
-    for (let tiles = 0; run.length < most && tiles < RUN_TILES && looked < LOOKS_PER_TURN; ) {
+    for (let tiles = 0; run.length < most && tiles < LONGEST_RUN && looked < LOOKS_PER_TURN; ) {
       const n = job.take();
       if (n === undefined) break;
       task.claim.push(n);
@@ -281,10 +279,11 @@ export class Seeding implements Work {
     const draw = (orders: readonly DrawOrder[]) => gate.drawRun(orders, signal);
     const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, signal, draw);
     const reached = run.slice(0, outcomes.length);
-    const left = run.slice(outcomes.length).map(({ metatile }) => metatile.n);
-    // What a killed task had taken has been given back.
-    job.giveBack(left.filter((n) => task.claim.includes(n)));
-    task.claim = task.claim.filter((n) => !left.includes(n));
+    giveBack(
+      job,
+      task,
+      run.slice(outcomes.length).map(({ metatile }) => metatile.n),
+    );
     job.runLength.learn(outcomes);
     for (const [i, { metatile, wanted }] of reached.entries()) {
       const outcome = outcomes[i];
@@ -385,8 +384,7 @@ export class Seeding implements Work {
   /** The rate limit is reached: whoever comes next takes it up where it was. */
   #putOff(job: ActiveJob, task: Task, n: bigint, tries: Tries): void {
     if (tries.attempts > 0 || tries.lastChance) job.tries.set(n, tries);
-    task.claim = task.claim.filter((other) => other !== n);
-    job.giveBack([n]);
+    giveBack(job, task, [n]);
   }
 
   /**
@@ -510,6 +508,12 @@ export class Seeding implements Work {
     if (job.lastGood !== undefined) return job.lastGood;
     return (doubted + 1n + BigInt(probes)) % job.metatiles;
   }
+}
+
+/** For whoever comes next. What a killed task had taken has been given back. */
+function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {
+  job.giveBack(numbers.filter((n) => task.claim.includes(n)));
+  task.claim = task.claim.filter((n) => !numbers.includes(n));
 }
 
 /** After each of its metatiles somebody has to look before the next is drawn. */

@@ -120,7 +120,10 @@ export class Connection {
   /** Nobody needs it now. It is not to be used any more after so long, or half of what the server has said. */
   rest(idleMs: number, nowMs: number): void {
     const ms = Math.min(idleMs, (this.#keptMs ?? Number.POSITIVE_INFINITY) / 2);
-    if (ms === 0) this.destroy();
+    if (ms === 0) {
+      this.destroy();
+      return;
+    }
     this.#restsUntilMs = nowMs + ms;
     this.#socket.unref();
   }

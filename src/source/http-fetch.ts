@@ -84,10 +84,12 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
         if (error instanceof TooLate)
           throw new SourceError("timeout", `no whole answer in ${options.timeoutMs / 1000} seconds`, { cause: error });
-        if (error instanceof BrokenAnswer)
+        const failure = failureOf(error);
+        // Within its head there is no answer yet.
+        if (error instanceof BrokenAnswer && error.status !== undefined && failure.failure === "reset")
           throw new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error });
         if (error instanceof MalformedAnswer) throw new SourceError("reset", error.message, { cause: error });
-        throw withoutSecrets(failureOf(error), secrets);
+        throw withoutSecrets(failure, secrets);
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
