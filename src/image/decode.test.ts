@@ -45,6 +45,7 @@ function chunk(type: string, body: Uint8Array): Buffer {
 function png(parts: {
   width?: number;
   height?: number;
+  depth?: number;
   colour?: number;
   deflated: Uint8Array;
   palette?: Uint8Array;
@@ -52,7 +53,7 @@ function png(parts: {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(parts.width ?? WIDTH, 0);
   header.writeUInt32BE(parts.height ?? HEIGHT, 4);
-  header.set([8, parts.colour ?? 2, 0, 0, 0], 8);
+  header.set([parts.depth ?? 8, parts.colour ?? 2, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", header),
@@ -66,6 +67,8 @@ const kinds: readonly (readonly [string, () => Promise<Buffer>])[] = [
   ["PNG without row filters", () => picture().png({ adaptiveFiltering: false }).toBuffer()],
   ["PNG with row filters", () => picture().png({ adaptiveFiltering: true }).toBuffer()],
   ["interlaced PNG", () => picture().png({ progressive: true }).toBuffer()],
+  ["PNG with a palette", () => picture().png({ palette: true, colours: 200 }).toBuffer()],
+  ["PNG with a palette of few colours", () => picture().png({ palette: true, colours: 64, effort: 1 }).toBuffer()],
   ["JPEG", () => picture().jpeg({ quality: 95 }).toBuffer()],
   ["progressive JPEG", () => picture().jpeg({ quality: 95, progressive: true }).toBuffer()],
   ["WebP", () => picture().webp({ quality: 95 }).toBuffer()],
@@ -164,6 +167,51 @@ test("a palette that lacks a colour is an error", async () => {
   rows[5] = 2;
   const palette = Uint8Array.of(1, 2, 3, 4, 5, 6);
   expect(await reasonOf(png({ colour: 3, palette, deflated: deflateSync(rows) }))).toBe("truncated");
+});
+
+describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
+  /** Such that the last byte of a row is not full. */
+  const odd = { width: 93, height: 64 };
+  const stride = Math.ceil((odd.width * depth) / 8) + 1;
+  const indexed = (rows: Uint8Array, colours: number): Buffer =>
+    png({ ...odd, depth, colour: 3, palette: Buffer.alloc(colours * 3, 7), deflated: deflateSync(rows) });
+  const highest = 2 ** depth - 1;
+
+  test("of a palette that is shorter than its pixels may ask for is proved where none asks for more", async () => {
+    const rows = Buffer.alloc(stride * odd.height);
+    expect(await reasonOf(indexed(rows, 1), odd)).toBe("decoded");
+    // The first pixel of a row, and the last: of the index before the highest.
+    for (const x of [0, odd.width - 1])
+      rows[stride * 3 + 1 + Math.floor((x * depth) / 8)] = (highest - 1) << (8 - depth - ((x * depth) % 8));
+    expect(await reasonOf(indexed(rows, highest), odd)).toBe("decoded");
+    expect(await reasonOf(indexed(rows, highest + 1), odd)).toBe("decoded");
+  });
+
+  test("with an index that has no colour is what its decoder makes of it", async () => {
+    const rows = Buffer.alloc(stride * odd.height);
+    rows[stride * 3 + 1] = 0x80;
+    expect(await reasonOf(indexed(rows, 1), odd)).toBe(depth === 8 ? "truncated" : "decoded");
+  });
+
+  test("whose rows end in bits of no pixel is not judged by them", async () => {
+    const rows = Buffer.alloc(stride * odd.height);
+    const unused = (stride - 1) * 8 - odd.width * depth;
+    rows[stride * 5 - 1] = 2 ** unused - 1;
+    expect(await reasonOf(indexed(rows, 1), odd)).toBe("decoded");
+  });
+
+  test("of grey needs no palette, and is cut off as any other", async () => {
+    const rows = Buffer.alloc(stride * odd.height, 0xff);
+    for (let y = 0; y < odd.height; y++) rows[y * stride] = 0;
+    expect(await reasonOf(png({ ...odd, depth, colour: 0, deflated: deflateSync(rows) }), odd)).toBe("decoded");
+    const short = deflateSync(rows.subarray(stride));
+    expect(await reasonOf(png({ ...odd, depth, colour: 0, deflated: short }), odd)).toBe("truncated");
+  });
+
+  test("without a palette at all is an error", async () => {
+    const deflated = deflateSync(Buffer.alloc(stride * odd.height));
+    expect(await reasonOf(png({ ...odd, depth, colour: 3, deflated }), odd)).toBe("truncated");
+  });
 });
 
 test("a flipped bit anywhere in a PNG never passes as another picture", async () => {

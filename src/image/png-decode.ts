@@ -55,30 +55,60 @@ export function pngParts(bytes: Uint8Array): Parts {
 const deflatedOf = ({ data: [first = new Uint8Array(0), ...others] }: Parts): Uint8Array =>
   others.length === 0 ? first : Buffer.concat([first, ...others]);
 
-/** Samples of a pixel, by its colour type (PNG 1.2, 4.1.1); what has a palette is not among them. */
-const SAMPLES: ReadonlyMap<number, number> = new Map([
-  [0, 1],
-  [2, 3],
-  [4, 2],
-  [6, 4],
+/** The colour type whose samples are indices into a palette. */
+const INDEXED = 3;
+/** Samples of a pixel by its colour type, and how many bits each may have (PNG 1.2, 4.1.1). */
+const COLOURS: ReadonlyMap<number, readonly [samples: number, depths: readonly number[]]> = new Map([
+  [0, [1, [1, 2, 4, 8, 16]]],
+  [2, [3, [8, 16]]],
+  [3, [1, [1, 2, 4, 8]]],
+  [4, [2, [8, 16]]],
+  [6, [4, [8, 16]]],
 ]);
 /** The filters that a row may have (PNG 1.2, 6.1) are 0 to this. */
 const LAST_FILTER = 4;
 
 /**
- * Proves the pixels of a PNG whole without making a raster of them: they inflate to as many as there are to be, and with the
- * right checksum. False: of a kind that only decoding proves.
+ * Proves the pixels of a PNG whole without making a raster of them: they inflate to as many as there are to be, with the
+ * right checksum, and have a colour. False: of a kind that only decoding proves.
  * @throws PictureError
  */
 export function provePixels(parts: Parts): boolean {
-  const { width, height, depth, colour, interlaced } = parts;
-  const samples = SAMPLES.get(colour);
-  if (samples === undefined || interlaced || (depth !== 8 && depth !== 16)) return false;
-  const stride = (width * samples * depth) / 8 + 1;
+  const { width, height, depth, colour, interlaced, palette } = parts;
+  const [samples, depths] = COLOURS.get(colour) ?? [0, []];
+  if (interlaced || !depths.includes(depth)) return false;
+  const stride = Math.ceil((width * samples * depth) / 8) + 1;
   const rows = inflateToLook(deflatedOf(parts), stride * height);
-  for (let at = 0; at < stride * height; at += stride)
-    if ((rows[at] ?? 0) > LAST_FILTER) throw new PictureError("truncated", "a row of the PNG has no known filter");
-  return true;
+  let filters = 0;
+  for (let at = 0; at < stride * height; at += stride) {
+    const filter = rows[at] ?? 0;
+    if (filter > LAST_FILTER) throw new PictureError("truncated", "a row of the PNG has no known filter");
+    filters |= filter;
+  }
+  if (colour !== INDEXED) return true;
+  const colours = (palette?.byteLength ?? 0) / 3;
+  // What a filtered byte stands for, and what becomes of an index without a colour, decoding tells.
+  return colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
+}
+
+function haveColours(
+  rows: Uint8Array,
+  { width, height, depth, stride }: { width: number; height: number; depth: number; stride: number },
+  colours: number,
+): boolean {
+  const mask = 2 ** depth - 1;
+  for (let y = 0; y < height; y++) {
+    const row = y * stride + 1;
+    for (let bit = 0; bit < width * depth; bit += 8) {
+      const byte = rows[row + bit / 8] ?? 0;
+      // Most of a map is its first colour.
+      if (byte === 0) continue;
+      // The last byte of a row may have bits that belong to no pixel.
+      const end = Math.min(8, width * depth - bit);
+      for (let at = depth; at <= end; at += depth) if (((byte >> (8 - at)) & mask) >= colours) return false;
+    }
+  }
+  return colours >= 1;
 }
 
 /**
@@ -88,7 +118,7 @@ export function provePixels(parts: Parts): boolean {
  */
 export function decodePlainPng(parts: Parts): Raster | undefined {
   const { width, height, depth, colour, interlaced, palette, transparency } = parts;
-  if (depth !== 8 || interlaced || (colour !== 2 && colour !== 6 && colour !== 3)) return undefined;
+  if (depth !== 8 || interlaced || (colour !== 2 && colour !== 6 && colour !== INDEXED)) return undefined;
   if (colour === 2 && transparency !== undefined) return undefined;
   const channels = colour === 2 ? 3 : colour === 6 ? 4 : 1;
   const stride = width * channels + 1;
@@ -96,7 +126,7 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
   if (beginsFiltered(deflated, stride, height)) return undefined;
   const raw = inflate(deflated, stride * height);
   for (let y = 0; y < height; y++) if (raw[y * stride] !== 0) return undefined;
-  if (colour === 3) return fromPalette(raw, width, height, palette ?? new Uint8Array(0), transparency);
+  if (colour === INDEXED) return fromPalette(raw, width, height, palette ?? new Uint8Array(0), transparency);
   const row = width * channels;
   for (let y = 0; y < height; y++) raw.copyWithin(y * row, y * stride + 1, (y + 1) * stride);
   return { width, height, channels: channels === 3 ? 3 : 4, data: raw.subarray(0, row * height) };
