@@ -91,7 +91,7 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
  * @throws SourceError
  */
 export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSignal): Promise<Painting> {
-  const { layer, subset, format, source, store } = parts;
+  const { layer, subset, format, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -100,9 +100,12 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     extent: frame.extent,
     width: frame.width,
     height: frame.height,
-    ...(isOneTile(subset, frame) ? { tile: { x: rect.minX, y: rect.minY, z: rect.z } } : {}),
+    tile: isOneTile(subset, frame) ? { x: rect.minX, y: rect.minY, z: rect.z } : undefined,
     format,
-    parameters: { ...defaultValues(layer.parameterFilters), ...order.parameters },
+    parameters:
+      layer.parameterFilters.length === 0
+        ? order.parameters
+        : { ...defaultValues(layer.parameterFilters), ...order.parameters },
   };
   const drawing = await withTrace(order.trace, () => source.draw(picture, signal));
   const upstreamMs = performance.now() - beganMs;
@@ -119,7 +122,7 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   parts.storing(true);
   try {
-    return { ...(await keepTiles(order, tiles, layer, store, parts.isCurrent)), upstreamMs };
+    return await keepTiles(order, tiles, parts, upstreamMs);
   } finally {
     parts.storing(false);
   }
@@ -156,10 +159,9 @@ async function tilesOf(
 async function keepTiles(
   order: DrawOrder,
   tiles: readonly (PaintedTile & { readonly keep: boolean })[],
-  layer: Layer,
-  store: BlobStore,
-  isCurrent: () => boolean,
-): Promise<Omit<Painting, "upstreamMs">> {
+  { layer, store, isCurrent }: Pick<PaintParts, "layer" | "store" | "isCurrent">,
+  upstreamMs: number,
+): Promise<Painting> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
   const same = (at: TileAddress): "keep" | "renew" =>
@@ -185,9 +187,13 @@ async function keepTiles(
         stale = true;
         break;
       }
-      const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
-      const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-      written.push({ x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced, ...unchanged, ...digest });
+      const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
+      if (!isSame && order.watched !== true) written.push(tile);
+      else {
+        const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
+        const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
+        written.push({ ...tile, ...unchanged, ...digest });
+      }
     }
     if (written.length > 0 && tileSet.parametersId !== "") {
       await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
@@ -197,7 +203,7 @@ async function keepTiles(
     storeFailure = `${error.code}: ${error.message}`;
     storeFull = error.code === "full";
   }
-  return { written, tiles, stale, storeFailure, storeFull };
+  return { written, tiles, stale, storeFailure, storeFull, upstreamMs };
 }
 
 /** @throws SourceError for what is not the picture asked for */

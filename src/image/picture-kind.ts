@@ -3,10 +3,15 @@ export type PictureKind = "png" | "jpeg" | "gif" | "webp" | "avif";
 
 /** What bytes begin like, which proves nothing of the rest; undefined: no picture. */
 export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
-  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
-  if (head.startsWith("\x89PNG")) return "png";
-  if (head.startsWith("\xff\xd8")) return "jpeg";
-  if (head.startsWith("GIF8")) return "gif";
-  if (head.startsWith("RIFF") && head.endsWith("WEBP")) return "webp";
-  return head.endsWith("ftypavif") ? "avif" : undefined;
+  if (holdsAt(bytes, 0, "\x89PNG")) return "png";
+  if (holdsAt(bytes, 0, "\xff\xd8")) return "jpeg";
+  if (holdsAt(bytes, 0, "GIF8")) return "gif";
+  if (holdsAt(bytes, 0, "RIFF") && holdsAt(bytes, 8, "WEBP")) return "webp";
+  return holdsAt(bytes, 4, "ftypavif") ? "avif" : undefined;
+}
+
+/** Whether characters of one byte each stand somewhere among others. */
+export function holdsAt(bytes: Uint8Array, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
+  return true;
 }

@@ -1,10 +1,11 @@
 import { constants, crc32, inflateSync } from "node:zlib";
 import { inflate, inflateToLook } from "./inflate.ts";
 import { PictureError } from "./picture-error.ts";
+import { holdsAt } from "./picture-kind.ts";
 import type { Raster } from "./raster.ts";
 
-const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-export const isPng = (bytes: Uint8Array): boolean => SIGNATURE.every((byte, i) => bytes[i] === byte);
+const SIGNATURE = "\x89PNG\r\n\x1a\n";
+export const isPng = (bytes: Uint8Array): boolean => holdsAt(bytes, 0, SIGNATURE);
 
 interface Parts {
   readonly width: number;
@@ -23,7 +24,7 @@ const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49
 /** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let header: Omit<Parts, "palette" | "transparency" | "data"> | undefined;
+  let header: Uint8Array | undefined;
   let palette: Uint8Array | undefined;
   let transparency: Uint8Array | undefined;
   const data: Uint8Array[] = [];
@@ -35,18 +36,23 @@ export function pngParts(bytes: Uint8Array): Parts {
     // The pixels have a checksum of their own inside.
     if (type !== IDAT && view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
       throw new PictureError("truncated", "a checksum of the PNG is wrong");
-    if (type === IHDR && length === 13) {
-      header = {
-        width: view.getUint32(at + 8),
-        height: view.getUint32(at + 12),
-        depth: body[8] ?? 0,
-        colour: body[9] ?? 0,
-        interlaced: body[12] !== 0,
-      };
-    } else if (type === PLTE) palette = body;
+    if (type === IHDR && length === 13) header = body;
+    else if (type === PLTE) palette = body;
     else if (type === TRNS) transparency = body;
     else if (type === IDAT) data.push(body);
-    else if (type === IEND && header !== undefined) return { ...header, palette, transparency, data };
+    else if (type === IEND && header !== undefined) {
+      const size = new DataView(header.buffer, header.byteOffset);
+      return {
+        width: size.getUint32(0),
+        height: size.getUint32(4),
+        depth: header[8] ?? 0,
+        colour: header[9] ?? 0,
+        interlaced: header[12] !== 0,
+        palette,
+        transparency,
+        data,
+      };
+    }
     at += 12 + length;
   }
   throw new PictureError("truncated", "the PNG ends before its end");

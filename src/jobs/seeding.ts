@@ -243,19 +243,25 @@ export class Seeding implements Work {
       if (unmarked !== undefined)
         return [{ kind: "full", reason: `the state database cannot be written: ${unmarked}` }];
       if (signal.aborted) return [];
-      return await draw(metatiles.map(({ metatile, wanted }) => this.#order(job, metatile, wanted)));
+      const terms = this.#terms(job);
+      return await draw(
+        metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
+          ...terms,
+          tileSet,
+          parameters,
+          rect,
+          wanted,
+        })),
+      );
     } finally {
       for (const cells of open) ledger.close(cells);
     }
   }
 
-  #order(job: ActiveJob, { tileSet, parameters, rect }: Metatile, wanted: Uint8Array | null): DrawOrder {
+  /** What is the same for all that a job has drawn. */
+  #terms(job: ActiveJob): Pick<DrawOrder, "sinceMs" | "watched" | "isNew" | "renewed"> {
     const layer = this.#layer(job);
     return {
-      tileSet,
-      parameters,
-      rect,
-      wanted,
       // What a user or another job has asked for before may be of the data that this one is to replace.
       ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
       ...(layer.seedGuard === undefined ? {} : { watched: true }),

@@ -1,6 +1,8 @@
 import type { HttpAnswer } from "./http-answer.ts";
 import { ClosedBefore, type Connection, type Message, openConnection, type Place } from "./http-connection.ts";
+import { onceEach } from "./once-each.ts";
 import { WaitingLine } from "./waiting-line.ts";
+import { whenAborted } from "./when-aborted.ts";
 
 /** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
 const IDLE_MS = 4_000;
@@ -10,6 +12,7 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface HttpQuestion {
   readonly method: "GET" | "POST";
+  /** Never changed. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** When the answer is to have been read to its end, as `performance.now()` counts. */
@@ -124,13 +127,13 @@ export class HttpClient implements AsyncDisposable {
    */
   async ask(url: URL, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
     if (this.#closed) throw new ClientClosed();
-    signal.throwIfAborted();
     const { method, body, limit } = question;
     const message: Message = { head: headOf(url, question), body, limit };
     const server = this.#server(url);
     this.#running++;
     try {
       for (;;) {
+        signal.throwIfAborted();
         try {
           return await askOnce(server, message, question.untilMs, signal);
         } catch (error) {
@@ -187,9 +190,8 @@ async function askOnce(server: Server, message: Message, untilMs: number, signal
     waiting?.abort(why);
     connection?.destroy(why);
   };
-  const cancel = (): void => stop(signal.reason);
   const timer = setTimeout(() => stop(new TooLate(connection?.status)), untilMs - performance.now());
-  signal.addEventListener("abort", cancel, { once: true });
+  const callOff = whenAborted(signal, () => stop(signal.reason));
   try {
     if (connection === undefined) {
       waiting = new AbortController();
@@ -199,17 +201,22 @@ async function askOnce(server: Server, message: Message, untilMs: number, signal
     return await connection.ask(message);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", cancel);
+    callOff();
     if (connection !== undefined) server.giveBack(connection);
   }
 }
 
 function headOf(url: URL, { method, headers, body }: HttpQuestion): string {
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  const length = method === "POST" ? `content-length: ${Buffer.byteLength(body ?? "")}\r\n` : "";
+  return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${fieldsOf(headers)}${length}\r\n`;
+}
+
+/** Most questions have the same. */
+const fieldsOf = onceEach((headers: HttpQuestion["headers"]): string => {
+  let fields = "";
   for (const [name, value] of Object.entries(headers)) {
     if (!FIELD_VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent as it is`);
-    head += `${name}: ${value}\r\n`;
+    fields += `${name}: ${value}\r\n`;
   }
-  if (method === "POST") head += `content-length: ${Buffer.byteLength(body ?? "")}\r\n`;
-  return `${head}\r\n`;
-}
+  return fields;
+});

@@ -38,6 +38,15 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   }
 
   const { authorization: _, ...strangers } = headers;
+  /** By what is accepted: what is sent to the configured server, where there is no trace. */
+  const usual = new Map<string, Readonly<Record<string, string>>>();
+  const sentTo = (isOurs: boolean, accept: string): Readonly<Record<string, string>> => {
+    const trace = currentTrace();
+    if (!isOurs || trace !== undefined) return { ...(isOurs ? headers : strangers), accept, ...trace };
+    const known = usual.get(accept) ?? { ...headers, accept };
+    usual.set(accept, known);
+    return known;
+  };
   const basic = headers["authorization"]?.slice("Basic ".length);
   const secrets = [
     ...servers.flatMap(({ host, hostname }) => [host, hostname]),
@@ -55,8 +64,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     let url = first;
     for (let hop = 0; ; hop++) {
       // Credentials are for the configured server only.
-      const ours = url.origin === first.origin ? headers : strangers;
-      const sent = { ...ours, accept, ...currentTrace() };
+      const sent = sentTo(hop === 0 || url.origin === first.origin, accept);
       const question = { method: "GET", headers: sent, untilMs, limit: BODY_LIMIT } as const;
       const { status, headers: told, body } = await client.ask(url, question, signal);
       const location = status >= 300 && status < 400 ? told.get("location") : undefined;

@@ -11,7 +11,7 @@ export interface DrawRequest {
   readonly width: number;
   readonly height: number;
   /** The tile that the picture is, exactly; y from the bottom. Undefined: it is more than one, or has a gutter. */
-  readonly tile?: TileIndex;
+  readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
   /** Values of the layer's parameter filters (all of them, defaults filled in). */
   readonly parameters: Readonly<Record<string, string>>;

@@ -66,6 +66,7 @@ const FEW_LOOKS = 256n;
 let temporaries = 0;
 
 const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+const fileOf = ({ tileSet, x, y, z }: TileAddress): string => tileFile(x, y, z, extensionOf(tileSet.format));
 
 /** Tiles as files in GWC's default layout. Several threads of one process may each have one on the same root. */
 export function createFileBlobStore(options: FileBlobStoreOptions): BlobStore {
@@ -95,8 +96,12 @@ class FileBlobStore implements BlobStore {
     return `${this.#root}/${directoryName(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
   }
 
-  #path({ tileSet, x, y, z }: TileAddress): string {
-    return `${this.#zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}/${tileFile(x, y, z, extensionOf(tileSet.format))}`;
+  #bucketPath({ tileSet, x, y, z }: TileAddress): string {
+    return `${this.#zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}`;
+  }
+
+  #path(at: TileAddress): string {
+    return `${this.#bucketPath(at)}/${fileOf(at)}`;
   }
 
   keyOf(at: TileAddress): string {
@@ -189,8 +194,9 @@ class FileBlobStore implements BlobStore {
 
   /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */
   async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
-    const target = this.#path(at);
-    const temporary = `${dirname(target)}/${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
+    const bucket = this.#bucketPath(at);
+    const target = `${bucket}/${fileOf(at)}`;
+    const temporary = `${bucket}/${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
     try {
       if (!guard()) return { stored: false };
       this.#write(temporary, bytes);
