@@ -121,7 +121,6 @@ export function failureOf(error: unknown): SourceError {
   for (let e = error, depth = 0; e instanceof Error && depth < 4; e = e.cause, depth++) {
     codes.push(codeOf(e));
     if (e instanceof AggregateError) codes.push(...e.errors.map(codeOf));
-    if (e.name === "TimeoutError") codes.push("ETIMEDOUT");
   }
   const said = codes.filter((code) => code !== "");
   for (const code of said) {
