@@ -12,6 +12,8 @@ export const accessLogMigrations: Migrations = {
        reads INTEGER NOT NULL,
        tile_sets TEXT NOT NULL,
        records BLOB NOT NULL);`,
+    // Records have become longer.
+    "DELETE FROM access_batch;",
   ],
 };
 
@@ -27,8 +29,8 @@ const BATCH_READS = 4_096;
 /** The newest are kept, so many and so long. */
 const READS_KEPT = 500_000;
 const KEPT_MS = 14 * 86_400_000;
-/** Tile set, zoom, x, y. */
-const RECORD_BYTES = 2 + 1 + 4 + 4;
+/** Tile set, zoom, x, y: those can be beyond 2^32, and are exact as doubles. */
+const RECORD_BYTES = 2 + 1 + 8 + 8;
 
 /**
  * Sampled reads of the last days, for simulations: addresses only. What a crash loses of it is a minute's worth, and never
@@ -69,7 +71,7 @@ export class AccessLog {
       const known = tileSets.get(key) ?? { n: tileSets.size, tileSet };
       tileSets.set(key, known);
       const offset = records.writeUInt8(z, records.writeUInt16LE(known.n, i * RECORD_BYTES));
-      records.writeUInt32LE(y, records.writeUInt32LE(x, offset));
+      records.writeDoubleLE(y, records.writeDoubleLE(x, offset));
     }
     this.#db
       .prepare("INSERT INTO access_batch (at_ms, sampled_below, reads, tile_sets, records) VALUES (?, ?, ?, ?, ?)")
@@ -111,8 +113,8 @@ function batchOf(row: Row): AccessBatch {
     reads.push({
       tileSet,
       z: records.readUInt8(offset + 2),
-      x: records.readUInt32LE(offset + 3),
-      y: records.readUInt32LE(offset + 7),
+      x: records.readDoubleLE(offset + 3),
+      y: records.readDoubleLE(offset + 11),
     });
   }
   return { atMs: int(row, "at_ms"), sampledBelow: int(row, "sampled_below"), reads };
