@@ -169,6 +169,54 @@ test("a palette that lacks a colour is an error", async () => {
   expect(await reasonOf(png({ colour: 3, palette, deflated: deflateSync(rows) }))).toBe("truncated");
 });
 
+describe("a PNG that passes through is what every reader takes: ", () => {
+  const deflated = deflateSync(Buffer.alloc((WIDTH * 3 + 1) * HEIGHT));
+  const good = png({ deflated });
+  const [header, rest] = [good.subarray(8, 33), good.subarray(33)];
+  const signature = good.subarray(0, 8);
+  const half = Math.floor(deflated.byteLength / 2);
+  const end = chunk("IEND", new Uint8Array(0));
+  const wrongSum = Buffer.from(good);
+  wrongSum[good.byteLength - 13] = (wrongSum[good.byteLength - 13] ?? 0) ^ 1;
+  const method = Buffer.from(header.subarray(8, 21));
+  method[10] = 1;
+
+  test.each([
+    ["a wrong checksum of its pixels", wrongSum],
+    ["a second header", Buffer.concat([signature, header, header, rest])],
+    ["a header behind the pixels", Buffer.concat([signature, chunk("IDAT", deflated), header, end])],
+    ["another compression", Buffer.concat([signature, chunk("IHDR", method), rest])],
+    ["a critical chunk that nobody knows", Buffer.concat([signature, header, chunk("ABCD", Buffer.alloc(3)), rest])],
+    [
+      "something between its pixels",
+      Buffer.concat([
+        signature,
+        header,
+        chunk("IDAT", deflated.subarray(0, half)),
+        chunk("tEXt", Buffer.from("a\0b")),
+        chunk("IDAT", deflated.subarray(half)),
+        end,
+      ]),
+    ],
+    [
+      "a palette of a colour and a third",
+      png({ colour: 3, palette: Buffer.alloc(4), deflated: deflateSync(Buffer.alloc((WIDTH + 1) * HEIGHT)) }),
+    ],
+    [
+      "a palette of 300 colours",
+      png({ colour: 3, palette: Buffer.alloc(900), deflated: deflateSync(Buffer.alloc((WIDTH + 1) * HEIGHT)) }),
+    ],
+  ])("one with %s is not", async (_, bytes) => {
+    expect(await reasonOf(bytes)).toBe("truncated");
+  });
+
+  test("pixels in several chunks, and words before and after them, are", async () => {
+    const words = chunk("tEXt", Buffer.from("a\0b"));
+    const parts = [chunk("IDAT", deflated.subarray(0, half)), chunk("IDAT", deflated.subarray(half))];
+    expect(await reasonOf(Buffer.concat([signature, header, words, ...parts, words, end]))).toBe("decoded");
+  });
+});
+
 describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
   /** Such that the last byte of a row is not full. */
   const odd = { width: 93, height: 64 };

@@ -13,18 +13,23 @@ interface Parts {
   readonly depth: number;
   readonly colour: number;
   readonly interlaced: boolean;
+  /** Nothing about it but what every reader takes: else one that is asked has to tell. */
+  readonly isUsual: boolean;
   readonly palette: Uint8Array | undefined;
   readonly transparency: Uint8Array | undefined;
   readonly data: readonly Uint8Array[];
 }
 
 /** Types of chunks as numbers: four letters each (PNG 1.2, 4). */
+const ANCILLARY = 0x20000000;
 const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
 
 /** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let header: Uint8Array | undefined;
+  let isUsual = true;
+  let before = 0;
   let palette: Uint8Array | undefined;
   let transparency: Uint8Array | undefined;
   const data: Uint8Array[] = [];
@@ -33,14 +38,20 @@ export function pngParts(bytes: Uint8Array): Parts {
     if (at + 12 + length > bytes.byteLength) break;
     const type = view.getUint32(at + 4);
     const body = bytes.subarray(at + 8, at + 8 + length);
-    // The pixels have a checksum of their own inside.
-    if (type !== IDAT && view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
+    if (view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
       throw new PictureError("truncated", "a checksum of the PNG is wrong");
-    if (type === IHDR && length === 13) header = body;
-    else if (type === PLTE) palette = body;
-    else if (type === TRNS) transparency = body;
-    else if (type === IDAT) data.push(body);
-    else if (type === IEND && header !== undefined) {
+    // Orders and repetitions (PNG 1.2, 4.3).
+    if (type === IHDR && length === 13) {
+      isUsual &&= at === 8;
+      header = body;
+    } else if (type === PLTE) {
+      isUsual &&= palette === undefined && data.length === 0 && length % 3 === 0 && length <= 768;
+      palette = body;
+    } else if (type === TRNS) transparency = body;
+    else if (type === IDAT) {
+      isUsual &&= data.length === 0 || before === IDAT;
+      data.push(body);
+    } else if (type === IEND && header !== undefined) {
       const size = new DataView(header.buffer, header.byteOffset);
       return {
         width: size.getUint32(0),
@@ -48,11 +59,15 @@ export function pngParts(bytes: Uint8Array): Parts {
         depth: header[8] ?? 0,
         colour: header[9] ?? 0,
         interlaced: header[12] !== 0,
+        isUsual: isUsual && header[10] === 0 && header[11] === 0,
         palette,
         transparency,
         data,
       };
     }
+    // A critical chunk that nobody knows (PNG 1.2, 3.3).
+    else if ((type & ANCILLARY) === 0) isUsual = false;
+    before = type;
     at += 12 + length;
   }
   throw new PictureError("truncated", "the PNG ends before its end");
@@ -80,9 +95,9 @@ const LAST_FILTER = 4;
  * @throws PictureError
  */
 export function provePixels(parts: Parts): boolean {
-  const { width, height, depth, colour, interlaced, palette } = parts;
+  const { width, height, depth, colour, interlaced, isUsual, palette } = parts;
   const [samples, depths] = COLOURS.get(colour) ?? [0, []];
-  if (interlaced || !depths.includes(depth)) return false;
+  if (interlaced || !isUsual || !depths.includes(depth)) return false;
   const stride = Math.ceil((width * samples * depth) / 8) + 1;
   const rows = inflateToLook(deflatedOf(parts), stride * height);
   let filters = 0;
@@ -123,8 +138,8 @@ function haveColours(
  * @throws PictureError
  */
 export function decodePlainPng(parts: Parts): Raster | undefined {
-  const { width, height, depth, colour, interlaced, palette, transparency } = parts;
-  if (depth !== 8 || interlaced || (colour !== 2 && colour !== 6 && colour !== INDEXED)) return undefined;
+  const { width, height, depth, colour, interlaced, isUsual, palette, transparency } = parts;
+  if (depth !== 8 || interlaced || !isUsual || (colour !== 2 && colour !== 6 && colour !== INDEXED)) return undefined;
   if (colour === 2 && transparency !== undefined) return undefined;
   const channels = colour === 2 ? 3 : colour === 6 ? 4 : 1;
   const stride = width * channels + 1;
