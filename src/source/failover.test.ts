@@ -36,7 +36,7 @@ test("all draws go to the first address while it is well", async () => {
   for (let i = 0; i < 3; i++) expect(await look()).toEqual([["a"], "a"]);
 });
 
-test.each(["refused", "timeout", "reset", "server_error", "busy"] as const)(
+test.each(["refused", "timeout", "reset", "server_error", "busy", "truncated"] as const)(
   "%s: the same draw is made by the next address, and the first is left alone for a second",
   async (failure) => {
     const { failing, clock, look } = scene(["a", "b"]);
@@ -50,7 +50,7 @@ test.each(["refused", "timeout", "reset", "server_error", "busy"] as const)(
   },
 );
 
-test.each(["http_status", "exception", "empty", "truncated", "wrong_type", "too_large", "cancelled"] as const)(
+test.each(["http_status", "exception", "empty", "wrong_type", "too_large", "cancelled"] as const)(
   "%s is no outage: no other address is asked, and none is paused",
   async (failure) => {
     const { failing, look } = scene(["a", "b"]);

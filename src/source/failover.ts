@@ -15,6 +15,9 @@ interface Mirror {
   epoch: number;
 }
 
+/** An answer that is cut off is its server's fault, as one that does not come: another may give it whole. */
+const isDown = ({ failure }: SourceError): boolean => isOutage(failure) || failure === "truncated";
+
 /**
  * Addresses of one service, the first that is healthy asked first. An outage pauses an address, and the draw goes on at
  * once with the next; when the pause has ended one draw finds out for all of them, so that an address that hangs does not
@@ -50,7 +53,7 @@ export class Failover {
       } catch (error) {
         last = error;
         this.#settle(mirror, epoch, error);
-        if (isLast || !(error instanceof SourceError) || !isOutage(error.failure)) throw error;
+        if (isLast || !(error instanceof SourceError) || !isDown(error)) throw error;
       }
     }
     throw last ?? new SourceError("refused", "no address to ask");
@@ -74,7 +77,7 @@ export class Failover {
     mirror.probing = false;
     const failure = error instanceof SourceError ? error : undefined;
     if (failure?.failure === "cancelled") return;
-    if (failure !== undefined && isOutage(failure.failure)) {
+    if (failure !== undefined && isDown(failure)) {
       mirror.epoch++;
       const pauseMs = mirror.pauseMs === 0 ? FIRST_PAUSE_MS : mirror.pauseMs * 2;
       mirror.pauseMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), LONGEST_PAUSE_MS);

@@ -1,4 +1,5 @@
 import type { UpstreamOptions } from "../layer/layer.ts";
+import { escapeXml } from "../lib/escape.ts";
 import { MalformedAnswer } from "../lib/http-answer.ts";
 import { HttpClient, TooLate } from "../lib/http-client.ts";
 import { BrokenAnswer } from "../lib/http-connection.ts";
@@ -48,7 +49,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     return known;
   };
   const basic = headers["authorization"]?.slice("Basic ".length);
-  const secrets = [
+  const { hide, hideIn } = hiding([
     ...servers.flatMap(({ host, hostname }) => [host, hostname]),
     basic ?? "",
     options.username ?? "",
@@ -56,7 +57,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     ...[...Object.values(options.vendorParameters), ...servers.flatMap((url) => [...url.searchParams.values()])].filter(
       (value) => value.length >= SHORTEST_KEY,
     ),
-  ].filter((s) => s !== "");
+  ]);
 
   async function read(first: URL, accept: string, signal: AbortSignal): Promise<UpstreamAnswer> {
     // Of the whole request: a slow drip sends something all the time.
@@ -87,7 +88,14 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       accept = PICTURES,
     ): Promise<T> {
       try {
-        return understand(await read(url, accept, signal));
+        const answer = await read(url, accept, signal);
+        try {
+          return understand(answer);
+        } catch (error) {
+          // Said again in words that had the secrets taken out before anything was cut off or left out of them.
+          if (error instanceof SourceError) understand({ ...answer, body: hideIn(answer.body) });
+          throw error;
+        }
       } catch (error) {
         if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: error });
         if (error instanceof TooLate)
@@ -97,19 +105,51 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         if (error instanceof BrokenAnswer && error.status !== undefined && failure.failure === "reset")
           throw new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error });
         if (error instanceof MalformedAnswer) throw new SourceError("reset", error.message, { cause: error });
-        throw withoutSecrets(failure, secrets);
+        throw withoutSecrets(failure, hide);
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
 
+/** Of a text, as much as words are taken from. */
+const LONGEST_TEXT = 64 * 1024;
+
 /** Error pages name their server, and some repeat what they were sent. */
-function withoutSecrets(error: SourceError, secrets: readonly string[]): SourceError {
-  const message = secrets.reduce(
-    (text, secret) => text.replace(new RegExp(`(?<![\\w.-])${escapeRegExp(secret)}(?![\\w-])`, "gi"), "…"),
-    error.message,
-  );
+function hiding(values: readonly string[]): {
+  readonly hide: (text: string) => string;
+  /** The beginning of a body; what is hidden in it stays hidden where it is cut. */
+  readonly hideIn: (body: Uint8Array) => Uint8Array;
+} {
+  const patterns = [...new Set(values.filter((value) => value !== "").flatMap(formsOf))]
+    // The longest first, as a form may be a part of another.
+    .sort((a, b) => b.length - a.length)
+    .map((form) => {
+      const literal = escapeRegExp(form);
+      // What is shorter may be a part of any word.
+      return new RegExp(form.length >= SHORTEST_KEY ? literal : `(?<![\\w.-])${literal}(?![\\w-])`, "gi");
+    });
+  const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);
+  return {
+    hide,
+    hideIn: (body) => {
+      const text = Buffer.from(body.subarray(0, LONGEST_TEXT)).toString("utf8");
+      const hidden = hide(text);
+      return hidden === text ? body : Buffer.from(hidden);
+    },
+  };
+}
+
+/** As it is, as it stands in an address, in the address of an address, and in a page. */
+function formsOf(value: string): readonly string[] {
+  const encoded = encodeURIComponent(value);
+  const inQuery = new URLSearchParams({ "": value }).toString().slice(1);
+  const inPage = escapeXml(value);
+  return [value, encoded, inQuery, encodeURIComponent(encoded), inPage, inPage.replaceAll("&amp;", "&#38;")];
+}
+
+function withoutSecrets(error: SourceError, hide: (text: string) => string): SourceError {
+  const message = hide(error.message);
   if (message === error.message) return error;
   const { failure, retryAfterMs, cause } = error;
   return new SourceError(failure, message, { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });

@@ -38,12 +38,15 @@ function plainWords(markup: string): string {
 /** By the first bytes. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
 
+/** Who says that it is busy for longer is told of again after a day. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000;
+
 /** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  if (/^\d+$/.test(header.trim())) return Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
   const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), LONGEST_RETRY_AFTER_MS);
 }
 
 /** An answer of an upstream, read to its end. */

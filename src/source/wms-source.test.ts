@@ -291,6 +291,30 @@ test("no message holds the address or the credentials, not even when the upstrea
   expect(message).not.toMatch(/127\.0\.0\.1|s3cret|mapuser|bWFwdXNlcjpzM2NyZXQ|http:/);
 });
 
+test("no message holds a secret in another form, as a part of a word, or cut off", async () => {
+  const password = "p@ss w&rd/1+<x>";
+  const key = "ab+cd/ef==&gh12";
+  const options = { username: "mapuser", password, vendorParameters: { apikey: key, token: "PLAINTOKEN987654" } };
+  const bodies: readonly ((query: string) => string)[] = [
+    (query) => `Bad query ${query}`,
+    (query) => `<a href="/login?back=${encodeURIComponent(query)}">in</a> back=${encodeURIComponent(query)}`,
+    () => `pw ${encodeURIComponent(password)}`,
+    () => `pw ${password}`,
+    () => `${"x".repeat(290)} PLAINTOKEN987654`,
+    () => "key_PLAINTOKEN987654 token.PLAINTOKEN987654 a-PLAINTOKEN987654 PLAINTOKEN987654x",
+    () => `<p>${key.replaceAll("&", "&amp;")} ${key.replaceAll("&", "&#38;")}</p>`,
+  ];
+  for (const [i, body] of bodies.entries()) {
+    const { message } = await failure((request, response) => {
+      response.writeHead(403, { "Content-Type": i % 2 === 0 ? "text/plain" : "text/html" });
+      response.end(body(new URL(request.url ?? "/", "http://any").search));
+    }, options);
+    expect(message).toContain("status 403: ");
+    expect(message).toContain("…");
+    expect(message).not.toMatch(/PLAIN|ab(\+|%|&)|ef(=|%)|gh12|p@ss|p(%|%25)40ss|rd\/1/);
+  }
+});
+
 test("a cancelled draw ends at once, as cancelled, and the upstream sees the end", async () => {
   const abort = new AbortController();
   let seeEnd = (): void => undefined;
