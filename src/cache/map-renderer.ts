@@ -36,16 +36,14 @@ export class MapRenderer {
 
   /** One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. */
   async render(request: MapRequest, signal: AbortSignal): Promise<MapOutcome> {
-    const { layer, subset, format, parameters, extent, rect, z } = request;
+    const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
-    const resolution = gridSet.matrices[z]?.resolution ?? 1;
+    const window = windowOf(request);
     const reads: Promise<Composition["tiles"][number] | TileFailure>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = { x, y, z };
-        const tile = tileExtent(gridSet, index);
-        const left = Math.round((tile.minX - extent.minX) / resolution);
-        const top = Math.round((extent.maxY - tile.maxY) / resolution);
+        const { left, top } = window.placeOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, signal)).then((outcome) =>
             outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes } : outcome.failure,
@@ -62,8 +60,9 @@ export class MapRenderer {
       tiles,
       tileWidth: gridSet.tileWidth,
       tileHeight: gridSet.tileHeight,
-      windowWidth: Math.max(1, Math.round((extent.maxX - extent.minX) / resolution)),
-      windowHeight: Math.max(1, Math.round((extent.maxY - extent.minY) / resolution)),
+      windowWidth: window.width,
+      windowHeight: window.height,
+      cut: window.cut,
       width: request.width,
       height: request.height,
       format,
@@ -72,4 +71,44 @@ export class MapRenderer {
     });
     return { kind: "map", bytes, etag: etagOf(bytes) };
   }
+}
+
+/** The pixels of a level that a map is made of. */
+interface Window {
+  readonly width: number;
+  readonly height: number;
+  readonly cut: Composition["cut"];
+  /** Of a tile, from the top left, in pixels. */
+  placeOf(tile: Extent): { readonly left: number; readonly top: number };
+}
+
+/** A map that is finer than its level is cut out of the pixels that it meets; for another whole pixels are fine enough. */
+function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest): Window {
+  const resolution = gridSet.matrices[z]?.resolution ?? 1;
+  const spanX = (extent.maxX - extent.minX) / resolution;
+  const spanY = (extent.maxY - extent.minY) / resolution;
+  if (spanX >= width && spanY >= height)
+    return {
+      width: Math.max(1, Math.round(spanX)),
+      height: Math.max(1, Math.round(spanY)),
+      cut: undefined,
+      placeOf: (tile) => ({
+        left: Math.round((tile.minX - extent.minX) / resolution),
+        top: Math.round((extent.maxY - tile.maxY) / resolution),
+      }),
+    };
+  // Counted from a corner of the level's pixels.
+  const corner = tileExtent(gridSet, { x: 0, y: 0, z });
+  const left = (extent.minX - corner.minX) / resolution;
+  const top = (corner.maxY - extent.maxY) / resolution;
+  const [firstX, firstY] = [Math.floor(left), Math.floor(top)];
+  return {
+    width: Math.max(1, Math.ceil(left + spanX) - firstX),
+    height: Math.max(1, Math.ceil(top + spanY) - firstY),
+    cut: { left: left - firstX, top: top - firstY, width: spanX, height: spanY },
+    placeOf: (tile) => ({
+      left: Math.round((tile.minX - corner.minX) / resolution) - firstX,
+      top: Math.round((corner.maxY - tile.maxY) / resolution) - firstY,
+    }),
+  };
 }

@@ -154,7 +154,7 @@ export class TileCache implements TileReader {
     const epoch = this.#memory.epoch(tileSet.layer);
     const stored = this.#store.get({ tileSet, ...index });
     if (stored === undefined) return undefined;
-    const tile = served(stored, "HIT");
+    const tile = served(stored);
     this.#memory.set(key, tile, epoch);
     return tile;
   }
@@ -170,6 +170,7 @@ export class TileCache implements TileReader {
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);
+    const forwarded = expired === undefined ? "miss" : "stale";
     const trace = currentTrace();
     const order = {
       tileSet,
@@ -182,20 +183,20 @@ export class TileCache implements TileReader {
     if (drawn.kind === "painted") {
       const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
-        const tile = served({ bytes: mine.bytes, modifiedMs: this.#now() }, "MISS");
-        this.#memory.set(key, { ...tile, cacheResult: "HIT" }, epoch);
-        return { kind: "tile", tile };
+        const tile = served({ bytes: mine.bytes, modifiedMs: this.#now() });
+        this.#memory.set(key, tile, epoch);
+        return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
       }
     }
     if (drawn.kind === "painted" || drawn.kind === "stored") {
       const stored = this.#readStore(tileSet, index, key);
-      if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS" } };
+      if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired);
     }
     if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
     this.counts.failures++;
-    if (expired !== undefined) return { kind: "tile", tile: expired };
+    if (expired !== undefined) return { kind: "tile", tile: { ...expired, forwarded } };
     return { kind: "failure", failure: failureOf(drawn) };
   }
 }
@@ -223,11 +224,12 @@ const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet 
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** Whole seconds, as HTTP dates have no others. */
-const served = ({ bytes, modifiedMs }: StoredTile, cacheResult: "HIT" | "MISS"): ServedTile => ({
+/** As it is kept. Whole seconds, as HTTP dates have no others. */
+const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
   bytes,
   etag: etagOf(bytes),
   modifiedMs: wholeSeconds(modifiedMs),
   writtenMs: modifiedMs,
-  cacheResult,
+  cacheResult: "HIT",
+  forwarded: undefined,
 });

@@ -22,6 +22,8 @@ export interface ServedTile {
   /** The same, exact. */
   readonly writtenMs: number;
   readonly cacheResult: "HIT" | "MISS";
+  /** Why the source was asked, and waited for (RFC 9211, 2.2); undefined: it was not. */
+  readonly forwarded: "miss" | "stale" | undefined;
 }
 
 /** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */

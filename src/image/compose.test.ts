@@ -28,6 +28,7 @@ test("a window over the corner of four tiles holds each pixel where it belongs",
     tileHeight: 16,
     windowWidth: 20,
     windowHeight: 12,
+    cut: undefined,
     ...size,
     format: png,
     ...DEFAULT_ENCODING,
@@ -46,6 +47,7 @@ test("what no tile covers is transparent, also after resampling", async () => {
     tileHeight: 16,
     windowWidth: 32,
     windowHeight: 16,
+    cut: undefined,
     ...size,
     format: png,
     ...DEFAULT_ENCODING,
@@ -63,10 +65,36 @@ test("a tile of another size is refused", async () => {
     tileHeight: 256,
     windowWidth: 256,
     windowHeight: 256,
+    cut: undefined,
     width: 256,
     height: 256,
     format: png,
     ...DEFAULT_ENCODING,
   });
   await expect(composed).rejects.toMatchObject({ reason: "wrong_size" });
+});
+
+test("a part of a few pixels is enlarged from where it lies, to parts of a pixel", async () => {
+  const size = { width: 40, height: 20 };
+  const bytes = await composePicture({
+    tiles: [{ left: 0, top: 0, bytes: tile(100, 50).bytes }],
+    tileWidth: 16,
+    tileHeight: 16,
+    windowWidth: 4,
+    windowHeight: 2,
+    cut: { left: 1.25, top: 0.5, width: 2, height: 1 },
+    ...size,
+    format: png,
+    ...DEFAULT_ENCODING,
+  });
+  const { data, channels } = await decodePicture(bytes, size);
+  // A pixel's colour is that of its middle: 20 pixels of the map to one of the window.
+  for (const [x, y] of [
+    [0, 0],
+    [7, 3],
+    [39, 19],
+  ] as const) {
+    const [red, green] = data.subarray((y * 40 + x) * channels);
+    expect([red, green]).toEqual([Math.round(100 + 1.25 + (x + 0.5) / 20 - 0.5), Math.round(50 + (y + 0.5) / 20)]);
+  }
 });

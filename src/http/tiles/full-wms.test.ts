@@ -38,3 +38,22 @@ test("without fullWms a box that is no tile is refused, as in GWC", async () => 
   const reply = await doors.ask(`${MAP.replace("full", "topp:states")}&BBOX=-10,-10,70,50&WIDTH=256&HEIGHT=256`);
   expect([reply.status, reply.body]).toEqual([400, expect.stringContaining("the extent of one tile")]);
 });
+
+test("a box beside a tile's by more than half a pixel is no tile, nor is a tile's outside of the layer", async () => {
+  await using doors = await startDoors();
+  const asked = async (box: string) => {
+    const { status, headers } = await doors.ask(`${MAP}&BBOX=${box}&WIDTH=256&HEIGHT=256`);
+    return [status, headers["geowebcache-cache-result"]];
+  };
+  // Level 0 has 0.703125 degrees a pixel.
+  expect(await asked("-179.7,-90,0.3,90")).toEqual([200, "HIT"]);
+  expect(await asked("-179.6,-90,0.4,90")).toEqual([200, "WMS"]);
+  expect(await asked("-180,-90,-0.4,90")).toEqual([200, "WMS"]);
+  expect(await asked("180,-90,360,90")).toEqual([200, "WMS"]);
+});
+
+test("a map finer than the finest level is cut out of the pixels that it meets", async () => {
+  await using doors = await startDoors();
+  const reply = await doors.ask(`${MAP}&BBOX=10.00001,10.00001,10.00002,10.00002&WIDTH=256&HEIGHT=256`);
+  expect([reply.status, reply.body]).toEqual([200, expect.stringMatching(/^[12] tiles? in [12] x [12]$/)]);
+});

@@ -1,6 +1,6 @@
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
-import { type Layer, subsetExtent } from "../../layer/layer.ts";
+import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 
 /** Longitude and latitude. */
 export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
@@ -8,15 +8,20 @@ export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
 
 /** A layer's box in longitude and latitude, of its EPSG:4326 subset, else of a Mercator one (as GWC); undefined: neither. */
-export function geographicBox(layer: Layer): Extent | undefined {
+export function geographicBox({ gridSubsets }: Layer): Extent | undefined {
   const of = (srs: number): Extent | undefined => {
-    const subset = layer.gridSubsets.find((s) => canonicalSrs(s.gridSet.srs) === srs);
-    return subset === undefined ? undefined : subsetExtent(subset);
+    const subset = gridSubsets.find((s) => canonicalSrs(s.gridSet.srs) === srs);
+    return subset === undefined ? undefined : geographicBoxOf(subset);
   };
-  const plain = of(4326);
-  const mercator = plain === undefined ? of(3857) : undefined;
-  const box = plain ?? (mercator === undefined ? undefined : unprojected(mercator));
-  if (box === undefined) return undefined;
+  return of(4326) ?? of(3857);
+}
+
+/** A grid subset's box in longitude and latitude; undefined: it has neither those nor Mercator's axes. */
+export function geographicBoxOf(subset: GridSubset): Extent | undefined {
+  const srs = canonicalSrs(subset.gridSet.srs);
+  if (srs !== 4326 && srs !== 3857) return undefined;
+  const extent = subsetExtent(subset);
+  const box = srs === 4326 ? extent : unprojected(extent);
   return {
     minX: clamp(box.minX, 180),
     minY: clamp(box.minY, 90),

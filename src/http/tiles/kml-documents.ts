@@ -11,6 +11,7 @@ import {
 } from "../../grid/grid-set.ts";
 import { coverageAt, type GridSubset } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/escape.ts";
+import { queryOf } from "./tile-parts.ts";
 
 /** What all documents of one super-overlay have in common. */
 export type KmlLayer = Pick<TileRequest, "layer" | "subset" | "format" | "parameters">;
@@ -82,9 +83,6 @@ const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string): string =>
 
 /** GWC's addresses (`gwc-core.md` 5.5); y counts from the bottom. */
 function address({ layer, format, parameters }: KmlLayer, tile: TileIndex, suffix: string, baseUrl: string): string {
-  const set = Object.entries(parameters.values).filter(([, value]) => value !== "");
-  const query = set.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
   const name = `x${tile.x}y${tile.y}z${tile.z}.${format.extension}${suffix}`;
-  const path = `${baseUrl}/service/kml/${encodeURIComponent(layer.name)}/${name}`;
-  return escapeXml(query === "" ? path : `${path}?${query}`);
+  return escapeXml(`${baseUrl}/service/kml/${encodeURIComponent(layer.name)}/${name}${queryOf(parameters)}`);
 }

@@ -30,11 +30,13 @@ describe("capabilities", () => {
     expect(document).not.toContain("127.0.0.1:9");
   });
 
-  test("of WMS too, where a layer without named styles gets one for its legend", () => {
-    for (const document of [wmsCapabilities111(styled, BASE, "left out"), wmsCapabilities130(styled, BASE)])
+  test("of WMS too, where a default style without a name gets one for its legend", () => {
+    for (const document of [wmsCapabilities111(styled, BASE, "left out"), wmsCapabilities130(styled, BASE)]) {
+      expect(document).toContain('<Style><Name>default</Name><Title>default</Title><LegendURL width="20" height="40">');
       expect(document).toContain(
         '<Name>gr&#246;&#223;e</Name><Title>gr&#246;&#223;e</Title><LegendURL width="20" height="40"><Format>image/png</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="https://cdn.example/l.png?a=1&amp;b=&lt;"/></LegendURL></Style>',
       );
+    }
     const plain = withLegends(full, [{ style: "", ...size }]);
     expect(wmsCapabilities111(plain, BASE, "left out")).toContain("<Style><Name>default</Name>");
     expect(wmsCapabilities111(plain, BASE, "left out")).toContain("<GetLegendGraphic>");

@@ -94,11 +94,21 @@ export function findFormatOfExtension(layer: Offering, extension: string | undef
     : ok(format);
 }
 
-/** A level by its name (`EPSG:900913:7`), else by its bare number; undefined when the text is neither. */
-export function levelOf(grid: GridSet, text: string): number | undefined {
-  const named = grid.matrices.findIndex((m) => m.name === text);
+/** Parameters behind the address of a tile: "" for the defaults. */
+export function queryOf({ values }: Parameters): string {
+  const set = Object.entries(values).filter(([, value]) => value !== "");
+  const query = set.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
+  return query === "" ? "" : `?${query}`;
+}
+
+/**
+ * A level by its name (`EPSG:900913:7`), else by its bare number, unless names are numbers too; undefined when the text is
+ * neither.
+ */
+export function levelOf({ matrices }: GridSet, text: string): number | undefined {
+  const named = matrices.findIndex(({ name }) => name === text);
   if (named >= 0) return named;
-  return /^\d+$/.test(text) ? Number(text) : undefined;
+  return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;
 }
 
 /** The tiles of a level that a layer offers, rows counted as the protocol does. */

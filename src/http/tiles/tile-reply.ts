@@ -19,7 +19,8 @@ const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
 
 /** RFC 9211, 2: what this cache did, in the field's own words. */
-const CACHE_STATUS = { HIT: "Nuthatch; hit", MISS: "Nuthatch; fwd=miss" } as const;
+const cacheStatus = ({ forwarded }: ServedTile): string =>
+  forwarded === undefined ? "Nuthatch; hit" : `Nuthatch; fwd=${forwarded}`;
 
 /** On every answer of the tile doors: maps live on other origins than their tiles. */
 const OPEN: readonly string[] = [
@@ -79,6 +80,7 @@ interface BuiltHeaders {
   readonly modifiedMs: number;
   readonly bytes: number;
   readonly cacheResult: ServedTile["cacheResult"];
+  readonly forwarded: ServedTile["forwarded"];
   /** Where there is a max-age, both end in the value of Expires, which is set anew for each answer. */
   readonly whole: string[];
   readonly notModified: string[];
@@ -126,7 +128,8 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     before.etag === tile.etag &&
     before.modifiedMs === tile.modifiedMs &&
     before.bytes === bytes &&
-    before.cacheResult === tile.cacheResult
+    before.cacheResult === tile.cacheResult &&
+    before.forwarded === tile.forwarded
   ) {
     return before;
   }
@@ -135,7 +138,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     "geowebcache-cache-result",
     tile.cacheResult,
     "Cache-Status",
-    CACHE_STATUS[tile.cacheResult],
+    cacheStatus(tile),
     "ETag",
     tile.etag,
     "Last-Modified",
@@ -151,6 +154,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     modifiedMs: tile.modifiedMs,
     bytes,
     cacheResult: tile.cacheResult,
+    forwarded: tile.forwarded,
     whole: [...lasting, ...body, ...expires],
     notModified: [...lasting, ...expires],
   };

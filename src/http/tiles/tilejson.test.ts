@@ -17,13 +17,34 @@ test("TileJSON says where the tiles of a layer are, also at GWC's address", asyn
   });
   const other = JSON.parse((await doors.ask("/tilejson/topp:states/EPSG:4326?format=image/jpeg")).body);
   expect(other).toMatchObject({ minzoom: 1, maxzoom: 15, tiles: [expect.stringMatching(/EPSG%3A4326.*\.jpeg$/)] });
-  for (const address of ["tilejson/jpeg", "any/tilejson/jpeg"]) {
+  for (const [address, style] of [
+    ["tilejson/jpeg", ""],
+    ["default/tilejson/jpeg", ""],
+    ["pop/tilejson/jpeg", "\\?STYLES=pop&TIME=2020"],
+  ] as const) {
     const gwc = JSON.parse((await doors.ask(`/service/wmts/rest/topp:states/${address}`)).body);
-    expect(gwc.tiles).toEqual([expect.stringMatching(/EPSG%3A900913.*\.jpeg$/)]);
+    expect(gwc.tiles).toEqual([expect.stringMatching(new RegExp(`EPSG%3A900913.*\\.jpeg${style}$`))]);
   }
   // The address that it names works.
   const tile = await doors.ask("/xyz/topp%3Astates/EPSG%3A900913/0/0/0.png");
   expect(tile.status).toBe(200);
+});
+
+test("the parameters of a TileJSON are those of its tiles, and must be legal", async () => {
+  await using doors = await startDoors();
+  const { tiles } = JSON.parse((await doors.ask("/tilejson/topp:states?STYLES=pop&TIME=2021&CQL_FILTER=A=%26")).body);
+  expect(tiles).toEqual([expect.stringMatching(/\.png\?CQL_FILTER=A%3D%26&STYLES=pop&TIME=2021$|STYLES=pop/)]);
+  expect((await doors.ask(new URL(tiles[0].replace(/\{[zxy]\}/g, "0")).pathname)).status).toBe(200);
+  expect((await doors.ask("/tilejson/topp:states?STYLES=zz")).status).toBe(400);
+  expect((await doors.ask("/service/wmts/rest/topp:states/zz/tilejson/png")).status).toBe(400);
+});
+
+test("the bounds are those of the grid subset, within the layer's", async () => {
+  await using doors = await startDoors();
+  const boundsOf = async (path: string): Promise<readonly number[]> => JSON.parse((await doors.ask(path)).body).bounds;
+  expect(await boundsOf("/tilejson/topp:states/EPSG:4326")).toEqual([-124, 24, -66, 49]);
+  expect(await boundsOf("/tilejson/topp:states/my:grid")).toEqual([-124, 24, -66, 49]);
+  expect(await boundsOf("/tilejson/limited")).toEqual([0, 0, expect.closeTo(0.898, 2), expect.closeTo(0.898, 2)]);
 });
 
 test("unknown layers, grid sets and formats are told", async () => {

@@ -1,10 +1,13 @@
+import type { Extent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
+import type { Parameters } from "../../layer/parameter-filter.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import { geographicBox, WORLD } from "./geographic-box.ts";
-import { type Asked, findFormatAsked, findGrid, findLayer, notFound, WEB_GRID } from "./tile-parts.ts";
+import { geographicBox, geographicBoxOf, WORLD } from "./geographic-box.ts";
+import { type Asked, findFormatAsked, findGrid, findLayer, notFound, queryOf, WEB_GRID } from "./tile-parts.ts";
+import { parametersWithStyle } from "./wmts-style.ts";
 
 /** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
 export function parseTileJson(
@@ -19,23 +22,38 @@ export function parseTileJson(
   const subset = findGrid(layer.value, gridSet);
   if (!subset.ok) return subset;
   const format = findFormatAsked(layer.value, query.get("FORMAT"));
-  return format.ok ? ok(tileJson(layer.value, subset.value, format.value)) : format;
+  if (!format.ok) return format;
+  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
+  return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
+}
+
+/** The subset's, where it is not the layer that is smaller: all of a grid set is often offered of what lies in a part of it. */
+function boundsOf(layer: Layer, subset: GridSubset): Extent {
+  const whole = geographicBox(layer) ?? WORLD;
+  const own = geographicBoxOf(subset) ?? whole;
+  const both = {
+    minX: Math.max(own.minX, whole.minX),
+    minY: Math.max(own.minY, whole.minY),
+    maxX: Math.min(own.maxX, whole.maxX),
+    maxY: Math.min(own.maxY, whole.maxY),
+  };
+  return both.minX < both.maxX && both.minY < both.maxY ? both : own;
 }
 
 /** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
-export const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat): Asked => ({
+const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): Asked => ({
   kind: "document",
-  name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}`,
+  name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",
   write: (baseUrl) => {
-    const { minX, minY, maxX, maxY } = geographicBox(layer) ?? WORLD;
+    const { minX, minY, maxX, maxY } = boundsOf(layer, subset);
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",
       name: layer.title || layer.name,
       ...(layer.description === "" ? {} : { description: layer.description }),
       scheme: "xyz",
-      tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}`],
+      tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
       minzoom: subset.zoomStart,
       maxzoom: subset.zoomStop,
       bounds: [minX, minY, maxX, maxY],

@@ -78,6 +78,10 @@ export const states = layer("topp:states", {
   expireClientSeconds: 3600,
 });
 const images = layer("img states", { gridSubsets: [gridSubset(geodetic, {})], formats: formats("image/jpeg") });
+/** Only a part of its mercator grid set, and all of the geodetic one. */
+const limited = layer("limited", {
+  gridSubsets: [gridSubset(mercator, { extent: { minX: 0, minY: 0, maxX: 1e5, maxY: 1e5 } }), gridSubset(geodetic, {})],
+});
 const slashed = layer("a/b@c%é", {});
 const secured = layer("secret", { secured: true, expireClientSeconds: 60 });
 const broken = layer("broken", {});
@@ -99,7 +103,7 @@ const full = layer("full", {
   formats: formats("image/png"),
 });
 
-export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken, full]);
+export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken, full, limited]);
 
 const ETAG = '"abc"';
 export const served: ServedTile = {
@@ -108,6 +112,7 @@ export const served: ServedTile = {
   modifiedMs: Date.UTC(2024, 1, 3, 4, 5, 6),
   writtenMs: 0,
   cacheResult: "HIT",
+  forwarded: undefined,
 };
 
 /** Answers every read with one tile; what was asked is kept. Layer `broken` fails. */

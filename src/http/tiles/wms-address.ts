@@ -12,7 +12,6 @@ import {
 } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
-import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { isYFirst } from "./axis-order.ts";
@@ -20,6 +19,7 @@ import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts
 import { parseGetLegendGraphic } from "./legend-address.ts";
 import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt, XML_TYPE } from "./tile-parts.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+import { parametersWithStyle } from "./wmts-style.ts";
 
 type Query = ReadonlyMap<string, string>;
 export type WmsVersion = "1.1.1" | "1.3.0";
@@ -97,9 +97,9 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
 
   const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
   if (!box.ok) return box;
-  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
   const fit = bestFit(sized, box.value);
-  if (fit === undefined && layer.value.fullWms) {
+  if (layer.value.fullWms && (fit === undefined || !isOffered(fit) || !isSame(fit, box.value))) {
     if (!parameters.ok) return parameters;
     if (format.value.kind !== "image")
       return as(
@@ -155,7 +155,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
   if (!j.ok) return j;
   const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
   if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
-  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
   if (!parameters.ok) return parameters;
   const request = {
     kind: "feature_info" as const,
@@ -305,6 +305,14 @@ function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
     .filter((fit) => fit !== undefined);
   const offered = fits.filter((fit) => isOffered(fit));
   return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
+}
+
+/** Whether a tile is a box but for what no pixel shows. */
+function isSame({ subset: { gridSet }, z, x, y }: Fit, box: Extent): boolean {
+  const tile = tileExtent(gridSet, { x, y, z });
+  const unseen = (gridSet.matrices[z]?.resolution ?? 0) / 2;
+  const sides = ["minX", "minY", "maxX", "maxY"] as const;
+  return sides.every((side) => Math.abs(tile[side] - box[side]) < unseen);
 }
 
 function isOffered({ subset, z, x, y }: Fit): boolean {

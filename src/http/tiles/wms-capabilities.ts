@@ -8,7 +8,7 @@ import { isYFirst } from "./axis-order.ts";
 import { geographicBox, WORLD } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
-import { styleNames } from "./wmts-style.ts";
+import { isDefaultStyle, styleNames } from "./wmts-style.ts";
 
 const formatsOf = (layers: readonly Layer[]): readonly string[] => [
   ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
@@ -41,13 +41,14 @@ function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
   return found;
 }
 
-/** A layer without named styles has one to hang a legend on: the door takes its name for the default. */
+/** A default style without a name has one where there is a legend to hang on it: the door takes it for the default. */
 function styleElements(layer: Layer, baseUrl: string): string[] {
   const filter = stylesFilter(layer.parameterFilters);
   const styles = stylesOf(layer);
-  const shown = filter === undefined && legendOf(layer, undefined) !== undefined ? styleNames(layer) : styles;
+  const isNameless = (filter === undefined || filter.default === "") && legendOf(layer, undefined) !== undefined;
+  const shown = isNameless ? styleNames(layer).filter((name) => name !== "") : styles;
   return shown.map((name) => {
-    const legend = legendOf(layer, filter === undefined || name === filter.default ? undefined : name);
+    const legend = legendOf(layer, isDefaultStyle(layer, name) || name === filter?.default ? undefined : name);
     const picture = legend === undefined ? "" : legendElement(layer, legend, baseUrl);
     return `        <Style><Name>${escapeXml(name)}</Name><Title>${escapeXml(name)}</Title>${picture}</Style>`;
   });

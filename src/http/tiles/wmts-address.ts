@@ -40,9 +40,12 @@ export function parseWmtsRest(
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
 ): Result<Asked, Refusal> {
-  // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}; a style makes no other document.
-  if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson")
-    return parseTileJson(catalogue, rest.slice(0, 1), new Map([["FORMAT", rest.at(-1) ?? ""]]));
+  // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
+  if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
+    const asked = new Map(query).set("FORMAT", rest.at(-1) ?? "");
+    if (rest.length === 4) asked.set("STYLES", rest[1] ?? "");
+    return parseTileJson(catalogue, rest.slice(0, 1), asked);
+  }
   return rest.length === 7 || rest.length === 8
     ? parseInfoRest(catalogue, rest, query)
     : parseTileRest(catalogue, rest, query);
