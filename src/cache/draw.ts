@@ -52,6 +52,8 @@ export interface DrawFailure {
   /** The upstream's own words, without its address or credentials. */
   readonly message: string;
   readonly retryAfterMs: number | undefined;
+  /** How long ago the upstream last answered anybody as it should; absent: never, or of a run. */
+  readonly answeredMsAgo?: number;
 }
 
 export type DrawOutcome =

@@ -232,7 +232,11 @@ export class Draws implements DrawGate, UserDraws {
     const result = await Promise.race([flight.done, left]);
     // Killed by somebody else while this one had just joined, or the user was refused: draw again, a job waits.
     const again = result.kind === "cancelled" || result.kind === "refused";
-    return again && !signal.aborted ? this.draw(order, signal) : outcomeOf(order, result);
+    if (again && !signal.aborted) return this.draw(order, signal);
+    const outcome = outcomeOf(order, result);
+    if (outcome.kind !== "failed") return outcome;
+    const answeredMsAgo = this.#governor(order).answeredMsAgo;
+    return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
   }
 
   async drawRun(orders: readonly DrawOrder[], signal: AbortSignal): Promise<readonly DrawOutcome[]> {

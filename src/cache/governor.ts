@@ -51,6 +51,7 @@ export class Governor {
   readonly #users = new WaitingLine<Refused | undefined>();
   readonly #jobs = new WaitingLine<undefined>();
   readonly #now: () => number;
+  #answeredMs: number | undefined;
   #failuresInARow = 0;
   #firstFailureMs = 0;
   #pauseMs = FIRST_PAUSE_MS;
@@ -153,8 +154,14 @@ export class Governor {
     }
   }
 
+  /** How long ago the upstream last answered as it should; undefined: never. */
+  get answeredMsAgo(): number | undefined {
+    return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
+  }
+
   /** Told before its connection is released. `upstreamMs`: how long a picture took; undefined: it was none. */
   succeeded(upstreamMs: number | undefined): void {
+    this.#answeredMs = this.#now();
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
     if (upstreamMs !== undefined) this.#latency.answered(upstreamMs, this.#inUse);

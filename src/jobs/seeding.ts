@@ -473,7 +473,7 @@ export class Seeding implements Work {
 
   /**
    * Probes an upstream with something else than the metatile in doubt, until it answers.
-   * "alive": it did at once, so the metatile is to blame. "was_down": it came back.
+   * "alive": it did at once, or answers others, so the metatile is to blame. "was_down": it came back.
    */
   async #waitOut(
     job: ActiveJob,
@@ -485,6 +485,7 @@ export class Seeding implements Work {
     const { now, options } = this.#parts;
     const since = now();
     let pauseMs = FIRST_PAUSE_MS;
+    let failedMs = Number.POSITIVE_INFINITY;
     for (let probes = 0; !this.#mustStop(signal); probes++) {
       const probe = this.#metatile(job, layer, this.#probeNumber(job, doubted.n, probes));
       const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), signal);
@@ -498,6 +499,13 @@ export class Seeding implements Work {
         job.dirty = true;
         return probes === 0 ? "alive" : "was_down";
       }
+      // Others have their pictures meanwhile: it is this job's part of the map that cannot be drawn.
+      if (outcome.kind === "failed" && (outcome.answeredMsAgo ?? Number.POSITIVE_INFINITY) < now() - failedMs) {
+        job.reason = null;
+        job.dirty = true;
+        return "alive";
+      }
+      failedMs = now();
       if (now() - since > options().outageLimitSeconds * 1000) {
         throw new JobAborted(`the upstream has been down for ${options().outageLimitSeconds} seconds: ${words}`);
       }

@@ -94,3 +94,38 @@ test("a server that is killed while a job waits for its upstream goes on waiting
   expect(last.tiles.stored + last.tiles.skipped).toBe(TILES);
   await everythingIsThere(restarted);
 });
+
+test("a job whose part of the map cannot be drawn ends with its failures, while others have their pictures", async () => {
+  running.upstream = await startUpstream();
+  const { upstream } = running;
+  running.server = await startServer({ configuration: smallTiles(upstream.url) });
+  const at = running.server;
+  // The western half of the world.
+  upstream.behaviour = ({ bbox }, response) => {
+    if (!bbox.startsWith("-")) return "draw";
+    response.writeHead(500).end("cannot draw here");
+    return "handled";
+  };
+  const id = await seed(at, LAYER, {
+    gridSetId: "EPSG:900913",
+    zoomStart: 4,
+    zoomStop: 4,
+    bounds: { coords: { double: ["-19000000", "1000000", "-18000000", "2000000"] } },
+    threadCount: 1,
+  });
+  let row = 0;
+  const last = await until(
+    "the job ends",
+    async () => {
+      const east = await fetch(`${at.url}/xyz/${LAYER}/8/200/${row++}.png`);
+      await east.arrayBuffer();
+      expect(east.status).toBe(200);
+      const now = await job(at, id);
+      return now.outcome === null ? undefined : now;
+    },
+    30_000,
+    at,
+  );
+  expect(last).toMatchObject({ outcome: "done_with_failures", errors: [{ class: "server_error" }] });
+  expect(last.tiles.failed).toBe(last.tiles.total);
+});
