@@ -44,6 +44,7 @@ export class PainterPool implements Painters {
   readonly #atRest: () => void;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
+  #nextPermit = 1;
 
   constructor(parts: {
     readonly data: PainterData;
@@ -114,11 +115,21 @@ export class PainterPool implements Painters {
     return best;
   }
 
-  async paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult> {
+  async paint(
+    order: DrawOrder,
+    generation: number,
+    who: "user" | "job",
+    mayKeep: Promise<boolean> | undefined,
+    signal: AbortSignal,
+  ): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    return this.#draw(who, order, LOST, ({ channel }) =>
-      channel.callUntil(signal, "paint", order, generation, who === "user"),
-    );
+    const permit = mayKeep === undefined ? undefined : this.#nextPermit++;
+    return this.#draw(who, order, LOST, ({ channel }) => {
+      const painted = channel.callUntil(signal, "paint", order, generation, who === "user", permit);
+      // It comes after its order: nothing is sent later in this turn.
+      if (permit !== undefined) void mayKeep?.then((kept) => channel.note("permit", [permit, kept]));
+      return painted;
+    });
   }
 
   async paintRun(

@@ -28,7 +28,15 @@ export interface PainterData {
 export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
-  paint(order: DrawOrder, generation: number, bytesWanted: boolean, signal: AbortSignal): Promise<PaintResult>;
+  /** `permit`: nothing is kept before it is given, or refused; undefined: it may be. */
+  paint(
+    order: DrawOrder,
+    generation: number,
+    bytesWanted: boolean,
+    permit: number | undefined,
+    signal: AbortSignal,
+  ): Promise<PaintResult>;
+  permit(id: number, mayKeep: boolean): void;
   /** As `Painters.paintRun`. */
   paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
   /** As `Painters.settle`. */
@@ -75,6 +83,8 @@ function startPainter(): void {
   let storing = 0;
   let settled: (() => void)[] = [];
   const runs = new Set<Run>();
+  /** Those that draws at work wait for, or will. */
+  const permits = new Map<number, (mayKeep: boolean) => void>();
   let toldMs = processorMs();
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
@@ -86,7 +96,13 @@ function startPainter(): void {
     return source;
   };
 
-  const paintOne: PainterMethods["paint"] = async (order, generation, bytesWanted, signal) => {
+  const paintOne = async (
+    order: DrawOrder,
+    generation: number,
+    bytesWanted: boolean,
+    mayKeep: Promise<boolean> | undefined,
+    signal: AbortSignal,
+  ): Promise<PaintResult> => {
     const layer = layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
@@ -107,6 +123,7 @@ function startPainter(): void {
             storing += busy ? 1 : -1;
           },
           bytesWanted,
+          mayKeep,
         },
         signal,
       );
@@ -137,7 +154,7 @@ function startPainter(): void {
     const untilMs = performance.now() + RUN_MS;
     const results: PaintResult[] = [];
     for (const order of orders) {
-      const result = await paintOne(order, generation, false, cut);
+      const result = await paintOne(order, generation, false, undefined, cut);
       results.push(result);
       const isStored = result.kind === "painted" && !result.stale && result.storeFailure === undefined;
       if (!isStored || cut.aborted || performance.now() > untilMs) break;
@@ -151,12 +168,18 @@ function startPainter(): void {
       opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },
-    async paint(order, generation, bytesWanted, signal) {
-      const result = await paintOne(order, generation, bytesWanted, signal);
+    async paint(order, generation, bytesWanted, permit, signal) {
+      const mayKeep = permit === undefined ? undefined : new Promise<boolean>((give) => permits.set(permit, give));
+      const result = await paintOne(order, generation, bytesWanted, mayKeep, signal).finally(() => {
+        if (permit !== undefined) permits.delete(permit);
+      });
       if (result.kind !== "painted") return result;
       const before = toldMs;
       toldMs = processorMs();
       return { ...result, processorMs: toldMs - before };
+    },
+    permit(id, mayKeep) {
+      permits.get(id)?.(mayKeep);
     },
     paintRun(orders, generation, signal) {
       const cut = new AbortController();

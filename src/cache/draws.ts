@@ -1,4 +1,4 @@
-import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
@@ -23,7 +23,10 @@ import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./
 
 /** What the front asks of the keeper for a draw. */
 export interface LedgerGate {
-  /** Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored. */
+  /**
+   * Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored.
+   * @throws Error when the keeper has ended
+   */
   open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined>;
   closeCells(id: number): void;
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
@@ -52,7 +55,14 @@ interface Flight {
   readonly place: Place | undefined;
   /** It is drawn after, and before, others. */
   readonly isOfRun: boolean;
+  readonly stage: Stage;
   waiters: number;
+}
+
+/** How far a draw has come; those of a run share it. */
+interface Stage {
+  /** A painter draws it, under the generation of that moment. */
+  isSent: boolean;
 }
 
 /** Where a job's draw stands before it begins. */
@@ -79,7 +89,10 @@ export class Draws implements DrawGate, UserDraws {
   readonly #meter: UpstreamMeter;
   readonly #pace: DrawPace;
   readonly #failures: FailureMemory;
+  /** Those that others may join, by `flightKey`. */
   readonly #flights = new Map<string, Flight>();
+  /** All of them: also those that a truncation has overtaken. */
+  readonly #aloft = new Set<Flight>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
   /** As the order's `expiredBeforeMs`, by layer. */
@@ -144,7 +157,7 @@ export class Draws implements DrawGate, UserDraws {
     if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
-    const flight = this.#fly(key, order, missed);
+    const flight = this.#fly(order, missed);
     const result = await flight.done;
     switch (result.kind) {
       case "painted":
@@ -212,7 +225,7 @@ export class Draws implements DrawGate, UserDraws {
       await Promise.race([flight.done, aborted(signal)]);
       return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
     }
-    flight ??= this.#fly(key, order, undefined);
+    flight ??= this.#fly(order, undefined);
     flight.waiters++;
     const mine = flight;
     const leave = () => {
@@ -250,14 +263,14 @@ export class Draws implements DrawGate, UserDraws {
     const end = (): void => abort.abort(signal.reason);
     signal.addEventListener("abort", end, { once: true });
     const place = newPlace();
-    const ended = this.#leaseRun(run, place, abort.signal);
+    const stage = { isSent: false };
+    const ended = this.#leaseRun(run, place, stage, abort.signal);
     for (const [i, order] of run.entries()) {
-      const key = flightKey(order);
-      const done = ended.then((results) => results[i] ?? CANCELLED).finally(() => this.#flights.delete(key));
+      const drawn = ended.then((results) => results[i] ?? CANCELLED);
+      // The run itself never leaves: others that join it do not end it.
+      const { done } = this.#follow(drawn, { order, abort, place, stage, isOfRun: true, waiters: 1 });
       // A fault is thrown to the job below, and to whoever joins.
       done.catch(() => undefined);
-      // The run itself never leaves: others that join it do not end it.
-      this.#flights.set(key, { order, beganMs: this.#now(), done, abort, place, isOfRun: true, waiters: 1 });
     }
     try {
       // What was cancelled it did not come to.
@@ -271,59 +284,88 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   /** `missed`: by a user; undefined: it is a job's. */
-  #fly(key: string, order: DrawOrder, missed: TileIndex | undefined): Flight {
+  #fly(order: DrawOrder, missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
     const place = missed === undefined ? newPlace() : undefined;
-    const done = this.#lease(order, place, missed, abort.signal).finally(() => this.#flights.delete(key));
+    const stage = { isSent: false };
+    const drawn = this.#lease(order, place, stage, missed, abort.signal);
     // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    const waiters = place === undefined ? 1 : 0;
-    const flight: Flight = { order, beganMs: this.#now(), done, abort, place, isOfRun: false, waiters };
+    return this.#follow(drawn, { order, abort, place, stage, isOfRun: false, waiters: place === undefined ? 1 : 0 });
+  }
+
+  /** Until it ends, others may join it. */
+  #follow(drawn: Promise<FlightResult>, about: Omit<Flight, "done" | "beganMs">): Flight {
+    const key = flightKey(about.order);
+    const done = drawn.finally(() => {
+      this.#aloft.delete(flight);
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    });
+    const flight: Flight = { ...about, beganMs: this.#now(), done };
     this.#flights.set(key, flight);
+    this.#aloft.add(flight);
     return flight;
   }
 
   async #lease(
     order: DrawOrder,
     place: Place | undefined,
+    stage: Stage,
     missed: TileIndex | undefined,
     signal: AbortSignal,
   ): Promise<FlightResult> {
     const governor = this.#governor(order);
     let who: "user" | "job" = place === undefined ? "user" : "job";
-    const opened = missed === undefined ? undefined : await this.#ledger.open(order.tileSet, order.rect, missed);
     const epoch = this.#failures.epoch(order.tileSet.layer);
-    const unstored = missed !== undefined && opened === undefined;
+    // Opened while the upstream draws: a user waits for neither longer than for both.
+    const opened = missed === undefined ? undefined : this.#ledger.open(order.tileSet, order.rect, missed);
     try {
-      if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
-      const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
-      if (refused !== undefined) {
-        if (opened !== undefined) this.#ledger.closeCells(opened);
-        return { kind: "refused", ...refused };
+      try {
+        if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
+        const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
+        if (refused !== undefined) return { kind: "refused", ...refused };
+      } catch (error) {
+        if (signal.aborted) return CANCELLED;
+        throw error;
       }
-    } catch (error) {
-      if (opened !== undefined) this.#ledger.closeCells(opened);
-      if (signal.aborted) return { kind: "cancelled" };
-      throw error;
-    }
-    try {
-      const { layer } = order.tileSet;
-      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
-      // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
-      const generation = this.#generations.get(layer) ?? 0;
-      const sent = this.#dated(unstored ? unkept(order) : order);
-      const painted = await this.#painters.paint(sent, generation, who, signal);
-      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
-      this.#learn(governor, order, painted, who, epoch);
-      // A job that joined must not take it for stored.
-      return unstored && painted.kind === "painted" ? { ...painted, stale: true } : painted;
+      try {
+        const { layer } = order.tileSet;
+        while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
+        // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
+        const generation = this.#generations.get(layer) ?? 0;
+        stage.isSent = true;
+        const mayKeep = opened && this.#mayKeep(opened, layer, generation);
+        const painted = await this.#painters.paint(this.#dated(order), generation, who, mayKeep, signal);
+        if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
+        this.#learn(governor, order, painted, who, epoch);
+        await opened;
+        return painted;
+      } finally {
+        governor.release(who);
+      }
     } finally {
-      governor.release(who);
-      if (opened !== undefined) this.#ledger.closeCells(opened);
+      // After what was written has been told. A fault of it has been thrown above, but for a user who was refused.
+      void opened?.then(
+        (id) => id !== undefined && this.#ledger.closeCells(id),
+        () => undefined,
+      );
     }
   }
 
+  /** A truncation that found no cell open has not waited for this draw: its word came before that of the cells. */
+  #mayKeep(opened: Promise<number | undefined>, layer: string, generation: number): Promise<boolean> {
+    return opened.then(
+      (id) => id !== undefined && generation === (this.#generations.get(layer) ?? 0),
+      () => false,
+    );
+  }
+
   /** None: a user waits for one of them, and draws it without the others. */
-  async #leaseRun(orders: readonly DrawOrder[], place: Place, signal: AbortSignal): Promise<readonly PaintResult[]> {
+  async #leaseRun(
+    orders: readonly DrawOrder[],
+    place: Place,
+    stage: Stage,
+    signal: AbortSignal,
+  ): Promise<readonly PaintResult[]> {
     const [first] = orders;
     if (first === undefined) return [];
     const { layer } = first.tileSet;
@@ -339,6 +381,7 @@ export class Draws implements DrawGate, UserDraws {
       while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
       // In the same turn, as of a single draw.
       const generation = this.#generations.get(layer) ?? 0;
+      stage.isSent = true;
       const sent = orders.map((order) => this.#dated(order));
       const results = await this.#painters.paintRun(sent, generation, signal);
       for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles);
@@ -422,6 +465,9 @@ export class Draws implements DrawGate, UserDraws {
   #begin(layer: string): number {
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
+    // What a painter draws now is of the map as it was: whoever asks from now on has a draw of their own.
+    for (const [key, { order, stage }] of this.#flights)
+      if (stage.isSent && order.tileSet.layer === layer) this.#flights.delete(key);
     this.#truncatedMs.set(layer, this.#now());
     this.#failures.clear(layer);
     this.#memory.clear(layer);
@@ -467,11 +513,11 @@ export class Draws implements DrawGate, UserDraws {
 
   /** Waits until nothing is drawn any more. */
   async idle(): Promise<void> {
-    while (this.#flights.size > 0) await Promise.allSettled([...this.#flights.values()].map((f) => f.done));
+    while (this.#aloft.size > 0) await Promise.allSettled([...this.#aloft].map((f) => f.done));
   }
 
   cancelAll(): void {
-    for (const flight of this.#flights.values()) flight.abort.abort(new Error("shutting down"));
+    for (const flight of this.#aloft) flight.abort.abort(new Error("shutting down"));
   }
 }
 
@@ -549,9 +595,6 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 const flightKey = ({ tileSet, rect }: Metatile): string =>
   `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
-
-/** The same picture, with nothing kept of it. */
-const unkept = (order: DrawOrder): DrawOrder => ({ ...order, wanted: new Uint8Array(Number(rectCount(order.rect))) });
 
 function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);

@@ -25,6 +25,8 @@ export interface PaintParts {
   readonly storing: (busy: boolean) => void;
   /** Somebody waits for the tiles themselves: all of the metatile, and soon. */
   readonly bytesWanted: boolean;
+  /** Whether anything may be kept, asked for when all is encoded; undefined: it may be. */
+  readonly mayKeep: Promise<boolean> | undefined;
 }
 
 export interface PaintedTile {
@@ -37,7 +39,7 @@ export interface Painting {
   readonly written: readonly WrittenTile[];
   /** All tiles of the metatile, when they were asked for. */
   readonly tiles: readonly PaintedTile[];
-  /** A newer generation has begun: not kept. */
+  /** Not kept: a newer generation has begun, or it may not be. */
   readonly stale: boolean;
   /** Drawn, but the store could not keep it. */
   readonly storeFailure: string | undefined;
@@ -118,8 +120,10 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
   }
   const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
   const painted = await tilesOf(drawing, cuts, parts, frame);
-  signal.throwIfAborted();
   const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
+  const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
+  signal.throwIfAborted();
+  if (!mayKeep) return { written: [], tiles, stale: true, storeFailure: undefined, storeFull: false, upstreamMs };
   parts.storing(true);
   try {
     return await keepTiles(order, tiles, parts, upstreamMs);

@@ -20,8 +20,17 @@ export type PaintResult =
 
 /** The painters, as the front sees them. */
 export interface Painters {
-  /** For a user all tiles come back, for a job none. */
-  paint(order: DrawOrder, generation: number, who: "user" | "job", signal: AbortSignal): Promise<PaintResult>;
+  /**
+   * For a user all tiles come back, for a job none. `mayKeep` is asked for before anything is kept, and never rejects;
+   * undefined: it may be.
+   */
+  paint(
+    order: DrawOrder,
+    generation: number,
+    who: "user" | "job",
+    mayKeep: Promise<boolean> | undefined,
+    signal: AbortSignal,
+  ): Promise<PaintResult>;
   /**
    * For a job, one after the other until one is not stored, or `RUN_MS` have gone: as many results as it came to. Ended by
    * `settle`, too.

@@ -1,9 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { truncate } from "../support/truncations.ts";
+import { drawAfter, picture, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -63,6 +64,50 @@ test("no tile drawn before a truncation comes back while a seed is running", asy
   expect((await ended(at.server, id)).outcome).toBe("done");
   await expectExact(at.server);
 });
+
+const TRUNCATIONS: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
+  "of the layer": (server) => massTruncate(server, LAYER),
+  "that is soft": (server) => truncate(server, { layer: LAYER, mode: "soft" }),
+  "of some levels": async (server) =>
+    ended(server, await seed(server, LAYER, { ...request, zoomStart: 3, zoomStop: 4, type: "truncate" })),
+};
+
+test.each(Object.entries(TRUNCATIONS))(
+  "a truncation %s, while a tile is drawn for a user: whoever asks after it has the map of then, and so has the cache",
+  async (_, truncated) => {
+    const { server, upstream } = await start();
+    const held: (() => void)[] = [];
+    upstream.behaviour = ({ n, width, height }, response) => {
+      // The map changes with each question.
+      const drawn = picture(width, height, n * 4, 64);
+      held.push(() => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn));
+      return "handled";
+    };
+    const read = async () => {
+      const response = await fetch(`${server.url}/xyz/${LAYER}/4/3/3.png`);
+      return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
+    };
+    const asked = (count: number) =>
+      until(`the upstream is asked ${count} times`, async () => (held.length === count ? true : undefined));
+    const before = read();
+    await asked(1);
+    await truncated(server);
+    const after = [read(), read()];
+    await asked(2);
+    held[0]?.();
+    const old = await before;
+    held[1]?.();
+    const [first = "", second] = await Promise.all(after);
+    expect(old).toMatch(/^MISS/);
+    expect(first).toMatch(/^MISS/);
+    expect(first).not.toBe(old);
+    expect(second).toBe(first);
+    expect(await read()).toBe(first.replace("MISS", "HIT"));
+    expect(held).toHaveLength(2);
+    // A reader sees the first new tile before the last of its metatile is written.
+    await vi.waitFor(() => expectExact(server), { timeout: 20_000 });
+  },
+);
 
 test("the first tile of a level, drawn while its range is being truncated, is not kept", async () => {
   const { server, upstream } = await start();

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { formatNamed, layerNamed } from "../../test/support/layer.ts";
+import type { DrawOrder } from "./draw.ts";
+import { DrawPace } from "./draw-pace.ts";
+import { Draws, type LedgerGate } from "./draws.ts";
+import { Governors } from "./governors.ts";
+import type { Painters } from "./painters.ts";
+import { UpstreamMeter } from "./upstream-meter.ts";
+
+const LAYER = "a";
+const ORDER: DrawOrder = {
+  tileSet: { layer: LAYER, gridSet: "EPSG:4326", format: formatNamed("image/png").mimeType, parametersId: "" },
+  parameters: {},
+  rect: { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 },
+  wanted: null,
+};
+
+/** Draws whose ledger answers when it is told to, and whose painter stores what it may. */
+function drawsWith(ledger: Pick<LedgerGate, "open">) {
+  const events: string[] = [];
+  const unused = (): never => {
+    throw new Error("not asked for");
+  };
+  const painters: Painters = {
+    async paint(_order, generation, _who, mayKeep) {
+      events.push(`paint ${generation}`);
+      const kept = (await mayKeep) ?? true;
+      events.push(kept ? "kept" : "not kept");
+      const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
+      const tiles = [{ x: 0, y: 0, bytes: new Uint8Array(1) }];
+      return {
+        kind: "painted",
+        written,
+        tiles,
+        stale: !kept,
+        storeFailure: undefined,
+        storeFull: false,
+        upstreamMs: 1,
+      };
+    },
+    paintRun: unused,
+    settle: async () => undefined,
+    ask: unused,
+    sweep: unused,
+    compose: unused,
+  };
+  const layer = layerNamed(LAYER);
+  const draws = new Draws({
+    painters,
+    ledger: {
+      ...ledger,
+      closeCells: (id) => void events.push(`close ${id}`),
+      wrote: () => void events.push("wrote"),
+      lost: unused,
+    },
+    memory: { clear() {}, forget() {}, expireBefore() {} },
+    governors: new Governors(Date.now),
+    meter: new UpstreamMeter(),
+    pace: new DrawPace({ share: 1, usersActive: () => false, now: () => performance.now() }),
+    layer: (name) => (name === LAYER ? layer : undefined),
+    now: Date.now,
+  });
+  draws.configure([layer]);
+  return { draws, events };
+}
+
+const missed = { x: 0, y: 0, z: 0 };
+
+test("a user's draw begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const drawn = draws.drawForUser(ORDER, missed);
+  await expect.poll(() => events).toEqual(["paint 0"]);
+  opened(7);
+  expect(await drawn).toMatchObject({ kind: "painted", stale: false });
+  expect(events).toEqual(["paint 0", "kept", "wrote", "close 7"]);
+});
+
+test("a truncation that comes before the word of the cells leaves nothing of a draw that has begun", async () => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const drawn = draws.drawForUser(ORDER, missed);
+  await expect.poll(() => events).toEqual(["paint 0"]);
+  draws.renew(LAYER);
+  opened(7);
+  expect(await drawn).toMatchObject({ kind: "painted", stale: true, tiles: [{ x: 0, y: 0 }] });
+  expect(events).toEqual(["paint 0", "not kept", "close 7"]);
+});
+
+test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
+  const { draws, events } = drawsWith({ open: async () => undefined });
+  expect(await draws.drawForUser(ORDER, missed)).toMatchObject({ kind: "painted", stale: true, tiles: [{}] });
+  expect(events).toEqual(["paint 0", "not kept"]);
+});
+
+test("a keeper that has ended is a fault of the draw, of which nothing is kept", async () => {
+  const { draws, events } = drawsWith({ open: () => Promise.reject(new Error("the keeper has ended")) });
+  await expect(draws.drawForUser(ORDER, missed)).rejects.toThrow("the keeper has ended");
+  expect(events).toEqual(["paint 0", "not kept"]);
+});
