@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DrawOrder } from "../cache/draw.ts";
 import type { InfoResult, Painters, PaintResult } from "../cache/painters.ts";
-import type { Composition } from "../image/compose.ts";
+import type { Composed, Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -168,7 +168,7 @@ export class PainterPool implements Painters {
     return this.#busy("job", ({ channel }) => channel.callUntil(signal, "sweep"));
   }
 
-  compose(composition: Composition): Promise<Uint8Array> {
+  compose(composition: Composition): Promise<Composed> {
     return this.#busy("user", ({ channel }) => channel.call("compose", composition));
   }
 

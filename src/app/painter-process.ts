@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
 import { paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
-import { type Composition, composePicture } from "../image/compose.ts";
+import { type Composed, type Composition, composePicture } from "../image/compose.ts";
 import { formatOf } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
@@ -43,7 +43,7 @@ export interface PainterMethods {
   settle(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
-  compose(composition: Composition): Promise<Uint8Array>;
+  compose(composition: Composition): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
   close(): Promise<void>;
 }

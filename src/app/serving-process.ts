@@ -3,7 +3,7 @@ import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
-import type { Composition } from "../image/compose.ts";
+import type { Composed, Composition } from "../image/compose.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
@@ -49,7 +49,7 @@ export interface ServingMethods {
 export interface CoreMethods extends Operations, UserDraws {
   /** The first message: until then nothing is sent, as a process of a cluster loses what nobody listens to yet. */
   hello(): void;
-  compose(composition: Composition): Promise<Uint8Array>;
+  compose(composition: Composition): Promise<Composed>;
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
   metrics(): Promise<FrontMetrics>;

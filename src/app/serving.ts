@@ -13,7 +13,7 @@ import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
-import type { Composition } from "../image/compose.ts";
+import type { Composed, Composition } from "../image/compose.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -27,7 +27,7 @@ export interface Core {
   readonly operations: OperationsChannel;
   readonly draws: UserDraws;
   /** @throws Error when a tile is no picture, or the painter died */
-  compose(composition: Composition): Promise<Uint8Array>;
+  compose(composition: Composition): Promise<Composed>;
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;

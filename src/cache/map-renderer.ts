@@ -1,5 +1,5 @@
-import { type Extent, type TileRect, tileExtent } from "../grid/grid-set.ts";
-import type { Composition } from "../image/compose.ts";
+import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
+import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { etagOf } from "./etag.ts";
 import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
@@ -24,11 +24,11 @@ export type MapOutcome =
 /** Plain WMS from tiles: reads them as any user would, missing ones are drawn, and has them put together. */
 export class MapRenderer {
   readonly #tiles: TileReader;
-  readonly #compose: (composition: Composition) => Promise<Uint8Array>;
+  readonly #compose: (composition: Composition) => Promise<Composed>;
 
   constructor(parts: {
     readonly tiles: TileReader;
-    readonly compose: (composition: Composition) => Promise<Uint8Array>;
+    readonly compose: (composition: Composition) => Promise<Composed>;
   }) {
     this.#tiles = parts.tiles;
     this.#compose = parts.compose;
@@ -39,10 +39,12 @@ export class MapRenderer {
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
     const window = windowOf(request);
+    const places: TileIndex[] = [];
     const reads: Promise<Composition["tiles"][number] | TileFailure>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = { x, y, z };
+        places.push(index);
         const { left, top } = window.placeOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, signal)).then((outcome) =>
@@ -56,7 +58,7 @@ export class MapRenderer {
       if ("status" in read) return { kind: "failure", failure: read };
       tiles.push(read);
     }
-    const bytes = await this.#compose({
+    const composed = await this.#compose({
       tiles,
       tileWidth: gridSet.tileWidth,
       tileHeight: gridSet.tileHeight,
@@ -69,8 +71,21 @@ export class MapRenderer {
       jpegQuality: layer.jpegQuality,
       pngCompression: layer.pngCompression,
     });
+    if (composed.kind === "damaged") {
+      const place = places[composed.tile] ?? { x: 0, y: 0, z };
+      return { kind: "failure", failure: damaged(layer.name, place, composed.message) };
+    }
+    const { bytes } = composed;
     return { kind: "map", bytes, etag: etagOf(bytes) };
   }
+}
+
+function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
+  const place = `zoom ${z}, column ${x}, row ${y} from the bottom`;
+  return {
+    status: 500,
+    message: `A tile that is kept of layer ${layer} is damaged (${place}): ${message}. Truncate or reseed it.`,
+  };
 }
 
 /** The pixels of a level that a map is made of. */

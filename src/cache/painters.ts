@@ -1,4 +1,4 @@
-import type { Composition } from "../image/compose.ts";
+import type { Composed, Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { DrawOrder } from "./draw.ts";
 import type { Painting } from "./paint.ts";
@@ -44,8 +44,8 @@ export interface Painters {
   ask(layer: string, question: Question): Promise<InfoResult>;
   /** Reclaims what drops left in the store. @throws Error when the painter died */
   sweep(signal: AbortSignal): Promise<void>;
-  /** @throws Error when a tile is no picture, or the painter died */
-  compose(composition: Composition): Promise<Uint8Array>;
+  /** @throws Error when the painter died */
+  compose(composition: Composition): Promise<Composed>;
 }
 
 /** What a painter answers to a question. */

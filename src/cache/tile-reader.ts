@@ -28,7 +28,7 @@ export interface ServedTile {
 
 /** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */
 export interface TileFailure {
-  readonly status: 404 | 502 | 503 | 504;
+  readonly status: 404 | 500 | 502 | 503 | 504;
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }

@@ -3,6 +3,7 @@ import type { EncodingOptions } from "../layer/layer.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";
+import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
 
 /** Sides and place need not be whole pixels. */
@@ -28,11 +29,13 @@ export interface Composition extends EncodingOptions {
   readonly format: ImageFormat;
 }
 
-/**
- * One picture of many tiles; what no tile covers is transparent (white in formats without transparency).
- * @throws PictureError when a tile is no whole picture of the tile size
- */
-export async function composePicture(composition: Composition): Promise<Uint8Array> {
+export type Composed =
+  | { readonly kind: "picture"; readonly bytes: Uint8Array }
+  /** `tile`: the first, in the composition's order, that is no whole picture of the tile size, and why. */
+  | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
+
+/** One picture of many tiles; what no tile covers is transparent (white in formats without transparency). */
+export async function composePicture(composition: Composition): Promise<Composed> {
   const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
   const window: Raster = {
     width: windowWidth,
@@ -40,12 +43,18 @@ export async function composePicture(composition: Composition): Promise<Uint8Arr
     channels: 4,
     data: new Uint8Array(windowWidth * windowHeight * 4),
   };
-  for (const { left, top, bytes } of composition.tiles)
-    paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
+  for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
+    try {
+      paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
+    } catch (error) {
+      if (!(error instanceof PictureError)) throw error;
+      return { kind: "damaged", tile, message: error.message };
+    }
+  }
   const picture = await pictureOf(window, composition);
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
   if (encoded === undefined) throw new Error("one cut gives one tile");
-  return encoded;
+  return { kind: "picture", bytes: encoded };
 }
 
 async function pictureOf(window: Raster, { cut, width, height }: Composition): Promise<Raster> {

@@ -165,8 +165,10 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
     reader,
     maps: new MapRenderer({
       tiles: reader,
-      compose: async ({ tiles, windowWidth, windowHeight }) =>
-        Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
+      compose: async ({ tiles, windowWidth, windowHeight }) => ({
+        kind: "picture",
+        bytes: Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
+      }),
     }),
     ask: async ({ layer: { name }, request }) => ({
       kind: "info",
