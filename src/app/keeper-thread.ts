@@ -74,6 +74,8 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     pause: (layer) => channel.call("pause", layer),
     resume: (layer) => channel.note("resume", [layer]),
     renew: (layer) => channel.note("renew", [layer]),
+    overtake: (layer) => channel.call("overtake", layer),
+    truncated: (layer) => channel.note("truncated", [layer]),
     forget: (layer) => channel.call("forget", layer),
     async sweep(signal) {
       if (!signal.aborted) await channel.callUntil(signal, "sweep");

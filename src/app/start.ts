@@ -73,6 +73,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     pause: (layer) => draws.pause(layer),
     resume: (layer) => draws.resume(layer),
     renew: (layer) => draws.renew(layer),
+    overtake: (layer) => draws.overtake(layer),
+    truncated: (layer) => draws.truncated(layer),
     forget: (layer) => draws.forget(layer),
     sweep: (signal) => draws.sweep(signal),
     expireBefore: (layer, beforeMs) => draws.expireBefore(layer, beforeMs),

@@ -92,6 +92,10 @@ export interface DrawGate {
   resume(layer: string): void;
   /** `pause` and `resume` at once, for a layer of which no draw is going on that is to be kept. */
   renew(layer: string): void;
+  /** Starts a new generation of a layer and keeps what there is: once resolved, no draw begun before can be kept any more. */
+  overtake(layer: string): Promise<void>;
+  /** Tiles of a layer have just been truncated: for people who wonder where they are. */
+  truncated(layer: string): void;
   /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
   forget(layer: string): Promise<void>;
   /** Reclaims what drops left in the store, in a process that gives way to users. */

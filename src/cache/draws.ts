@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
@@ -38,6 +39,13 @@ const PAINTER_DIED: DrawFailure = {
   kind: "failed",
   failure: "store",
   message: "the painter died",
+  retryAfterMs: undefined,
+};
+
+const LAYER_REMOVED: DrawFailure = {
+  kind: "failed",
+  failure: "no_tile",
+  message: "the layer has been removed",
   retryAfterMs: undefined,
 };
 
@@ -85,6 +93,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
+  #configured: ReadonlyMap<string, Layer> = new Map();
   readonly #governors: Governors;
   readonly #meter: UpstreamMeter;
   readonly #pace: DrawPace;
@@ -120,10 +129,19 @@ export class Draws implements DrawGate, UserDraws {
     this.#failures = new FailureMemory(parts.now);
   }
 
-  configure(layers: Iterable<Layer>): void {
+  configure(layers: readonly Layer[]): void {
     // What failed may have been what the operator has just put right.
     this.#failures.clearAll();
     this.#governors.configure(layers);
+    const before = this.#configured;
+    this.#configured = new Map(layers.map((layer) => [layer.name, layer]));
+    for (const [name, layer] of before) {
+      if (isDeepStrictEqual(layer, this.#configured.get(name))) continue;
+      // What is drawn, or waits for its turn, is of the layer as it was.
+      for (const [key, { order }] of this.#flights) if (order.tileSet.layer === name) this.#flights.delete(key);
+      this.#memory.clear(name);
+      void this.overtake(name);
+    }
   }
 
   #governor(order: DrawOrder): Governor {
@@ -133,6 +151,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
+    if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
     const key = flightKey(order);
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
@@ -248,7 +267,8 @@ export class Draws implements DrawGate, UserDraws {
     if (again && !signal.aborted) return this.draw(order, signal);
     const outcome = outcomeOf(order, result);
     if (outcome.kind !== "failed") return outcome;
-    const answeredMsAgo = this.#governor(order).answeredMsAgo;
+    if (this.#layer(order.tileSet.layer) === undefined) return outcome;
+    const { answeredMsAgo } = this.#governor(order);
     return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
   }
 
@@ -463,15 +483,26 @@ export class Draws implements DrawGate, UserDraws {
 
   /** @returns the new generation */
   #begin(layer: string): number {
+    this.#failures.clear(layer);
+    this.#memory.clear(layer);
+    return this.#nextGeneration(layer);
+  }
+
+  #nextGeneration(layer: string): number {
     const generation = (this.#generations.get(layer) ?? 0) + 1;
     this.#generations.set(layer, generation);
     // What a painter draws now is of the map as it was: whoever asks from now on has a draw of their own.
     for (const [key, { order, stage }] of this.#flights)
       if (stage.isSent && order.tileSet.layer === layer) this.#flights.delete(key);
-    this.#truncatedMs.set(layer, this.#now());
-    this.#failures.clear(layer);
-    this.#memory.clear(layer);
     return generation;
+  }
+
+  async overtake(layer: string): Promise<void> {
+    await this.#painters.settle(layer, this.#nextGeneration(layer));
+  }
+
+  truncated(layer: string): void {
+    this.#truncatedMs.set(layer, this.#now());
   }
 
   renew(layer: string): void {

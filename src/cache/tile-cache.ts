@@ -46,7 +46,8 @@ export class TileCache implements TileReader {
   readonly #uses: UseRecorder;
   readonly #shared: () => boolean;
   readonly #now: () => number;
-  readonly #revalidating = new Set<string>();
+  /** With the memory tier's epoch in which it began: a truncation since has overtaken it. */
+  readonly #revalidating = new Map<string, number>();
   /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */
   readonly #expiredBeforeMs = new Map<string, number>();
   readonly counts: TileCounts = noTileCounts();
@@ -134,15 +135,14 @@ export class TileCache implements TileReader {
 
   /** One draw at a time behind any number of reads. */
   #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile): void {
-    if (this.#revalidating.has(key)) return;
-    this.#revalidating.add(key);
-    this.#miss(request, tileSet, key, kept).then(
-      () => this.#revalidating.delete(key),
-      () => {
-        this.#revalidating.delete(key);
-        this.counts.failures++;
-      },
-    );
+    const epoch = this.#memory.epoch(request.layer.name);
+    if (this.#revalidating.get(key) === epoch) return;
+    this.#revalidating.set(key, epoch);
+    this.#miss(request, tileSet, key, kept)
+      .catch(() => this.counts.failures++)
+      .finally(() => {
+        if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
+      });
   }
 
   #isKept(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {

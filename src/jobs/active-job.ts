@@ -74,6 +74,8 @@ export class ActiveJob {
   readonly finished: IntervalSet;
   readonly tasks: Task[];
   startedMs: number | null;
+  /** Of a reseed: pictures that were asked for before it are not kept any more. */
+  overtaken: Promise<void> | undefined;
   endedMs: number | null = null;
   outcome: JobProgress["outcome"] = null;
   reason: string | null = null;

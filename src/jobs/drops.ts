@@ -82,6 +82,7 @@ export class Drops {
       if (isWritten) await this.#gate.pause(layer);
       try {
         this.#drop(plan, record);
+        this.#gate.truncated(layer);
       } finally {
         if (isWritten) this.#gate.resume(layer);
         else this.#gate.renew(layer);

@@ -80,6 +80,8 @@ function live(
     pause: async () => undefined,
     resume: () => undefined,
     renew: () => undefined,
+    overtake: async () => undefined,
+    truncated: () => undefined,
     forget: async () => undefined,
     sweep: async () => undefined,
     expireBefore: () => undefined,

@@ -78,6 +78,8 @@ const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
+/** The longest step of the clock that files have their times from, ms. */
+const FILE_CLOCK_MS = 10;
 /** A Retry-After longer than this is asked again sooner. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
@@ -96,6 +98,10 @@ export class Seeding implements Work {
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
     const layer = this.#layer(job);
+    if (job.request.type === "reseed") {
+      job.overtaken ??= this.#overtake(job);
+      await job.overtaken;
+    }
     let drawn = 0;
     for (let left = job.claimSize; left > 0; ) {
       if (!job.mayWork(task, this.#parts.now())) return true;
@@ -115,6 +121,17 @@ export class Seeding implements Work {
       if (this.#mustStop(signal) || crowded()) return true;
     }
     return true;
+  }
+
+  /** From now on what is younger than the job's start is of the map as it is now. */
+  async #overtake(job: ActiveJob): Promise<void> {
+    const isFirst = !job.resumed;
+    await this.#parts.gate.overtake(job.request.layer);
+    if (!isFirst) return;
+    job.startedMs = this.#parts.now();
+    job.dirty = true;
+    // The clock of a file system goes in steps: what is stored next must not look older.
+    await sleep(FILE_CLOCK_MS);
   }
 
   /**

@@ -51,7 +51,7 @@ export class WantedTiles {
     const { selection } = job;
     const isMeant = meantIn(counted, selection);
     if (job.request.onlyExisting !== true) return isMeant;
-    const isKept = this.#kept(tileSet, rect, { time: "confirmedMs", sinceMs: job.createdMs }).isOld;
+    const isKept = this.#kept(tileSet, rect, { time: "confirmedMs", sinceMs: job.startedMs ?? job.createdMs }).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
     for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
@@ -122,9 +122,8 @@ function freshness(
   }
   // What such a job finds unchanged is renewed: all that it has looked at is younger.
   if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
-  if (onlyExisting === true) return { time: "confirmedMs", sinceMs: createdMs };
-  // A resumed reseed has written or confirmed what is younger than itself.
-  return resumed ? { time: "confirmedMs", sinceMs: startedMs ?? createdMs } : undefined;
+  // A resumed reseed has written or confirmed what is younger than itself: nothing else that is, is older on the inside.
+  return onlyExisting === true || resumed ? { time: "confirmedMs", sinceMs: startedMs ?? createdMs } : undefined;
 }
 
 function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {

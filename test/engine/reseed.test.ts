@@ -130,28 +130,73 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
 
 test("a reseed does not take what a user had asked for before it, and one that is ended meanwhile waits for nothing", async () => {
   const { server, upstream } = await start();
-  const answers: ((side: number) => void)[] = [];
+  const held: (() => void)[] = [];
+  let side = 0;
+  let isHeld = true;
   upstream.behaviour = ({ width, height }, response) => {
-    answers.push((side) =>
-      response.writeHead(200, { "Content-Type": "image/png" }).end(picture(width, height, side, 64)),
-    );
+    const drawn = picture(width, height, side, 64);
+    const answer = () => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
+    if (isHeld) held.push(answer);
+    else answer();
     return "handled";
   };
   const tile = async () => (await fetch(`${server.url}/xyz/${LAYER}/0/0/0.png`)).arrayBuffer();
   const first = tile();
-  await until("the user's picture is asked for", async () => answers[0]);
+  await until("the user's picture is asked for", async () => held[0]);
+  // The map is another now.
+  side = 40;
   const request = { ...range, zoomStop: 0, threadCount: 1, type: "reseed" };
-  const ids = [await seed(server, LAYER, request), await seed(server, LAYER, request)];
-  for (const id of ids)
-    await until("it is at work", async () => ((await job(server, id)).state === "running" ? true : undefined));
-  const cancelled = await fetch(`${server.url}/api/v1/jobs/${ids[1]}/cancel`, { method: "POST" });
+  const id = await seed(server, LAYER, request);
+  await until("the job asks for itself", async () => held[1]);
+  const second = await seed(server, LAYER, request);
+  await until("it is at work", async () => ((await job(server, second)).state === "running" ? true : undefined));
+  const cancelled = await fetch(`${server.url}/api/v1/jobs/${second}/cancel`, { method: "POST" });
   expect(cancelled.status).toBe(200);
-  // Drawn from the data of before.
-  answers[0]?.(0);
+  isHeld = false;
+  for (const answer of held) answer();
   const old = Buffer.from(await first);
-  const answer = await until("the job asks for itself", async () => answers[1]);
-  answer(40);
-  expect(await ended(server, ids[0] ?? 0)).toMatchObject({ outcome: "done", tiles: { stored: 1, unchanged: 0 } });
+  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 1 } });
   expect(Buffer.from(await tile()).equals(old)).toBe(false);
-  expect(upstream.asked).toHaveLength(2);
+});
+
+test.each([
+  [
+    "that is paused",
+    async (server: TestServer, id: number) => {
+      await fetch(`${server.url}/api/v1/jobs/${id}/pause`, { method: "POST" });
+      await fetch(`${server.url}/api/v1/jobs/${id}/resume`, { method: "POST" });
+      return server;
+    },
+  ],
+  ["that is killed", (server: TestServer) => server.restart("SIGKILL")],
+])("a reseed %s after a user's old picture came does not take it for its own", async (_, interrupted) => {
+  const { server, upstream } = await start();
+  const held: (() => void)[] = [];
+  let side = 0;
+  let isHeld = true;
+  upstream.behaviour = ({ width, height }, response) => {
+    const drawn = picture(width, height, side, 64);
+    const answer = () => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
+    if (isHeld) held.push(answer);
+    else answer();
+    return "handled";
+  };
+  const read = async (at: TestServer) => {
+    const response = await fetch(`${at.url}/xyz/${LAYER}/2/3/0.png`);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const user = read(server);
+  await until("the user's picture is asked for", async () => held[0]);
+  side = 40;
+  const id = await seed(server, LAYER, { ...range, zoomStart: 2, zoomStop: 2, threadCount: 1, type: "reseed" });
+  await until("the job asks for itself", async () => held[1]);
+  held[0]?.();
+  const old = await user;
+  const at = await interrupted(server, id);
+  running.server = at;
+  isHeld = false;
+  for (const answer of held.slice(1)) answer();
+  const { outcome, tiles } = await ended(at, id);
+  expect([outcome, tiles.stored + tiles.skipped]).toEqual(["done", 16]);
+  expect((await read(at)).equals(old)).toBe(false);
 });

@@ -1,0 +1,91 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const running = closedAfterEach();
+const LAYER = "ws:roads";
+const OTHER = "ws:rivers";
+
+/** A layer whose only connection is asked for a tile, and has not answered when its configuration changes. */
+async function start(): Promise<{ server: TestServer; before: HeldUpstream; after: Upstream; first: Promise<string> }> {
+  const before = await startHeldUpstream();
+  running.upstream = before.upstream;
+  const after = await startUpstream();
+  after.behaviour = drawNoise(40, 64);
+  const server = await startServer({ configuration: layers(before.upstream.url, [LAYER, OTHER], 1) });
+  running.server = server;
+  const first = read(server);
+  await until("the upstream is asked", async () => before.waiting()[0]);
+  return { server, before, after, first };
+}
+
+const layers = (url: string, names: readonly string[], metatile: number): string =>
+  smallTiles(
+    url,
+    names.map((name) => ({ name, extra: `metatile: [${metatile}, ${metatile}]` })),
+  );
+
+async function reload(server: TestServer, configuration: string): Promise<void> {
+  writeFileSync(join(server.dataDir, "nuthatch.yaml"), configuration);
+  const response = await fetch(`${server.url}/rest/reload`, {
+    method: "POST",
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
+    body: "reload_configuration=1",
+  });
+  expect(response.status).toBe(200);
+}
+
+async function read(server: TestServer): Promise<string> {
+  const response = await fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);
+  return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
+}
+
+test("what is drawn while a layer gets another source is neither joined nor kept", async () => {
+  const { server, before, after, first } = await start();
+  await reload(server, layers(after.url, [LAYER, OTHER], 1));
+  const second = await read(server);
+  expect(second).toMatch(/^MISS/);
+  before.release();
+  expect(await first).not.toBe(second);
+  expect(await read(server)).toBe(second.replace("MISS", "HIT"));
+  await expectExact(server);
+  await after.close();
+});
+
+test("a user whose layer is removed is told so, and its draw is not kept for a layer of the same name", async () => {
+  const { server, before, after, first } = await start();
+  await reload(server, layers(before.upstream.url, [OTHER], 1));
+  const gone = await fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);
+  expect(gone.status).toBe(404);
+  await reload(server, layers(after.url, [LAYER, OTHER], 1));
+  const second = await read(server);
+  before.release();
+  expect(await first).not.toBe(second);
+  expect(await read(server)).toBe(second.replace("MISS", "HIT"));
+  await expectExact(server);
+  await after.close();
+});
+
+test("a seed after a change of metatiles stores all, whatever is being drawn in those of before", async () => {
+  const { server, before, first, after } = await start();
+  await reload(server, layers(before.upstream.url, [LAYER, OTHER], 4));
+  const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 2, zoomStop: 2, threadCount: 1 };
+  const id = await seed(server, LAYER, { ...range, type: "seed" });
+  await until("the job asks for itself", async () => before.waiting()[1]);
+  before.isOpen = true;
+  before.release();
+  await first;
+  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 16 } });
+  for (let x = 0; x < 4; x++) {
+    const tile = await fetch(`${server.url}/xyz/${LAYER}/2/${x}/0.png`);
+    expect(tile.headers.get("geowebcache-cache-result")).toBe("HIT");
+  }
+  await expectExact(server);
+  await after.close();
+});
