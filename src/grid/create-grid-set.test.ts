@@ -144,6 +144,15 @@ test("rectOf holds exactly the tiles that share more than a hair with an area, a
   );
 });
 
+test("a strip along an edge of the grid set is of the tiles there, however thin", () => {
+  const g = made({ id: "g", srs: 3857, extent: box(0, 0, 1024, 1024), scale: { levels: 3 } });
+  const hair = 1e-5;
+  expect(rectOf(g, 2, box(1024 - hair, 0, 1024, 1))).toEqual({ z: 2, minX: 3, minY: 0, maxX: 3, maxY: 0 });
+  expect(rectOf(g, 2, box(0, 1024 - hair, 1, 2048))).toEqual({ z: 2, minX: 0, minY: 3, maxX: 0, maxY: 3 });
+  expect(rectOf(g, 2, box(0, 0, hair, 1))).toEqual({ z: 2, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+  expect(rectOf(g, 2, box(1024, 0, 1025, 1))).toBeUndefined();
+});
+
 test("the extent of any rectangle of tiles is covered by that rectangle", () => {
   fc.assert(
     fc.property(gridSets, fc.nat(), fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat()), (g, seed, [a, b, c, d]) => {

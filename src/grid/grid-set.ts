@@ -118,8 +118,8 @@ export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undef
   const h = grid.tileHeight * m.resolution;
   const oy = originY(grid, m);
   const ox = grid.extent.minX;
-  const minX = Math.floor((area.minX - ox) / w + EDGE);
-  const minY = Math.floor((area.minY - oy) / h + EDGE);
+  const minX = firstOf((area.minX - ox) / w, m.matrixWidth);
+  const minY = firstOf((area.minY - oy) / h, m.matrixHeight);
   const found = {
     z,
     minX,
@@ -128,6 +128,12 @@ export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undef
     maxY: Math.max(minY, Math.ceil((area.maxY - oy) / h - EDGE) - 1),
   };
   return intersectRects(found, matrixRect(grid, z));
+}
+
+/** The first tile of what begins here, counted in tiles; a strip along the far edge is of the last tile, however thin. */
+function firstOf(begin: number, count: number): number {
+  const first = Math.floor(begin + EDGE);
+  return first === count && begin < count ? count - 1 : first;
 }
 
 /** The corner that WMTS calls TopLeftCorner, x first. GWC rounds it to whole numbers within 0.5 %; here it is where it is. */

@@ -442,8 +442,8 @@ export class Keeper
     return this.#runner.killScope(scope, layer, by);
   }
 
-  killTask(layer: string, taskId: number, by: string | null): Promise<readonly KilledTask[]> {
-    return this.#runner.kill((job, task) => task.id === taskId && job.request.layer === layer, by);
+  killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
+    return this.#runner.kill((job, task) => BigInt(task.id) === taskId && job.request.layer === layer, by);
   }
 
   cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {

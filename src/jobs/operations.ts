@@ -142,7 +142,7 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   /** `by`: the account that asks; null: the interface is open. */
   kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]>;
   /** Ends one task if it is of that layer. */
-  killTask(layer: string, taskId: number, by: string | null): Promise<readonly KilledTask[]>;
+  killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]>;
   /** Ends a job as a kill of all its tasks does; one that was aborted before is answered as it is. */
   cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
   /** Once resolved nothing more is fetched, written or deleted for the job until `unpause`, over restarts too. */

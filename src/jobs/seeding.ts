@@ -174,7 +174,8 @@ export class Seeding implements Work {
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#parts.closing]);
-    await sleep(ms, undefined, { signal: ended }).catch(() => undefined);
+    // Timers know no longer time.
+    await sleep(Math.min(ms, 2 ** 31 - 1), undefined, { signal: ended }).catch(() => undefined);
   }
 
   #layer(job: ActiveJob): Layer {

@@ -61,10 +61,11 @@ describe("kill_all", () => {
 
 describe("kill_thread", () => {
   test("ends one task, and comes before kill_all", () => {
-    expect(kill("kill_thread=1&thread_id=17")).toEqual({ kind: "task", taskId: 17 });
-    expect(kill("kill_thread=1 thread_id=17")).toEqual({ kind: "task", taskId: 17 });
-    expect(kill("kill_all=all&kill_thread=1&thread_id=17")).toEqual({ kind: "task", taskId: 17 });
-    expect(kill("thread_id=17", "kill_thread=1")).toEqual({ kind: "task", taskId: 17 });
+    expect(kill("kill_thread=1&thread_id=17")).toEqual({ kind: "task", taskId: 17n });
+    expect(kill("kill_thread=1&thread_id=9007199254740993")).toEqual({ kind: "task", taskId: 9007199254740993n });
+    expect(kill("kill_thread=1 thread_id=17")).toEqual({ kind: "task", taskId: 17n });
+    expect(kill("kill_all=all&kill_thread=1&thread_id=17")).toEqual({ kind: "task", taskId: 17n });
+    expect(kill("thread_id=17", "kill_thread=1")).toEqual({ kind: "task", taskId: 17n });
   });
 
   test.each([

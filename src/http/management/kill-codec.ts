@@ -6,7 +6,7 @@ import { parseForm } from "../form.ts";
 /** What a POST to `/rest/seed[/<layer>]` asks to end; `none`: it says nothing of killing. */
 export type KillRequest =
   | { readonly kind: "scope"; readonly scope: KillScope }
-  | { readonly kind: "task"; readonly taskId: number }
+  | { readonly kind: "task"; readonly taskId: bigint }
   | { readonly kind: "none" };
 
 const SCOPES: ReadonlyMap<string, KillScope> = new Map([
@@ -38,11 +38,11 @@ export function decodeKill(body: string, query: URLSearchParams): Result<KillReq
     if (other !== undefined) return refuse(badField("kill_thread", "1", other));
     const ids = valuesOf("thread_id");
     const wrong = ids.find((v) => !/^[+-]?\d+$/.test(v));
-    const [taskId] = ids.map(Number);
-    if (taskId === undefined || wrong !== undefined) {
+    if (ids.length === 0 || wrong !== undefined) {
       return refuse(badField("thread_id", "the number of a task", wrong ?? ""));
     }
-    return ids.every((v) => Number(v) === taskId) ? ok({ kind: "task", taskId }) : refuse(twice("thread_id", ids));
+    const [taskId = 0n, ...others] = ids.map(BigInt);
+    return others.every((other) => other === taskId) ? ok({ kind: "task", taskId }) : refuse(twice("thread_id", ids));
   }
 
   const given = valuesOf("kill_all");

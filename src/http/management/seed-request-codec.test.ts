@@ -272,11 +272,14 @@ describe("fields", () => {
       totalFailuresBeforeAborting: 0,
       parameters: none,
     });
+    expect(xml("<totalFailuresBeforeAborting>9007199254740993</totalFailuresBeforeAborting>")).toMatchObject({
+      totalFailuresBeforeAborting: Number.MAX_SAFE_INTEGER,
+    });
     expect(xml("<tileFailureRetryCount>-2</tileFailureRetryCount>")).toMatch(/^tileFailureRetryCount: expected/);
   });
 
   test("unknown fields, name and filterUpdate are ignored, whatever they hold", () => {
-    const fields = "<name><a/><a/></name><name/><filterUpdate>maybe</filterUpdate><x><y>1</y></x>";
+    const fields = "<name><a/><a/></name><filterUpdate>maybe</filterUpdate><x><y>1</y></x>";
     expect(xml(fields)).toEqual({ type: "seed", parameters: none });
   });
 
@@ -289,6 +292,7 @@ describe("fields", () => {
     expect(xml("<zoomStop>1</zoomStop><zoomStop>1</zoomStop>")).toBe(
       "zoomStop: given more than once (line 1, column 36)",
     );
+    expect(xml("<name>a</name><name>b</name>")).toMatch(/^name: given more than once/);
   });
 
   test("text among the fields is refused", () => {

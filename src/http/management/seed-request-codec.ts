@@ -64,6 +64,8 @@ export function decodeSeedRequest(body: Uint8Array, extension: DocumentFormat): 
   if (!root.ok) return root;
   const problems = startProblems();
   const fields = fieldsOf(root.value, "", FIELDS, problems);
+  // Not read, but not to be given twice.
+  for (const ignored of ["name", "filterUpdate"]) fields.one(ignored);
   const parts: Parts = {
     type: readType(fields, problems),
     gridSetId: fields.text("gridSetId"),
@@ -122,11 +124,11 @@ function readSrs(fields: Fields, problems: Problems): number | undefined {
 }
 
 /** Any whole number: what is beyond the safe ones is capped later in any case, so it is brought to the nearest. */
-function readWhole(fields: Fields, name: "threadCount" | "zoomStop", problems: Problems): number | undefined {
+function readWhole(fields: Fields, name: string, problems: Problems, what = "a whole number"): number | undefined {
   const given = fields.one(name);
   if (given === undefined) return undefined;
   const number = parseInteger(scalarOf(given) ?? "");
-  return number === undefined ? note(problems, badFieldAt(name, "a whole number", given)) : saturated(number);
+  return number === undefined ? note(problems, badFieldAt(name, what, given)) : saturated(number);
 }
 
 const saturated = (number: number): number =>
@@ -136,7 +138,7 @@ const COUNT = "a whole number, 0 or more (-1: the default)";
 
 function readCount(fields: Fields, name: string, problems: Problems): number | undefined {
   const given = fields.one(name);
-  const count = given === undefined ? undefined : fields.integer(name);
+  const count = readWhole(fields, name, problems, COUNT);
   if (given === undefined || count === undefined || count === -1) return undefined;
   return count >= 0 ? count : note(problems, badFieldAt(name, COUNT, given));
 }
@@ -188,7 +190,7 @@ export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refus
     return number === undefined ? note(problems, badField(name, "a whole number", value)) : saturated(number);
   };
   const count = (name: string): number | undefined => {
-    const number = integer(name, filled(name));
+    const number = whole(name, filled(name));
     if (number === undefined || number === -1) return undefined;
     return number >= 0 ? number : note(problems, badField(name, COUNT, filled(name)));
   };
