@@ -26,7 +26,7 @@ import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
 export interface Core {
   readonly operations: OperationsChannel;
   readonly draws: UserDraws;
-  /** @throws Error when a tile is no picture, or the painter died */
+  /** @throws Error when the painter died */
   compose(composition: Composition): Promise<Composed>;
   /** Tiles were read since the last time. */
   used(report: UseReport): void;

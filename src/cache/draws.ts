@@ -266,8 +266,7 @@ export class Draws implements DrawGate, UserDraws {
     const again = result.kind === "cancelled" || result.kind === "refused";
     if (again && !signal.aborted) return this.draw(order, signal);
     const outcome = outcomeOf(order, result);
-    if (outcome.kind !== "failed") return outcome;
-    if (this.#layer(order.tileSet.layer) === undefined) return outcome;
+    if (outcome.kind !== "failed" || this.#layer(order.tileSet.layer) === undefined) return outcome;
     const { answeredMsAgo } = this.#governor(order);
     return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
   }
@@ -333,35 +332,10 @@ export class Draws implements DrawGate, UserDraws {
     missed: TileIndex | undefined,
     signal: AbortSignal,
   ): Promise<FlightResult> {
-    const governor = this.#governor(order);
-    let who: "user" | "job" = place === undefined ? "user" : "job";
-    const epoch = this.#failures.epoch(order.tileSet.layer);
     // Opened while the upstream draws: a user waits for neither longer than for both.
     const opened = missed === undefined ? undefined : this.#ledger.open(order.tileSet, order.rect, missed);
     try {
-      try {
-        if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
-        const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
-        if (refused !== undefined) return { kind: "refused", ...refused };
-      } catch (error) {
-        if (signal.aborted) return CANCELLED;
-        throw error;
-      }
-      try {
-        const { layer } = order.tileSet;
-        while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
-        // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
-        const generation = this.#generations.get(layer) ?? 0;
-        stage.isSent = true;
-        const mayKeep = opened && this.#mayKeep(opened, layer, generation);
-        const painted = await this.#painters.paint(this.#dated(order), generation, who, mayKeep, signal);
-        if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
-        this.#learn(governor, order, painted, who, epoch);
-        await opened;
-        return painted;
-      } finally {
-        governor.release(who);
-      }
+      return await this.#leased(order, place, stage, opened, signal);
     } finally {
       // After what was written has been told. A fault of it has been thrown above, but for a user who was refused.
       void opened?.then(
@@ -371,10 +345,46 @@ export class Draws implements DrawGate, UserDraws {
     }
   }
 
+  /** `opened`: the cells, where they are not its job's to open. */
+  async #leased(
+    order: DrawOrder,
+    place: Place | undefined,
+    stage: Stage,
+    opened: Promise<number | undefined> | undefined,
+    signal: AbortSignal,
+  ): Promise<FlightResult> {
+    const { layer } = order.tileSet;
+    const governor = this.#governor(order);
+    let who: "user" | "job" = place === undefined ? "user" : "job";
+    const epoch = this.#failures.epoch(layer);
+    try {
+      if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
+      const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
+      if (refused !== undefined) return { kind: "refused", ...refused };
+    } catch (error) {
+      if (signal.aborted) return CANCELLED;
+      throw error;
+    }
+    try {
+      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
+      // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
+      const generation = this.#generation(layer);
+      stage.isSent = true;
+      const mayKeep = opened && this.#mayKeep(opened, layer, generation);
+      const painted = await this.#painters.paint(this.#dated(order), generation, who, mayKeep, signal);
+      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
+      this.#learn(governor, order, painted, who, epoch);
+      await opened;
+      return painted;
+    } finally {
+      governor.release(who);
+    }
+  }
+
   /** A truncation that found no cell open has not waited for this draw: its word came before that of the cells. */
   #mayKeep(opened: Promise<number | undefined>, layer: string, generation: number): Promise<boolean> {
     return opened.then(
-      (id) => id !== undefined && generation === (this.#generations.get(layer) ?? 0),
+      (id) => id !== undefined && generation === this.#generation(layer),
       () => false,
     );
   }
@@ -400,7 +410,7 @@ export class Draws implements DrawGate, UserDraws {
     try {
       while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
       // In the same turn, as of a single draw.
-      const generation = this.#generations.get(layer) ?? 0;
+      const generation = this.#generation(layer);
       stage.isSent = true;
       const sent = orders.map((order) => this.#dated(order));
       const results = await this.#painters.paintRun(sent, generation, signal);
@@ -488,8 +498,12 @@ export class Draws implements DrawGate, UserDraws {
     return this.#nextGeneration(layer);
   }
 
+  #generation(layer: string): number {
+    return this.#generations.get(layer) ?? 0;
+  }
+
   #nextGeneration(layer: string): number {
-    const generation = (this.#generations.get(layer) ?? 0) + 1;
+    const generation = this.#generation(layer) + 1;
     this.#generations.set(layer, generation);
     // What a painter draws now is of the map as it was: whoever asks from now on has a draw of their own.
     for (const [key, { order, stage }] of this.#flights)

@@ -19,25 +19,30 @@ function tile(originX: number, originY: number): { readonly bytes: Uint8Array; r
   return { raster, bytes: encodePng(raster, { left: 0, top: 0, width: 16, height: 16 }) };
 }
 
-async function pictureOf(composition: Composition): Promise<Uint8Array> {
-  const composed = await composePicture(composition);
+type Wanted = Pick<Composition, "tiles" | "windowWidth" | "windowHeight" | "width" | "height"> & Partial<Composition>;
+
+/** Of tiles as `tile` makes them. */
+const pictureOf = async (wanted: Wanted): Promise<Uint8Array> => {
+  const composed = await composePicture({
+    tileWidth: 16,
+    tileHeight: 16,
+    cut: undefined,
+    format: png,
+    ...DEFAULT_ENCODING,
+    ...wanted,
+  });
   if (composed.kind !== "picture") throw new Error(composed.message);
   return composed.bytes;
-}
+};
 
 test("a window over the corner of four tiles holds each pixel where it belongs", async () => {
   const tiles = [0, 16].flatMap((y) => [0, 16].map((x) => ({ left: x - 5, top: y - 9, bytes: tile(x, y).bytes })));
   const size = { width: 20, height: 12 };
   const bytes = await pictureOf({
     tiles,
-    tileWidth: 16,
-    tileHeight: 16,
     windowWidth: 20,
     windowHeight: 12,
-    cut: undefined,
     ...size,
-    format: png,
-    ...DEFAULT_ENCODING,
   });
   const { data, channels } = await decodePicture(bytes, size);
   for (let y = 0; y < 12; y++)
@@ -49,14 +54,9 @@ test("what no tile covers is transparent, also after resampling", async () => {
   const size = { width: 8, height: 4 };
   const bytes = await pictureOf({
     tiles: [{ left: 16, top: 0, bytes: tile(0, 0).bytes }],
-    tileWidth: 16,
-    tileHeight: 16,
     windowWidth: 32,
     windowHeight: 16,
-    cut: undefined,
     ...size,
-    format: png,
-    ...DEFAULT_ENCODING,
   });
   const { data, channels } = await decodePicture(bytes, size);
   expect(channels).toBe(4);
@@ -84,14 +84,10 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
   const size = { width: 40, height: 20 };
   const bytes = await pictureOf({
     tiles: [{ left: 0, top: 0, bytes: tile(100, 50).bytes }],
-    tileWidth: 16,
-    tileHeight: 16,
     windowWidth: 4,
     windowHeight: 2,
     cut: { left: 1.25, top: 0.5, width: 2, height: 1 },
     ...size,
-    format: png,
-    ...DEFAULT_ENCODING,
   });
   const { data, channels } = await decodePicture(bytes, size);
   // A pixel's colour is that of its middle: 20 pixels of the map to one of the window.

@@ -44,14 +44,14 @@ export class WantedTiles {
   }
 
   /**
-   * The tiles that a job counts. A job over what exists looks before it draws: what was kept when it was made, and has not
+   * The tiles that a job counts. A job over what exists looks before it draws: what was kept when it began, and has not
    * been put or confirmed since, by itself before a restart or by others.
    */
   counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePlace): IsCounted {
     const { selection } = job;
     const isMeant = meantIn(counted, selection);
     if (job.request.onlyExisting !== true) return isMeant;
-    const isKept = this.#kept(tileSet, rect, { time: "confirmedMs", sinceMs: job.startedMs ?? job.createdMs }).isOld;
+    const isKept = this.#kept(tileSet, rect, sinceStart(job)).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
     for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
@@ -107,14 +107,15 @@ export class WantedTiles {
   }
 }
 
+/** What a reseed has written or confirmed is younger than itself, and nothing that shows the map of before is. */
+const sinceStart = ({ startedMs, createdMs }: ActiveJob): Fresh => ({
+  time: "confirmedMs",
+  sinceMs: startedMs ?? createdMs,
+});
+
 /** Undefined: all tiles are drawn. */
-function freshness(
-  { request, resumed, startedMs, createdMs }: ActiveJob,
-  layer: Layer,
-  nowMs: number,
-  expiredBeforeMs: number,
-): Fresh | undefined {
-  const { type, olderThanMs, onlyExisting } = request;
+function freshness(job: ActiveJob, layer: Layer, nowMs: number, expiredBeforeMs: number): Fresh | undefined {
+  const { type, olderThanMs, onlyExisting } = job.request;
   // A seed renews what has expired.
   if (type === "seed") {
     const ageMs = layer.expireCacheSeconds * 1000;
@@ -122,8 +123,7 @@ function freshness(
   }
   // What such a job finds unchanged is renewed: all that it has looked at is younger.
   if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
-  // A resumed reseed has written or confirmed what is younger than itself: nothing else that is, is older on the inside.
-  return onlyExisting === true || resumed ? { time: "confirmedMs", sinceMs: startedMs ?? createdMs } : undefined;
+  return onlyExisting === true || job.resumed ? sinceStart(job) : undefined;
 }
 
 function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {

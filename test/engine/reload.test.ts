@@ -12,8 +12,16 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const OTHER = "ws:rivers";
 
+interface Reloaded {
+  readonly server: TestServer;
+  readonly before: HeldUpstream;
+  readonly after: Upstream;
+  /** Asked for before the reload. */
+  readonly first: Promise<string>;
+}
+
 /** A layer whose only connection is asked for a tile, and has not answered when its configuration changes. */
-async function start(): Promise<{ server: TestServer; before: HeldUpstream; after: Upstream; first: Promise<string> }> {
+async function start(): Promise<Reloaded> {
   const before = await startHeldUpstream();
   running.upstream = before.upstream;
   const after = await startUpstream();
@@ -46,9 +54,8 @@ async function read(server: TestServer): Promise<string> {
   return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
 }
 
-test("what is drawn while a layer gets another source is neither joined nor kept", async () => {
-  const { server, before, after, first } = await start();
-  await reload(server, layers(after.url, [LAYER, OTHER], 1));
+/** Of the new source, and so it stays. */
+async function expectDrawnAnew({ server, before, after, first }: Reloaded): Promise<void> {
   const second = await read(server);
   expect(second).toMatch(/^MISS/);
   before.release();
@@ -56,20 +63,22 @@ test("what is drawn while a layer gets another source is neither joined nor kept
   expect(await read(server)).toBe(second.replace("MISS", "HIT"));
   await expectExact(server);
   await after.close();
+}
+
+test("what is drawn while a layer gets another source is neither joined nor kept", async () => {
+  const at = await start();
+  await reload(at.server, layers(at.after.url, [LAYER, OTHER], 1));
+  await expectDrawnAnew(at);
 });
 
 test("a user whose layer is removed is told so, and its draw is not kept for a layer of the same name", async () => {
-  const { server, before, after, first } = await start();
+  const at = await start();
+  const { server, before, after } = at;
   await reload(server, layers(before.upstream.url, [OTHER], 1));
   const gone = await fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);
   expect(gone.status).toBe(404);
   await reload(server, layers(after.url, [LAYER, OTHER], 1));
-  const second = await read(server);
-  before.release();
-  expect(await first).not.toBe(second);
-  expect(await read(server)).toBe(second.replace("MISS", "HIT"));
-  await expectExact(server);
-  await after.close();
+  await expectDrawnAnew(at);
 });
 
 test("a seed after a change of metatiles stores all, whatever is being drawn in those of before", async () => {

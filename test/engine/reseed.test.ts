@@ -1,6 +1,7 @@
 import { statSync, utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
+import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
@@ -130,33 +131,26 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
 
 test("a reseed does not take what a user had asked for before it, and one that is ended meanwhile waits for nothing", async () => {
   const { server, upstream } = await start();
-  const held: (() => void)[] = [];
-  let side = 0;
-  let isHeld = true;
-  upstream.behaviour = ({ width, height }, response) => {
-    const drawn = picture(width, height, side, 64);
-    const answer = () => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
-    if (isHeld) held.push(answer);
-    else answer();
-    return "handled";
-  };
+  const held = hold(upstream);
   const tile = async () => (await fetch(`${server.url}/xyz/${LAYER}/0/0/0.png`)).arrayBuffer();
   const first = tile();
-  await until("the user's picture is asked for", async () => held[0]);
+  await until("the user's picture is asked for", async () => held.waiting()[0]);
   // The map is another now.
-  side = 40;
+  held.side = 40;
   const request = { ...range, zoomStop: 0, threadCount: 1, type: "reseed" };
   const id = await seed(server, LAYER, request);
-  await until("the job asks for itself", async () => held[1]);
+  await until("the job asks for itself", async () => held.waiting()[1]);
   const second = await seed(server, LAYER, request);
-  await until("it is at work", async () => ((await job(server, second)).state === "running" ? true : undefined));
+  await until("the other job asks for itself", async () => held.waiting()[2]);
   const cancelled = await fetch(`${server.url}/api/v1/jobs/${second}/cancel`, { method: "POST" });
   expect(cancelled.status).toBe(200);
-  isHeld = false;
-  for (const answer of held) answer();
+  held.isOpen = true;
+  held.release();
   const old = Buffer.from(await first);
-  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 1 } });
+  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 1, unchanged: 0 } });
   expect(Buffer.from(await tile()).equals(old)).toBe(false);
+  // The second has overtaken what the first was having drawn.
+  expect(upstream.asked).toHaveLength(4);
 });
 
 test.each([
@@ -171,31 +165,22 @@ test.each([
   ["that is killed", (server: TestServer) => server.restart("SIGKILL")],
 ])("a reseed %s after a user's old picture came does not take it for its own", async (_, interrupted) => {
   const { server, upstream } = await start();
-  const held: (() => void)[] = [];
-  let side = 0;
-  let isHeld = true;
-  upstream.behaviour = ({ width, height }, response) => {
-    const drawn = picture(width, height, side, 64);
-    const answer = () => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
-    if (isHeld) held.push(answer);
-    else answer();
-    return "handled";
-  };
+  const held = hold(upstream);
   const read = async (at: TestServer) => {
     const response = await fetch(`${at.url}/xyz/${LAYER}/2/3/0.png`);
     return Buffer.from(await response.arrayBuffer());
   };
   const user = read(server);
-  await until("the user's picture is asked for", async () => held[0]);
-  side = 40;
+  await until("the user's picture is asked for", async () => held.waiting()[0]);
+  held.side = 40;
   const id = await seed(server, LAYER, { ...range, zoomStart: 2, zoomStop: 2, threadCount: 1, type: "reseed" });
-  await until("the job asks for itself", async () => held[1]);
-  held[0]?.();
+  await until("the job asks for itself", async () => held.waiting()[1]);
+  held.release(1);
   const old = await user;
   const at = await interrupted(server, id);
   running.server = at;
-  isHeld = false;
-  for (const answer of held.slice(1)) answer();
+  held.isOpen = true;
+  held.release();
   const { outcome, tiles } = await ended(at, id);
   expect([outcome, tiles.stored + tiles.skipped]).toEqual(["done", 16]);
   expect((await read(at)).equals(old)).toBe(false);

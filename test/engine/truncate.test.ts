@@ -1,10 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { expectExact } from "../support/exact.ts";
+import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { truncate } from "../support/truncations.ts";
-import { drawAfter, picture, startUpstream, type Upstream } from "../support/upstream.ts";
+import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -76,34 +77,29 @@ test.each(Object.entries(TRUNCATIONS))(
   "a truncation %s, while a tile is drawn for a user: whoever asks after it has the map of then, and so has the cache",
   async (_, truncated) => {
     const { server, upstream } = await start();
-    const held: (() => void)[] = [];
-    upstream.behaviour = ({ n, width, height }, response) => {
-      // The map changes with each question.
-      const drawn = picture(width, height, n * 4, 64);
-      held.push(() => response.writeHead(200, { "Content-Type": "image/png" }).end(drawn));
-      return "handled";
-    };
+    const held = hold(upstream);
     const read = async () => {
       const response = await fetch(`${server.url}/xyz/${LAYER}/4/3/3.png`);
       return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
     };
     const asked = (count: number) =>
-      until(`the upstream is asked ${count} times`, async () => (held.length === count ? true : undefined));
+      until(`the upstream is asked ${count} times`, async () => (held.waiting().length === count ? true : undefined));
     const before = read();
     await asked(1);
+    held.side = 40;
     await truncated(server);
     const after = [read(), read()];
     await asked(2);
-    held[0]?.();
+    held.release(1);
     const old = await before;
-    held[1]?.();
+    held.release();
     const [first = "", second] = await Promise.all(after);
     expect(old).toMatch(/^MISS/);
     expect(first).toMatch(/^MISS/);
     expect(first).not.toBe(old);
     expect(second).toBe(first);
     expect(await read()).toBe(first.replace("MISS", "HIT"));
-    expect(held).toHaveLength(2);
+    expect(upstream.asked).toHaveLength(2);
     // A reader sees the first new tile before the last of its metatile is written.
     await vi.waitFor(() => expectExact(server), { timeout: 20_000 });
   },

@@ -38,10 +38,8 @@ export function decodeKill(body: string, query: URLSearchParams): Result<KillReq
     if (other !== undefined) return refuse(badField("kill_thread", "1", other));
     const ids = valuesOf("thread_id");
     const wrong = ids.find((v) => !/^[+-]?\d+$/.test(v));
-    if (ids.length === 0 || wrong !== undefined) {
-      return refuse(badField("thread_id", "the number of a task", wrong ?? ""));
-    }
-    const [taskId = 0n, ...others] = ids.map(BigInt);
+    const [taskId, ...others] = wrong === undefined ? ids.map(BigInt) : [];
+    if (taskId === undefined) return refuse(badField("thread_id", "the number of a task", wrong ?? ""));
     return others.every((other) => other === taskId) ? ok({ kind: "task", taskId }) : refuse(twice("thread_id", ids));
   }
 
