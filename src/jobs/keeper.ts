@@ -197,6 +197,7 @@ export class Keeper
         jobs,
         catalogue,
         expiredBeforeMs: (layer) => this.truncations.softTimes.get(layer) ?? 0,
+        movedMs: (layer) => this.truncations.undoneMs(layer),
         sharedStore: parts.sharedStore,
         options: jobOptions,
         persist: (also) => this.#persistAll(also),

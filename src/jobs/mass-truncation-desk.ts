@@ -49,6 +49,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
   /** What can be taken back and takes space meanwhile. */
   readonly #kept = new Map<number, Kept>();
   #softTimes: ReadonlyMap<string, number>;
+  readonly #undoneTimes: Map<string, number>;
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
@@ -67,6 +68,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
     for (const id of there) store.discard(id);
     ledger.forgetVanished();
     this.#softTimes = truncations.softTimes();
+    this.#undoneTimes = truncations.undoneTimes();
   }
 
   /** With what has been written to the store. */
@@ -80,6 +82,11 @@ export class MassTruncationDesk implements MassTruncationOperations {
   /** By layer: tiles written before this time are stale, ms since 1970. */
   get softTimes(): ReadonlyMap<string, number> {
     return this.#softTimes;
+  }
+
+  /** When a layer's tiles were last moved by an undo, ms since 1970; 0: never, infinite: they are being moved. */
+  undoneMs(layer: string): number {
+    return this.#undoneTimes.get(layer) ?? 0;
   }
 
   truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
@@ -215,9 +222,14 @@ export class MassTruncationDesk implements MassTruncationOperations {
               refuse: () => this.#whyNot(id, layer),
               begun: () => {
                 this.#kept.delete(id);
+                this.#undoneTimes.set(layer, Number.POSITIVE_INFINITY);
                 this.#write(() => truncations.begin(id));
               },
-              ended: () => this.#write(() => truncations.end(id, "undone", now(), by)),
+              ended: () => {
+                const endedMs = now();
+                this.#write(() => truncations.end(id, "undone", endedMs, by));
+                this.#undoneTimes.set(layer, endedMs);
+              },
             },
             closing,
           );

@@ -136,6 +136,16 @@ export class MassTruncationStore {
     return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
   }
 
+  /** By layer: when a hard one was last taken back, ms since 1970. */
+  undoneTimes(): Map<string, number> {
+    const rows = this.#db
+      .prepare(
+        `SELECT layer, max(ended_ms) AS ms FROM mass_truncation WHERE mode = 'hard' AND state = 'undone' GROUP BY layer`,
+      )
+      .all();
+    return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
+  }
+
   begin(id: number): void {
     this.#db.prepare("UPDATE mass_truncation SET state = 'undoing' WHERE id = ?").run(id);
   }

@@ -32,6 +32,8 @@ export interface SeedingParts {
   readonly catalogue: () => Catalogue;
   /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
   readonly expiredBeforeMs: (layer: string) => number;
+  /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
+  readonly movedMs: (layer: string) => number;
   /** Whether other programs write to the store: then it is asked, not the ledger. */
   readonly sharedStore: () => boolean;
   readonly options: () => JobOptions;

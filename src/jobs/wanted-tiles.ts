@@ -12,6 +12,8 @@ export interface WantedTilesParts {
   readonly store: Pick<BlobStore, "stat">;
   /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
   readonly expiredBeforeMs: (layer: string) => number;
+  /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
+  readonly movedMs: (layer: string) => number;
   /** Whether other programs write to the store: then it is asked, not the ledger. */
   readonly sharedStore: () => boolean;
   readonly now: () => number;
@@ -51,7 +53,7 @@ export class WantedTiles {
     const { selection } = job;
     const isMeant = meantIn(counted, selection);
     if (job.request.onlyExisting !== true) return isMeant;
-    const isKept = this.#kept(tileSet, rect, sinceStart(job)).isOld;
+    const isKept = this.#kept(tileSet, rect, this.#sinceStart(job)).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
     for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
@@ -64,8 +66,7 @@ export class WantedTiles {
     { tileSet, rect, counted }: MetatilePlace,
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
-    const { now, expiredBeforeMs } = this.#parts;
-    const fresh = freshness(job, layer, now(), expiredBeforeMs(layer.name));
+    const fresh = this.#freshness(job, layer);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
     const { isKept, isOld } = this.#kept(tileSet, rect, fresh);
@@ -87,8 +88,29 @@ export class WantedTiles {
 
   /** Whether a job draws only what is not kept. */
   areMissing(job: ActiveJob, layer: Layer): boolean {
-    const { now, expiredBeforeMs } = this.#parts;
-    return job.request.type === "seed" && freshness(job, layer, now(), expiredBeforeMs(layer.name))?.sinceMs === 0;
+    return job.request.type === "seed" && this.#freshness(job, layer)?.sinceMs === 0;
+  }
+
+  /** Undefined: all tiles are drawn. */
+  #freshness(job: ActiveJob, layer: Layer): Fresh | undefined {
+    const { type, olderThanMs, onlyExisting } = job.request;
+    // A seed renews what has expired.
+    if (type === "seed") {
+      const { now, expiredBeforeMs } = this.#parts;
+      const ageMs = layer.expireCacheSeconds * 1000;
+      return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? now() - ageMs : 0) };
+    }
+    // What such a job finds unchanged is renewed: all that it has looked at is younger.
+    if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
+    return onlyExisting === true || job.resumed ? this.#sinceStart(job) : undefined;
+  }
+
+  /** What a reseed has written or confirmed is younger than itself, and nothing that shows the map of before is. */
+  #sinceStart({ request, startedMs, createdMs }: ActiveJob): Fresh {
+    const sinceMs = startedMs ?? createdMs;
+    // A file that has been moved looks confirmed: then only what was written counts.
+    const wasMoved = this.#parts.movedMs(request.layer) >= sinceMs;
+    return { time: wasMoved ? "modifiedMs" : "confirmedMs", sinceMs };
   }
 
   /** Tells whether a tile is kept, and whether it is so and not fresh; one that has vanished from the store unnoticed is as old as can be. */
@@ -105,25 +127,6 @@ export class WantedTiles {
         (store.stat({ tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
     };
   }
-}
-
-/** What a reseed has written or confirmed is younger than itself, and nothing that shows the map of before is. */
-const sinceStart = ({ startedMs, createdMs }: ActiveJob): Fresh => ({
-  time: "confirmedMs",
-  sinceMs: startedMs ?? createdMs,
-});
-
-/** Undefined: all tiles are drawn. */
-function freshness(job: ActiveJob, layer: Layer, nowMs: number, expiredBeforeMs: number): Fresh | undefined {
-  const { type, olderThanMs, onlyExisting } = job.request;
-  // A seed renews what has expired.
-  if (type === "seed") {
-    const ageMs = layer.expireCacheSeconds * 1000;
-    return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs, ageMs > 0 ? nowMs - ageMs : 0) };
-  }
-  // What such a job finds unchanged is renewed: all that it has looked at is younger.
-  if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
-  return onlyExisting === true || job.resumed ? sinceStart(job) : undefined;
 }
 
 function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {

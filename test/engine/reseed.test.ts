@@ -185,3 +185,36 @@ test.each([
   expect([outcome, tiles.stored + tiles.skipped]).toEqual(["done", 16]);
   expect((await read(at)).equals(old)).toBe(false);
 });
+
+test("a reseed that is paused after an undo draws what was stored between the truncation and itself", async () => {
+  const { server, upstream } = await start();
+  const read = async () => {
+    const response = await fetch(`${server.url}/xyz/${LAYER}/2/3/0.png`);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const post = async (path: string, body?: string) => {
+    const headers = { "Content-Type": "text/xml" };
+    const response = await fetch(server.url + path, {
+      method: "POST",
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect([path, response.status]).toEqual([path, 200]);
+  };
+  await ended(server, await seed(server, LAYER, range));
+  await post("/rest/masstruncate", `<truncateLayer><layerName>${LAYER}</layerName></truncateLayer>`);
+  const old = await read();
+  // The map is another now.
+  const held = hold(upstream);
+  held.side = 40;
+  const id = await seed(server, LAYER, { ...range, zoomStart: 2, zoomStop: 2, threadCount: 1, type: "reseed" });
+  await until("the job asks", async () => held.waiting()[0]);
+  await post("/api/v1/truncations/1/undo");
+  await post(`/api/v1/jobs/${id}/pause`);
+  await post(`/api/v1/jobs/${id}/resume`);
+  held.isOpen = true;
+  held.release();
+  const { outcome, tiles } = await ended(server, id);
+  expect([outcome, tiles.stored + tiles.skipped]).toEqual(["done", 16]);
+  expect((await read()).equals(old)).toBe(false);
+});
