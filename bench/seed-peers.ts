@@ -1,25 +1,33 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { ended, seed, startServer } from "../test/support/server.ts";
+import { ended, massTruncate, seed, startServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { cpuSeconds, median } from "./figures.ts";
 import { MapCache, type SeededCache } from "./mapcache.ts";
 import { seedByMapProxy } from "./mapproxy.ts";
 import { installed, upstreamProcess } from "./peers.ts";
+import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
 import { filesBelow } from "./tools.ts";
 
 const LAYER = "ws:roads";
 const ROUNDS = 3;
 
-interface Seeder {
-  readonly name: string;
+/** A cache without tiles, each time. */
+interface Cache {
   readonly seed: (zoomStop: number) => Promise<SeededCache>;
+  readonly close: () => Promise<void>;
+}
+
+interface Seeder extends Cache {
+  readonly name: string;
   readonly perTile: number[];
   readonly bytes: number[];
   readonly rate: number[];
 }
 
-/** The same levels of the same pictures by Nuthatch, MapCache and MapProxy in turns: 4x4 metatiles, then single tiles. */
+/**
+ * The same levels of the same pictures by Nuthatch, MapCache and MapProxy in turns: 4x4 metatiles, then single tiles. A
+ * server stays up for all rounds, as servers do; its first seed, of which V8 has compiled nothing yet, is told apart.
+ */
 export async function benchSeedPeers(): Promise<void> {
   const upstream = await upstreamProcess("map");
   for (const [metatile, zoomStop] of [
@@ -28,16 +36,25 @@ export async function benchSeedPeers(): Promise<void> {
   ] as const) {
     // Single tiles are kept as the upstream drew them: neither compresses them.
     const ways = metatile > 1 ? (["fast", "small"] as const) : (["fast"] as const);
-    const seeders: Seeder[] = ways.map((way) =>
-      seeder(`nuthatch, ${way}`, (z) => ours(upstream.url, metatile, way, z)),
-    );
+    const seeders: Seeder[] = [];
+    for (const way of ways) seeders.push(seeder(`nuthatch, ${way}`, await ours(upstream.url, metatile, way)));
     if (installed("mapcache_seed") !== undefined)
       for (const way of ways) {
         const compression = way === "small" ? "default" : way;
-        seeders.push(seeder(`MapCache, ${compression}`, (z) => byMapCache(upstream.url, compression, metatile, z)));
+        seeders.push(
+          seeder(
+            `MapCache, ${compression}`,
+            tool((z) => byMapCache(upstream.url, compression, metatile, z)),
+          ),
+        );
       }
     if (installed("mapproxy-seed") !== undefined)
-      seeders.push(seeder("MapProxy", (z) => seedByMapProxy(upstream.url, metatile, Math.min(z, 6))));
+      seeders.push(
+        seeder(
+          "MapProxy",
+          tool((z) => seedByMapProxy(upstream.url, metatile, Math.min(z, 6))),
+        ),
+      );
     for (let round = 0; round < ROUNDS; round++)
       for (const { seed: run, perTile, bytes, rate } of seeders) {
         const cache = await run(zoomStop);
@@ -50,19 +67,23 @@ export async function benchSeedPeers(): Promise<void> {
       // Of the same round, as the machine's speed changes from round to round.
       const ratios = seeders
         .filter((peer) => peer.name.startsWith("nuthatch") && peer.name !== name)
-        .map(
-          (peer) =>
-            `${peer.name} does ${median(perTile.map((p, i) => p / (peer.perTile[i] ?? 0))).toFixed(2)} times as many`,
-        );
+        .map((peer) => {
+          const times = perTile.map((p, i) => p / (peer.perTile[i] ?? 0));
+          return `${peer.name} does ${median(times).toFixed(2)} times as many (its first seed ${times[0]?.toFixed(2)})`;
+        });
       console.log(
         `  ${name}: ${(median(perTile) * 1000).toFixed(3)} CPU s / 1000 tiles, ${median(bytes).toFixed(0)} bytes a tile, ${median(rate).toFixed(0)} tiles/s; per CPU second ${ratios.join(", ")}`,
       );
     }
+    for (const { close } of seeders) await close();
   }
   upstream.close();
 }
 
-const seeder = (name: string, run: Seeder["seed"]): Seeder => ({ name, seed: run, perTile: [], bytes: [], rate: [] });
+const seeder = (name: string, cache: Cache): Seeder => ({ ...cache, name, perTile: [], bytes: [], rate: [] });
+
+/** One whose process lives as long as its seed. */
+const tool = (run: Cache["seed"]): Cache => ({ seed: run, close: async () => undefined });
 
 async function byMapCache(
   upstream: string,
@@ -76,20 +97,27 @@ async function byMapCache(
   return seeded;
 }
 
-/** From the request to the end of the job, the server's start not counted. */
-async function ours(upstream: string, metatile: number, compression: string, zoomStop: number): Promise<SeededCache> {
+/** From the request to the end of the job: neither the server's start is counted nor what removes its tiles again. */
+async function ours(upstream: string, metatile: number, compression: string): Promise<Cache> {
   const extra = `metatile: [${metatile}, ${metatile}]\n    pngCompression: ${compression}`;
-  const server = await startServer({ configuration: wmsConfiguration(upstream, [{ name: LAYER, extra }]) });
-  const before = cpuSeconds(server.pid);
-  const t0 = performance.now();
+  const server = await startServer({
+    configuration: wmsConfiguration(upstream, [{ name: LAYER, extra }], RECLAIM_AT_ONCE),
+  });
   // Single tiles: two threads for each core, one of which waits for the upstream.
   const threadCount = metatile > 1 ? 8 : 4;
-  const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 0, zoomStop, threadCount };
-  await ended(server, await seed(server, LAYER, range), 600_000);
-  const seconds = (performance.now() - t0) / 1000;
-  const used = cpuSeconds(server.pid) - before;
-  const { files, bytes } = filesBelow(join(server.dataDir, "tiles"), ".png");
-  await server.close();
-  rmSync(server.dataDir, { recursive: true, force: true });
-  return { cpuSeconds: used, seconds, tiles: files, bytes };
+  return {
+    async seed(zoomStop) {
+      const before = cpuSeconds(server.pid);
+      const t0 = performance.now();
+      const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 0, zoomStop, threadCount };
+      await ended(server, await seed(server, LAYER, range), 600_000);
+      const seconds = (performance.now() - t0) / 1000;
+      const used = cpuSeconds(server.pid) - before;
+      const { files, bytes } = filesBelow(join(server.dataDir, "tiles"), ".png");
+      await massTruncate(server, LAYER);
+      await reclaimed(server);
+      return { cpuSeconds: used, seconds, tiles: files, bytes };
+    },
+    close: () => server.close(),
+  };
 }

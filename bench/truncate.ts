@@ -1,6 +1,4 @@
-import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
-import { join } from "node:path";
 import { ended, massTruncate, seed, startServer, type TestServer, truncateLayerXml } from "../test/support/server.ts";
 import { truncations, undo } from "../test/support/truncations.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
@@ -8,11 +6,11 @@ import { median, pause, quantile } from "./figures.ts";
 import { type Latencies, PacedReader } from "./paced-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";
 import { RawPost } from "./raw-post.ts";
+import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
 
 const LAYER = "ws:roads";
 const OTHER = "ws:other";
 /** What is measured includes the removal of the files. */
-const RECLAIM_AT_ONCE = "store: { undoSeconds: 0 }\n";
 const READS_PER_SECOND = 200;
 const ROUNDS = 15;
 /** Before these: the code that is measured is compiled by then. */
@@ -187,7 +185,3 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
 
 const told = ({ ms, misses }: Latencies): string =>
   `p50 ${median(ms).toFixed(2)} p99 ${quantile(ms, 0.99).toFixed(2)} max ${Math.max(...ms).toFixed(1)} ms of ${ms.length}${misses > 0 ? `, ${misses} NOT HITS` : ""}`;
-
-async function reclaimed(server: TestServer): Promise<void> {
-  while (readdirSync(join(server.dataDir, "tiles", "_gwc_in_progress_deletes_")).length > 0) await pause(100);
-}
