@@ -2,6 +2,7 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import type { TileRect } from "../grid/grid-set.ts";
+import { atEveryZoom } from "../layer/by-zoom.ts";
 import { contentTypeOf } from "../layer/format.ts";
 import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
@@ -110,7 +111,7 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
     );
     return written.map(({ x, unchanged, bytes: size, replaced }) => [x, unchanged, replaced === size]);
   };
-  const expiring = { ...plain, expireCacheSeconds: 60 };
+  const expiring = { ...plain, expireCacheSeconds: atEveryZoom(60) };
   expect(await draw(plain, new Uint8Array([1, 0]), half.bytes)).toEqual([[0, undefined, false]]);
   expect(await draw(plain, null, half.bytes)).toEqual([
     [0, "left", true],

@@ -5,6 +5,7 @@ import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut } from "../image/raster.ts";
+import { valueAt } from "../layer/by-zoom.ts";
 import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
@@ -169,7 +170,7 @@ async function keepTiles(
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
   const same = (at: TileAddress): "keep" | "renew" =>
-    layer.expireCacheSeconds > 0 ||
+    valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
     order.renewed === true ||
     (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
       ? "renew"

@@ -1,5 +1,6 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
+import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
@@ -74,7 +75,7 @@ export class TileCache implements TileReader {
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
     this.#uses.record(tileSet, index);
-    const oldest = oldestOf(layer, this.#now());
+    const oldest = oldestOf(layer, index.z, this.#now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     const hot = this.#memory.get(layer.name, key);
     if (
@@ -116,7 +117,7 @@ export class TileCache implements TileReader {
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
     const found = this.#store.stat({ tileSet, ...index });
-    const oldest = oldestOf(layer, this.#now());
+    const oldest = oldestOf(layer, index.z, this.#now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
       ...standing,
@@ -202,8 +203,10 @@ export class TileCache implements TileReader {
 }
 
 /** Tiles written before this have expired, ms since 1970. */
-const oldestOf = ({ expireCacheSeconds }: Layer, nowMs: number): number =>
-  expireCacheSeconds > 0 ? nowMs - expireCacheSeconds * 1000 : 0;
+function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): number {
+  const seconds = valueAt(expireCacheSeconds, z);
+  return seconds > 0 ? nowMs - seconds * 1000 : 0;
+}
 
 const isFresh = ({ modifiedMs, writtenMs }: ServedTile, oldest: number, expiredBefore: number): boolean =>
   modifiedMs >= oldest && writtenMs >= expiredBefore;

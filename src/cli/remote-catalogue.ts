@@ -1,4 +1,5 @@
 import { corners, type GridSetDocument, gridSetOfDocument } from "../grid/grid-set-document.ts";
+import { atEveryZoom } from "../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { formatOf } from "../layer/format.ts";
 import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../layer/layer.ts";
@@ -58,12 +59,12 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
         parameterFilters: parameters,
         legends: [],
         ...DEFAULT_ENCODING,
-        expireCacheSeconds: 0,
+        expireCacheSeconds: atEveryZoom(0),
         staleWhileRevalidateSeconds: 0,
         negativeCacheSeconds: 0,
         queryable: false,
         fullWms: false,
-        expireClientSeconds: 0,
+        expireClientSeconds: atEveryZoom(0),
         secured: false,
         jobs: STANDARD_LAYER_JOBS,
       };

@@ -1,6 +1,7 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/webhook.ts";
+import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { Configuration } from "./configuration.ts";
@@ -24,6 +25,12 @@ function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>
   };
 }
 
+/** The same seconds at all zooms as a number, as they are mostly written. */
+function expiryDocument(rules: ByZoom<number | "no-cache">) {
+  const list = rules.map(({ minZoom, value }) => ({ minZoom, seconds: value === "no-cache" ? -1 : value }));
+  return list.length === 1 ? list[0]?.seconds : list;
+}
+
 const layerDocument = ({ vectorLayers: _, ...layer }: Layer) => ({
   ...layer,
   source: sourceDocument(layer.source),
@@ -34,6 +41,8 @@ const layerDocument = ({ vectorLayers: _, ...layer }: Layer) => ({
     zoomStop,
   })),
   formats: layer.formats.map((format) => format.mimeType),
+  expireCacheSeconds: expiryDocument(layer.expireCacheSeconds),
+  expireClientSeconds: expiryDocument(layer.expireClientSeconds),
 });
 
 const evictionDocument = ({ minFreeBytes, minFreeInodes, pins, floors, ...plain }: EvictionOptions) => ({

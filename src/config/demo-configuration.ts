@@ -1,6 +1,7 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createGridSet } from "../grid/create-grid-set.ts";
 import type { GridSet } from "../grid/grid-set.ts";
+import { atEveryZoom } from "../layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../layer/layer.ts";
 import type { Legend } from "../layer/legend.ts";
@@ -41,14 +42,14 @@ const formats = (...names: string[]): TileFormat[] =>
 const common = {
   metatile: [4, 4],
   gutter: 0,
-  expireCacheSeconds: 0,
+  expireCacheSeconds: atEveryZoom(0),
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
   legends: [],
   negativeCacheSeconds: 0,
   ...DEFAULT_ENCODING,
-  expireClientSeconds: 7200,
+  expireClientSeconds: atEveryZoom(7200),
   secured: false,
   jobs: STANDARD_LAYER_JOBS,
 } as const;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "../http/auth/password.ts";
+import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { Configuration } from "./configuration.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import { loadConfiguration } from "./load.ts";
@@ -95,7 +96,7 @@ test("the example of the decisions is read word for word", async () => {
     },
     metatile: [4, 4],
     gutter: 16,
-    expireClientSeconds: 3600,
+    expireClientSeconds: atEveryZoom(3600),
     secured: false,
   });
   expect(roads?.formats.map((f) => f.mimeType)).toEqual(["image/png", "image/jpeg"]);
@@ -116,8 +117,8 @@ test("a layer needs no more than a name and a source", async () => {
     gutter: 0,
     jpegQuality: 85,
     pngCompression: "fast",
-    expireCacheSeconds: 0,
-    expireClientSeconds: 7200,
+    expireCacheSeconds: atEveryZoom(0),
+    expireClientSeconds: atEveryZoom(7200),
   });
   expect(layers[0]?.gridSubsets.map((s) => s.gridSet.id)).toEqual(["EPSG:4326", "EPSG:900913"]);
   expect(layers[0]?.formats.map((f) => f.mimeType)).toEqual(["image/png", "image/jpeg"]);
@@ -173,6 +174,48 @@ jobs: 7
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     "16:7: jobs: expected a map, got 7",
+  ]);
+});
+
+const expiring = (...keys: string[]): string =>
+  `layers:
+  - name: a
+    source: { type: demo, dataset: states }
+${keys.map((key) => `    ${key}`).join("\n")}
+`;
+
+test("tiles expire by zoom, and clients are told GWC's codes", async () => {
+  const { layers } = await loaded({
+    yaml: expiring(
+      "expireCacheSeconds: [{ minZoom: 0, seconds: 0 }, { minZoom: 10, seconds: 60 }]",
+      "expireClientSeconds: [{ minZoom: 0, seconds: -2 }, { minZoom: 8, seconds: 600 }, { minZoom: 14, seconds: -1 }]",
+    ),
+  });
+  expect(layers[0]?.expireCacheSeconds).toEqual([
+    { minZoom: 0, value: 0 },
+    { minZoom: 10, value: 60 },
+  ]);
+  expect(layers[0]?.expireClientSeconds).toEqual([
+    { minZoom: 0, value: 31_536_000 },
+    { minZoom: 8, value: 600 },
+    { minZoom: 14, value: "no-cache" },
+  ]);
+});
+
+test("rules by zoom that leave a level open or contradict each other are refused by their place", async () => {
+  const cache =
+    "expireCacheSeconds: [{ minZoom: 1, seconds: -1 }, { minZoom: 4, seconds: 5 }, { minZoom: 4, seconds: 6 }]";
+  expect(await problems({ yaml: expiring(cache) })).toEqual([
+    expect.stringMatching(/expireCacheSeconds\[0\]\.seconds: expected a whole number from 0 to \d+, got -1/),
+  ]);
+  expect(await problems({ yaml: expiring(cache.replace("-1", "1")) })).toEqual([
+    expect.stringMatching(/expireCacheSeconds\[0\]\.minZoom: expected 0, as the first rule holds from there on, got 1/),
+    expect.stringMatching(/expireCacheSeconds\[2\]\.minZoom: expected more than 4, as of the rule before, got 4/),
+  ]);
+  expect(await problems({ yaml: expiring("expireClientSeconds: soon") })).toEqual([
+    expect.stringMatching(
+      /expireClientSeconds: expected a whole number from -2 to \d+ or a list \(each a map of minZoom, seconds\), got "soon"/,
+    ),
   ]);
 });
 
@@ -545,10 +588,12 @@ test("a source may have several addresses, each of them checked, and shows them 
     "layers[0].source.url[2]: the same address is given twice",
     expect.stringMatching(/^layers\[0\]\.source\.url\[3\]: expected no credentials in the address/),
   ]);
-  for (const wrong of ["[]", "{}", '["", "http://u/"]'])
-    expect((await problems({ yaml: at(wrong) })).join()).toContain(
-      "layers[0].source.url: expected a text that is not empty or a list (each a text that is not empty), got",
-    );
+  for (const [wrong, told] of [
+    ["[]", "url: expected at least one item, got none"],
+    ["{}", "url: expected a text that is not empty or a list (each a text that is not empty), got"],
+    ['["", "http://u/"]', 'url[0]: expected a text that is not empty, got ""'],
+  ] as const)
+    expect((await problems({ yaml: at(wrong) })).join()).toContain(`layers[0].source.${told}`);
 });
 
 const tiles = (source: string, more = "") => `layers: [{ name: a, source: { ${source} }${more} }]`;

@@ -263,10 +263,12 @@ export class Seeding implements Work {
       if (unmarked !== undefined)
         return [{ kind: "full", reason: `the state database cannot be written: ${unmarked}` }];
       if (signal.aborted) return [];
-      const terms = this.#terms(job);
+      const layer = this.#layer(job);
+      const terms = termsOf(job, layer);
       return await draw(
         metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
           ...terms,
+          ...(this.#tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
           tileSet,
           parameters,
           rect,
@@ -276,18 +278,6 @@ export class Seeding implements Work {
     } finally {
       for (const cells of open) ledger.close(cells);
     }
-  }
-
-  /** What is the same for all that a job has drawn. */
-  #terms(job: ActiveJob): Pick<DrawOrder, "sinceMs" | "watched" | "isNew" | "renewed"> {
-    const layer = this.#layer(job);
-    return {
-      // What a user or another job has asked for before may be of the data that this one is to replace.
-      ...(job.request.type === "reseed" ? { sinceMs: job.createdMs } : {}),
-      ...(layer.seedGuard === undefined ? {} : { watched: true }),
-      ...(this.#tiles.areMissing(job, layer) ? { isNew: true } : {}),
-      ...(job.request.olderThanMs === undefined ? {} : { renewed: true }),
-    };
   }
 
   /** Draws in one go, and does with each what is to be done with its outcome; what it did not come to is taken again. */
@@ -548,6 +538,19 @@ export class Seeding implements Work {
 function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {
   job.giveBack(numbers.filter((n) => task.claim.includes(n)));
   task.claim = task.claim.filter((n) => !numbers.includes(n));
+}
+
+/** What is the same for all that a job has drawn. */
+function termsOf(
+  { request, createdMs }: ActiveJob,
+  { seedGuard }: Layer,
+): Pick<DrawOrder, "sinceMs" | "watched" | "renewed"> {
+  return {
+    // What a user or another job has asked for before may be of the data that this one is to replace.
+    ...(request.type === "reseed" ? { sinceMs: createdMs } : {}),
+    ...(seedGuard === undefined ? {} : { watched: true }),
+    ...(request.olderThanMs === undefined ? {} : { renewed: true }),
+  };
 }
 
 /** After each of its metatiles somebody has to look before the next is drawn. */

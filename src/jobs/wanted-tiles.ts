@@ -1,6 +1,7 @@
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
+import { valueAt } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -66,7 +67,7 @@ export class WantedTiles {
     { tileSet, rect, counted }: MetatilePlace,
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
-    const fresh = this.#freshness(job, layer);
+    const fresh = this.#freshness(job, layer, rect.z);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
     const { isKept, isOld } = this.#kept(tileSet, rect, fresh);
@@ -86,18 +87,18 @@ export class WantedTiles {
     return all ? null : wanted;
   }
 
-  /** Whether a job draws only what is not kept. */
-  areMissing(job: ActiveJob, layer: Layer): boolean {
-    return job.request.type === "seed" && this.#freshness(job, layer)?.sinceMs === 0;
+  /** Whether a job draws only what is not kept at a level. */
+  areMissing(job: ActiveJob, layer: Layer, z: number): boolean {
+    return job.request.type === "seed" && this.#freshness(job, layer, z)?.sinceMs === 0;
   }
 
   /** Undefined: all tiles are drawn. */
-  #freshness(job: ActiveJob, layer: Layer): Fresh | undefined {
+  #freshness(job: ActiveJob, layer: Layer, z: number): Fresh | undefined {
     const { type, olderThanMs, onlyExisting } = job.request;
     // A seed renews what has expired.
     if (type === "seed") {
       const { now, expiredBeforeMs } = this.#parts;
-      const ageMs = layer.expireCacheSeconds * 1000;
+      const ageMs = valueAt(layer.expireCacheSeconds, z) * 1000;
       return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? now() - ageMs : 0) };
     }
     // What such a job finds unchanged is renewed: all that it has looked at is younger.

@@ -1,5 +1,6 @@
 import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
+import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
@@ -211,7 +212,7 @@ export interface Layer extends EncodingOptions {
   /** What capabilities show to explain the styles. */
   readonly legends: readonly Legend[];
   /** 0: tiles never expire. */
-  readonly expireCacheSeconds: number;
+  readonly expireCacheSeconds: ByZoom<number>;
   /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
   /** A metatile that could not be drawn is not asked for again for so long, by users; 0: it is, by everybody who looks. */
@@ -224,7 +225,7 @@ export interface Layer extends EncodingOptions {
   /** WMS requests that are not exactly one tile are put together from tiles, not refused. */
   readonly fullWms: boolean;
   /** max-age for clients; 0: no header. */
-  readonly expireClientSeconds: number;
+  readonly expireClientSeconds: ByZoom<number | "no-cache">;
   /** Tiles of this layer need credentials too. */
   readonly secured: boolean;
 }

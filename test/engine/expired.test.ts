@@ -1,6 +1,8 @@
+import { utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { startServer, until } from "../support/server.ts";
+import { ended, seed, startServer, until } from "../support/server.ts";
+import { scanStore } from "../support/store-scan.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -69,4 +71,42 @@ test("Cache-Status tells a tile that was not there from one that has expired, an
     expect([status, result]).toEqual([200, "HIT"]);
     return cacheStatus === "Nuthatch; fwd=stale" ? true : undefined;
   });
+});
+
+test("where tiles expire by zoom, readers and seeds renew those of its levels alone", async () => {
+  running.upstream = await startUpstream();
+  const rules = "[{ minZoom: 0, seconds: 0 }, { minZoom: 3, seconds: 3600 }]";
+  const server = await startServer({
+    configuration: smallTiles(running.upstream.url, [{ name: "ws:roads", extra: `expireCacheSeconds: ${rules}` }]),
+  });
+  running.server = server;
+  const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3, format: "image/png", threadCount: 1 };
+  await ended(server, await seed(server, "ws:roads", range));
+  const then = new Date(Date.now() - 7_200_000);
+  for (const file of scanStore(server.dataDir).files) utimesSync(file, then, then);
+  // The records do not know what somebody does to files behind the server: another life counts them anew.
+  const later = await server.restart("SIGTERM");
+  running.server = later;
+  const result = async (path: string) => {
+    const response = await fetch(`${later.url}/xyz/ws:roads/${path}.png`);
+    await response.arrayBuffer();
+    return response.headers.get("geowebcache-cache-result");
+  };
+  expect([await result("2/0/0"), await result("3/0/0")]).toEqual(["HIT", "MISS"]);
+  const explained = async (path: string) => {
+    const { state, expireCacheSeconds }: { state: string; expireCacheSeconds: number } = JSON.parse(
+      await (await fetch(`${later.url}/xyz/ws:roads/${path}.png?explain`)).text(),
+    );
+    return [state, expireCacheSeconds];
+  };
+  expect(await explained("2/3/3")).toEqual(["kept", 0]);
+  expect(await explained("3/7/7")).toEqual(["expired", 3600]);
+  const { zooms } = await ended(later, await seed(later, "ws:roads", range));
+  expect(zooms?.map(({ tiles }) => [tiles.stored, tiles.skipped])).toEqual([
+    [0, 1],
+    [0, 4],
+    [0, 16],
+    // A metatile of sixteen was drawn for the reader.
+    [48, 16],
+  ]);
 });

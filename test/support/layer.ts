@@ -1,5 +1,6 @@
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
+import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
 import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
 
@@ -28,14 +29,14 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   metatile: [4, 4],
   gutter: 0,
   parameterFilters: [],
-  expireCacheSeconds: 0,
+  expireCacheSeconds: atEveryZoom(0),
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
   legends: [],
   negativeCacheSeconds: 0,
   ...DEFAULT_ENCODING,
-  expireClientSeconds: 0,
+  expireClientSeconds: atEveryZoom(0),
   secured: false,
   jobs: STANDARD_LAYER_JOBS,
   ...more,

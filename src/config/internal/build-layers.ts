@@ -23,6 +23,7 @@ import {
 import type { ArchiveFacts } from "../../source/archive.ts";
 import { directoryName } from "../../store/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
+import { buildExpiry, clientExpiryOf } from "./build-expiry.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
 import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
@@ -134,7 +135,12 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     }),
     jpegQuality: document.jpegQuality ?? DEFAULT_ENCODING.jpegQuality,
     pngCompression: document.pngCompression ?? DEFAULT_ENCODING.pngCompression,
-    expireCacheSeconds: document.expireCacheSeconds ?? 0,
+    expireCacheSeconds: buildExpiry(
+      document.expireCacheSeconds ?? 0,
+      (seconds) => seconds,
+      [...path, "expireCacheSeconds"],
+      context.problems,
+    ),
     staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
     negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
     ...(document.seedGuard === undefined
@@ -143,7 +149,12 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     jobs: { ...STANDARD_LAYER_JOBS, ...document.jobs },
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
-    expireClientSeconds: document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
+    expireClientSeconds: buildExpiry(
+      document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
+      clientExpiryOf,
+      [...path, "expireClientSeconds"],
+      context.problems,
+    ),
     secured: document.secured ?? false,
   };
 }

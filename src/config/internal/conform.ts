@@ -35,6 +35,8 @@ export function conform(schema: Shape, value: unknown, path: Path, reading: Read
   if (schema.kind === "union") {
     const kinds = kindsOf(schema.anyOf);
     if (kinds !== undefined) return conformKind(kinds, value, path, reading);
+    const list = Array.isArray(value) ? schema.anyOf.find(({ kind }) => kind === "array") : undefined;
+    if (list !== undefined) return conform(list, value, path, reading);
   }
   const read = reading.cameAsText(path) && typeof value === "string" ? fromText(schema, value) : value;
   if (!accepts(schema, read)) {
@@ -115,6 +117,7 @@ function expectation(schema: Shape): string {
   if (schema.kind === "boolean") return "true or false";
   if (schema.kind === "enum") return `one of ${schema.enum.join(", ")}`;
   if (schema.kind === "string") return schema.minLength === 1 ? "a text that is not empty" : "a text";
+  if (schema.kind === "object") return `a map of ${Object.keys(schema.properties).join(", ")}`;
   if (schema.kind === "array") return `a list (each ${expectation(schema.items)})`;
   if (schema.kind === "union") return schema.anyOf.map(expectation).join(" or ");
   return "another kind of value";

@@ -11,6 +11,13 @@ const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maxi
 /** The greatest number of single precision (IEEE 754). */
 const MAX_FLOAT = 2 ** 128 - 2 ** 104;
 const MAX_SECONDS = 10 * 366 * 86_400;
+/** For all zooms, or by zoom. */
+const expiry = (least: number) =>
+  Type.Union([
+    whole(least, MAX_SECONDS),
+    Type.Array(strict({ minZoom: whole(0, 255), seconds: whole(least, MAX_SECONDS) }), { minItems: 1 }),
+  ]);
+export type ExpiryDocument = Static<ReturnType<typeof expiry>>;
 const text = Type.String({ minLength: 1 });
 const extent = Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]);
 
@@ -204,12 +211,13 @@ export const LayerSchema = strict({
   legends: optional(Type.Array(LegendSchema)),
   jpegQuality: optional(whole(1, 100)),
   pngCompression: optional(Type.Enum([...PNG_COMPRESSIONS])),
-  expireCacheSeconds: optional(whole(0, MAX_SECONDS)),
+  expireCacheSeconds: optional(expiry(0)),
   staleWhileRevalidateSeconds: optional(whole(0, MAX_SECONDS)),
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
   seedGuard: optional(SeedGuardSchema),
   jobs: optional(LayerJobsSchema),
-  expireClientSeconds: optional(whole(0, MAX_SECONDS)),
+  /** GWC's codes too: -1 no-cache, -2 for good. */
+  expireClientSeconds: optional(expiry(-2)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
   fullWms: optional(Type.Boolean()),

@@ -3,6 +3,7 @@ import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
 import type { JobFilter, JobView } from "../../jobs/job.ts";
 import { chooser, settled } from "../../jobs/value-choice.ts";
+import { valueAt } from "../../layer/by-zoom.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
@@ -88,7 +89,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
       modifiedAt: stored === undefined ? null : isoTime(stored.modifiedMs),
       ageSeconds,
     },
-    expireCacheSeconds: request.layer.expireCacheSeconds,
+    expireCacheSeconds: valueAt(request.layer.expireCacheSeconds, request.index.z),
     drawing: state.drawing,
     metatile:
       state.metatile === undefined
@@ -109,7 +110,7 @@ export function explainOutside({ request, why }: OutsideTile, message: string): 
     message,
     inMemory: false,
     store: null,
-    expireCacheSeconds: request.layer.expireCacheSeconds,
+    expireCacheSeconds: valueAt(request.layer.expireCacheSeconds, request.index.z),
     drawing: false,
     metatile: null,
     writtenBy: null,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { catalogue, startDoors, states } from "./tiles-fixture.ts";
@@ -48,7 +49,7 @@ describe("GetLegendGraphic", () => {
   const GOOD = "/service/wms?SERVICE=WMS&REQUEST=GetLegendGraphic&LAYER=full";
 
   test("is passed on with what it may hold, and is cached like the layer's tiles", async () => {
-    const layer = { ...full, expireClientSeconds: 60 };
+    const layer = { ...full, expireClientSeconds: atEveryZoom(60) };
     await using doors = await startDoors({ catalogue: () => withLegends(layer, [{ style: "", ...size }]) });
     const query = "&STYLE=default&FORMAT=image/png&WIDTH=30&SCALE=1e6&LEGEND_OPTIONS=fontSize:9&SLD=http://evil/";
     const { status, headers, body } = await doors.ask(GOOD + query);

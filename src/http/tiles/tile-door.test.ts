@@ -58,6 +58,17 @@ describe("a tile", () => {
     expect(headers["geowebcache-layer"]).toBe("a%2Fb%40c%25%C3%A9");
   });
 
+  it("of a layer with rules by zoom says what holds at its level, as GWC does", async () => {
+    await using doors = await startDoors();
+    const told = async (z: number) => {
+      const { headers } = await doors.ask(`/xyz/aging/${z}/0/0.png`);
+      return [headers["cache-control"], headers.expires];
+    };
+    expect(await told(1)).toEqual(["max-age=31536000, must-revalidate", "Fri, 01 Jan 2027 00:00:00 GMT"]);
+    expect(await told(2)).toEqual([undefined, undefined]);
+    expect(await told(3)).toEqual(["no-cache", undefined]);
+  });
+
   it("is answered before handle returns when the reader has it", async () => {
     await using doors = await startDoors();
     const first = await doors.ask(TILE);

@@ -3,6 +3,7 @@ import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import { valueAt } from "../../layer/by-zoom.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
@@ -89,10 +90,11 @@ interface BuiltHeaders {
 /** A header's value: names that are not printable ASCII travel percent-encoded. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
-/** What clients may do with what a layer gives: the header, or none. */
-function cacheControl({ expireClientSeconds, secured }: Layer): readonly string[] {
+/** What clients may do with what a layer gives at a zoom: the header, or none. */
+function cacheControl({ expireClientSeconds, secured }: Layer, z: number): readonly string[] {
+  const expiry = valueAt(expireClientSeconds, z);
   const directives = [
-    ...(expireClientSeconds > 0 ? [`max-age=${expireClientSeconds}`, "must-revalidate"] : []),
+    ...(expiry === "no-cache" ? [expiry] : expiry > 0 ? [`max-age=${expiry}`, "must-revalidate"] : []),
     ...(secured ? ["private"] : []),
   ];
   return directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")];
@@ -101,7 +103,8 @@ function cacheControl({ expireClientSeconds, secured }: Layer): readonly string[
 export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
-  const maxAgeSeconds = Math.max(0, layer.expireClientSeconds);
+  const expiry = valueAt(layer.expireClientSeconds, index.z);
+  const maxAgeSeconds = expiry === "no-cache" ? 0 : expiry;
   const fixed = [
     ...OPEN,
     "geowebcache-layer",
@@ -114,7 +117,7 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     `[${index.x}, ${index.y}, ${index.z}]`,
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
-    ...cacheControl(layer),
+    ...cacheControl(layer, index.z),
     ...(request.format.kind === "data" ? VARYING : []),
   ];
   return { request, dialect, fixed, maxAgeSeconds, built: undefined };
@@ -209,10 +212,10 @@ export function sendData(
 export function sendMap(
   response: ServerResponse,
   headers: IncomingHttpHeaders,
-  { layer, format }: MapRequest,
+  { layer, format, z }: MapRequest,
   { bytes, etag }: { readonly bytes: Uint8Array; readonly etag: string },
 ): void {
-  const lasting = [...OPEN, "geowebcache-cache-result", "WMS", "ETag", etag, ...cacheControl(layer)];
+  const lasting = [...OPEN, "geowebcache-cache-result", "WMS", "ETag", etag, ...cacheControl(layer, z)];
   if (isNotModified(headers, etag, undefined)) {
     response.writeHead(304, lasting).end();
     return;
@@ -234,7 +237,7 @@ export function sendInfo(
   { layer, request }: UpstreamQuestion,
 ): void {
   // A legend changes as seldom as the layer's tiles; what lies under a pixel may be different already.
-  const lasting = request.kind === "legend" ? cacheControl(layer) : [];
+  const lasting = request.kind === "legend" ? cacheControl(layer, 0) : [];
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
   response.writeHead(200, [
     ...head,

@@ -6,6 +6,7 @@ import { MapRenderer } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { gridSubset, type Layer } from "../../layer/layer.ts";
@@ -75,7 +76,7 @@ export const states = layer("topp:states", {
     { type: "string", key: "TIME", default: "2020", values: ["2021"] },
     { type: "regex", key: "CQL_FILTER", default: "", regex: "[A-Z_]+ ?= ?.*" },
   ],
-  expireClientSeconds: 3600,
+  expireClientSeconds: atEveryZoom(3600),
 });
 const images = layer("img states", { gridSubsets: [gridSubset(geodetic, {})], formats: formats("image/jpeg") });
 /** Only a part of its mercator grid set, and all of the geodetic one. */
@@ -83,7 +84,15 @@ const limited = layer("limited", {
   gridSubsets: [gridSubset(mercator, { extent: { minX: 0, minY: 0, maxX: 1e5, maxY: 1e5 } }), gridSubset(geodetic, {})],
 });
 const slashed = layer("a/b@c%é", {});
-const secured = layer("secret", { secured: true, expireClientSeconds: 60 });
+const secured = layer("secret", { secured: true, expireClientSeconds: atEveryZoom(60) });
+/** Told to clients by zoom. */
+const aging = layer("aging", {
+  expireClientSeconds: [
+    { minZoom: 0, value: 31_536_000 },
+    { minZoom: 2, value: 0 },
+    { minZoom: 3, value: "no-cache" },
+  ],
+});
 const broken = layer("broken", {});
 const full = layer("full", {
   source: {
@@ -103,7 +112,7 @@ const full = layer("full", {
   formats: formats("image/png"),
 });
 
-export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, broken, full, limited]);
+export const catalogue: Catalogue = catalogueOf([states, images, slashed, secured, aging, broken, full, limited]);
 
 const ETAG = '"abc"';
 export const served: ServedTile = {

@@ -1,0 +1,28 @@
+import { atEveryZoom, type ByZoom, type ZoomRule } from "../../layer/by-zoom.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { ExpiryDocument } from "./schema.ts";
+
+/** Seconds for all zooms, or rules that each hold from a zoom on, as GWC's `expirationRule`. */
+export function buildExpiry<T>(
+  document: ExpiryDocument,
+  read: (seconds: number) => T,
+  path: Path,
+  problems: Problems,
+): ByZoom<T> {
+  if (typeof document === "number") return atEveryZoom(read(document));
+  const [first, ...others] = document.map(({ minZoom, seconds }): ZoomRule<T> => ({ minZoom, value: read(seconds) }));
+  if (first === undefined) throw new Error("a list without rules has passed the schema");
+  if (first.minZoom !== 0)
+    problems.add([...path, 0, "minZoom"], `expected 0, as the first rule holds from there on, got ${first.minZoom}`);
+  let before = first.minZoom;
+  for (const [i, { minZoom }] of others.entries()) {
+    if (minZoom <= before)
+      problems.add([...path, i + 1, "minZoom"], `expected more than ${before}, as of the rule before, got ${minZoom}`);
+    before = minZoom;
+  }
+  return [first, ...others];
+}
+
+/** GWC's codes (`facts/gwc-core.md` 1.4): -1 never without asking again, -2 for good, which HTTP knows as a year. */
+export const clientExpiryOf = (seconds: number): number | "no-cache" =>
+  seconds === -1 ? "no-cache" : seconds === -2 ? 31_536_000 : seconds;

@@ -1,0 +1,18 @@
+export interface ZoomRule<T> {
+  readonly minZoom: number;
+  readonly value: T;
+}
+
+/** Rules in ascending order, the first from zoom 0: at a level the last one holds that begins there or before (GWC's `expirationRule`). */
+export type ByZoom<T> = readonly [ZoomRule<T>, ...ZoomRule<T>[]];
+
+export const atEveryZoom = <T>(value: T): ByZoom<T> => [{ minZoom: 0, value }];
+
+export function valueAt<T>(rules: ByZoom<T>, z: number): T {
+  let [{ value }] = rules;
+  for (const rule of rules) {
+    if (rule.minZoom > z) break;
+    ({ value } = rule);
+  }
+  return value;
+}
