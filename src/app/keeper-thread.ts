@@ -170,7 +170,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     cancelVerification: () => keeper().usage.cancelVerification(),
     quota: () => keeper().quota(),
     changeQuota: (change) => keeper().changeQuota(change),
-    open: (tileSet, rect, missed) => keeper().userWrites.open(tileSet, rect, missed),
+    open: (order, missed) => keeper().userWrites.open(order, missed),
     closeCells: (id) => keeper().userWrites.close(id),
     wrote: (tileSet, tiles) => keeper().userWrites.wrote(tileSet, tiles),
     lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),

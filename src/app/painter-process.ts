@@ -3,7 +3,7 @@ import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
 import { paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
 import { type Composed, type Composition, composePicture } from "../image/compose.ts";
-import { formatOf } from "../layer/format.ts";
+import { formatOf, type ImageFormat } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import { onceEach } from "../lib/once-each.ts";
@@ -53,6 +53,11 @@ function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { rea
   if (!(error instanceof SourceError)) throw error;
   const { failure, message, retryAfterMs } = error;
   return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
+}
+
+function imageFormatOf(mimeType: string): ImageFormat | undefined {
+  const format = formatOf(mimeType);
+  return format?.kind === "image" ? format : undefined;
 }
 
 /** What makes a source: a layer that is configured anew as it was keeps its connections. */
@@ -116,6 +121,7 @@ function startPainter(): void {
           layer,
           subset,
           format,
+          beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
           source: await sourceOf(layer.source),
           store: opened,
           isCurrent: () => generation >= (oldest.get(layer.name) ?? 0) && !isOrphan(),
@@ -127,9 +133,10 @@ function startPainter(): void {
         },
         signal,
       );
-      const { written, stale, storeFailure, storeFull, upstreamMs } = painting;
+      const { written, writtenBeside, stale, storeFailure, storeFull, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      return { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs };
+      const painted = { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs } as const;
+      return writtenBeside === undefined ? painted : { ...painted, writtenBeside };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedDraw(error, beganMs);

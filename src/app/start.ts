@@ -105,7 +105,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   let lastUseMs = 0;
   const usersActive = (): boolean => Date.now() - lastUseMs < ACTIVE_MS;
   const ledger: LedgerGate = {
-    open: (tileSet, rect, missed) => keeper.call("open", tileSet, rect, missed),
+    open: (order, missed) => keeper.call("open", order, missed),
     closeCells: (id) => keeper.note("closeCells", [id]),
     wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),

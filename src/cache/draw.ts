@@ -6,6 +6,8 @@ import type { TileSet } from "../tile/tile-set.ts";
 /** One metatile to draw and keep: what front, painters and keeper send one another. */
 export interface DrawOrder {
   readonly tileSet: TileSet;
+  /** MIME types of other tile sets that are kept of the same drawing, the same tiles of each. */
+  readonly beside?: readonly string[];
   /** All values of the layer's filters; empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The tiles to draw, inside the layer's coverage. */
@@ -29,6 +31,13 @@ export interface DrawOrder {
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */
 export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
   wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
+
+/** A metatile with all that a draw of it fills. */
+export type FilledMetatile = Pick<DrawOrder, "tileSet" | "beside" | "rect">;
+
+/** The tile sets that an order fills, its own first. */
+export const tileSetsOf = ({ tileSet, beside = [] }: Omit<FilledMetatile, "rect">): readonly TileSet[] =>
+  beside.length === 0 ? [tileSet] : [tileSet, ...beside.map((format) => ({ ...tileSet, format }))];
 
 /** A tile that was written, or found to be kept as it was drawn. `replaced`: bytes of the one before, undefined when there was none. */
 export interface WrittenTile {

@@ -9,8 +9,10 @@ import {
   type DrawGate,
   type DrawOrder,
   type DrawOutcome,
+  type FilledMetatile,
   isWanted,
   RUN_MS,
+  tileSetsOf,
   type WrittenTile,
 } from "./draw.ts";
 import type { DrawPace } from "./draw-pace.ts";
@@ -18,6 +20,7 @@ import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import type { Governor, Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
 import type { HotTiles } from "./memory-tier.ts";
+import type { Painting } from "./paint.ts";
 import type { InfoResult, Painters, PaintResult } from "./painters.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./user-draws.ts";
@@ -28,7 +31,7 @@ export interface LedgerGate {
    * Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored.
    * @throws Error when the keeper has ended
    */
-  open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined>;
+  open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined>;
   closeCells(id: number): void;
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
   lost(tileSet: TileSet, rect: TileRect): void;
@@ -98,7 +101,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #meter: UpstreamMeter;
   readonly #pace: DrawPace;
   readonly #failures: FailureMemory;
-  /** Those that others may join, by `flightKey`. */
+  /** Those that others may join, by `#keyOf`. */
   readonly #flights = new Map<string, Flight>();
   /** All of them: also those that a truncation has overtaken. */
   readonly #aloft = new Set<Flight>();
@@ -144,6 +147,12 @@ export class Draws implements DrawGate, UserDraws {
     }
   }
 
+  /** Equal for draws that must not go on beside each other, as they write the same tiles. */
+  #keyOf({ tileSet, rect }: Metatile): string {
+    const together = this.#layer(tileSet.layer)?.formatsTogether === true;
+    return `${tileSetKey(together ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+  }
+
   #governor(order: DrawOrder): Governor {
     const layer = this.#layer(order.tileSet.layer);
     if (layer === undefined) throw new Error(`no layer ${order.tileSet.layer}`);
@@ -152,7 +161,7 @@ export class Draws implements DrawGate, UserDraws {
 
   async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
     if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
-    const key = flightKey(order);
+    const key = this.#keyOf(order);
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
       const { place } = flying;
@@ -163,9 +172,10 @@ export class Draws implements DrawGate, UserDraws {
         place.wait.abort();
       }
       const result = await (flying.isOfRun ? this.#ofRun(flying) : flying.done);
-      if (result.kind === "painted" && result.tiles.length > 0) return result;
+      const { format } = order.tileSet;
+      if (result.kind === "painted" && result.tiles.length > 0 && flying.order.tileSet.format === format) return result;
       const { wanted, rect } = flying.order;
-      if (result.kind === "painted" && isWanted(wanted, rect, missed.x, missed.y))
+      if (result.kind === "painted" && fills(flying.order, format) && isWanted(wanted, rect, missed.x, missed.y))
         return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
@@ -201,7 +211,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   #failedForUser(order: DrawOrder, result: Extract<PaintResult, { readonly kind: "failed" }>): UserDraw {
-    const remembered = this.#failures.find(order.tileSet.layer, flightKey(order));
+    const remembered = this.#failures.find(order.tileSet.layer, this.#keyOf(order));
     return remembered === undefined ? failed(result) : this.#rememberedOf(remembered, "just now");
   }
 
@@ -210,7 +220,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   async standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding> {
-    const key = metatile === undefined ? undefined : flightKey(metatile);
+    const key = metatile === undefined ? undefined : this.#keyOf(metatile);
     const failing = key === undefined ? undefined : this.#failures.find(layer, key);
     return {
       drawing: key !== undefined && this.#flights.has(key),
@@ -237,7 +247,7 @@ export class Draws implements DrawGate, UserDraws {
 
   async draw(order: DrawOrder, signal: AbortSignal): Promise<DrawOutcome> {
     if (this.#layer(order.tileSet.layer) === undefined) return { kind: "cancelled" };
-    const key = flightKey(order);
+    const key = this.#keyOf(order);
     let flight = this.#flights.get(key);
     if (flight !== undefined && !willDo(flight, order)) {
       // A job that is ended meanwhile is let go at once.
@@ -265,7 +275,7 @@ export class Draws implements DrawGate, UserDraws {
     // Killed by somebody else while this one had just joined, or the user was refused: draw again, a job waits.
     const again = result.kind === "cancelled" || result.kind === "refused";
     if (again && !signal.aborted) return this.draw(order, signal);
-    const outcome = outcomeOf(order, result);
+    const outcome = outcomeOf(order, mine.order, result);
     if (outcome.kind !== "failed" || this.#layer(order.tileSet.layer) === undefined) return outcome;
     const { answeredMsAgo } = this.#governor(order);
     return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
@@ -274,7 +284,7 @@ export class Draws implements DrawGate, UserDraws {
   async drawRun(orders: readonly DrawOrder[], signal: AbortSignal): Promise<readonly DrawOutcome[]> {
     const [first] = orders;
     if (first === undefined || this.#layer(first.tileSet.layer) === undefined || signal.aborted) return [];
-    const taken = orders.findIndex((order) => this.#flights.has(flightKey(order)));
+    const taken = orders.findIndex((order) => this.#flights.has(this.#keyOf(order)));
     const run = taken < 0 ? orders : orders.slice(0, taken);
     // While users read, draws are spaced one by one.
     if (run.length < 2 || this.#pace.isSpacing) return [await this.draw(first, signal)];
@@ -296,7 +306,10 @@ export class Draws implements DrawGate, UserDraws {
       const results = (await ended).filter(({ kind }) => kind !== "cancelled");
       // A painter that dies was at one of them.
       const told = results[0]?.kind === "lost" ? results.slice(0, 1) : results;
-      return told.map((result, i) => outcomeOf(orders[i] ?? first, result));
+      return told.map((result, i) => {
+        const order = orders[i] ?? first;
+        return outcomeOf(order, order, result);
+      });
     } finally {
       signal.removeEventListener("abort", end);
     }
@@ -314,7 +327,7 @@ export class Draws implements DrawGate, UserDraws {
 
   /** Until it ends, others may join it. */
   #follow(drawn: Promise<FlightResult>, about: Omit<Flight, "done" | "beganMs">): Flight {
-    const key = flightKey(about.order);
+    const key = this.#keyOf(about.order);
     const done = drawn.finally(() => {
       this.#aloft.delete(flight);
       if (this.#flights.get(key) === flight) this.#flights.delete(key);
@@ -333,7 +346,7 @@ export class Draws implements DrawGate, UserDraws {
     signal: AbortSignal,
   ): Promise<FlightResult> {
     // Opened while the upstream draws: a user waits for neither longer than for both.
-    const opened = missed === undefined ? undefined : this.#ledger.open(order.tileSet, order.rect, missed);
+    const opened = missed === undefined ? undefined : this.#ledger.open(filledBy(order), missed);
     try {
       return await this.#leased(order, place, stage, opened, signal);
     } finally {
@@ -372,7 +385,7 @@ export class Draws implements DrawGate, UserDraws {
       stage.isSent = true;
       const mayKeep = opened && this.#mayKeep(opened, layer, generation);
       const painted = await this.#painters.paint(this.#dated(order), generation, who, mayKeep, signal);
-      if (painted.kind === "painted") this.#written(order.tileSet, painted.written);
+      for (const [tileSet, tiles] of writtenBy([order], [painted])) this.#written(tileSet, tiles);
       this.#learn(governor, order, painted, who, epoch);
       await opened;
       return painted;
@@ -435,11 +448,13 @@ export class Draws implements DrawGate, UserDraws {
       this.#pace.took(result.processorMs);
     this.#measure(order, result);
     learn(governor, result);
-    if (result.kind === "painted") this.#failures.forget(flightKey(order));
+    if (result.kind === "painted") this.#failures.forget(this.#keyOf(order));
     else if (result.kind === "failed") {
       const seconds = this.#layer(layer)?.negativeCacheSeconds ?? 0;
-      this.#failures.remember(layer, flightKey(order), failed(result), seconds, epoch);
-    } else if (result.kind === "lost") this.#ledger.lost(order.tileSet, order.rect);
+      this.#failures.remember(layer, this.#keyOf(order), failed(result), seconds, epoch);
+    } else if (result.kind === "lost") {
+      for (const tileSet of tileSetsOf(order)) this.#ledger.lost(tileSet, order.rect);
+    }
   }
 
   /**
@@ -574,21 +589,23 @@ function learn(governor: Governor, result: PaintResult | InfoResult): void {
   else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
 }
 
-/** What a job is told of its draw. */
-function outcomeOf({ watched }: DrawOrder, result: FlightResult): DrawOutcome {
+/** What a job is told of its draw, or of one that it has joined. */
+function outcomeOf({ watched, tileSet }: DrawOrder, drawn: DrawOrder, result: FlightResult): DrawOutcome {
   switch (result.kind) {
-    case "painted":
+    case "painted": {
+      const written = writtenIn(tileSet.format, drawn, result);
       if (result.stale) return { kind: "stale" };
       if (result.storeFull) return { kind: "full", reason: result.storeFailure ?? "the store is full" };
       if (result.storeFailure !== undefined)
         return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
       return {
         kind: "stored",
-        bytes: result.written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
+        bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
         upstreamMs: result.upstreamMs,
-        unchanged: result.written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
-        ...(watched === true ? { written: result.written } : {}),
+        unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
+        ...(watched === true ? { written } : {}),
       };
+    }
     case "failed":
       return failed(result);
     case "cancelled":
@@ -599,15 +616,27 @@ function outcomeOf({ watched }: DrawOrder, result: FlightResult): DrawOutcome {
   }
 }
 
+/** What a draw has written of one of the formats that it fills. */
+function writtenIn(
+  format: string,
+  { tileSet, beside = [] }: DrawOrder,
+  { written, writtenBeside = [] }: Painting,
+): readonly WrittenTile[] {
+  return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
+}
+
 /** What was written of each tile set; those of a run that are one after the other are mostly of one. */
 function writtenBy(orders: readonly DrawOrder[], results: readonly PaintResult[]): Map<TileSet, WrittenTile[]> {
   const byTileSet = new Map<TileSet, WrittenTile[]>();
   for (const [i, result] of results.entries()) {
-    const tileSet = orders[i]?.tileSet;
-    if (tileSet === undefined || result.kind !== "painted") continue;
-    const known = byTileSet.get(tileSet);
-    if (known === undefined) byTileSet.set(tileSet, [...result.written]);
-    else known.push(...result.written);
+    const order = orders[i];
+    if (order === undefined || result.kind !== "painted") continue;
+    for (const tileSet of tileSetsOf(order)) {
+      const written = writtenIn(tileSet.format, order, result);
+      const known = byTileSet.get(tileSet);
+      if (known === undefined) byTileSet.set(tileSet, [...written]);
+      else known.push(...written);
+    }
   }
   return byTileSet;
 }
@@ -629,8 +658,13 @@ export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): stri
 const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 
 /** What is being drawn keeps what is wanted, of a picture that is new enough. */
-const willDo = (flight: Flight, { wanted, sinceMs = 0 }: DrawOrder): boolean =>
-  (flight.order.wanted === null || sameMask(flight.order.wanted, wanted)) && flight.beganMs > sinceMs;
+const willDo = (flight: Flight, { tileSet, wanted, sinceMs = 0 }: DrawOrder): boolean =>
+  fills(flight.order, tileSet.format) &&
+  (flight.order.wanted === null || sameMask(flight.order.wanted, wanted)) &&
+  flight.beganMs > sinceMs;
+
+const fills = ({ tileSet, beside = [] }: DrawOrder, format: string): boolean =>
+  tileSet.format === format || beside.includes(format);
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -638,8 +672,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-const flightKey = ({ tileSet, rect }: Metatile): string =>
-  `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+const filledBy = ({ tileSet, beside, rect }: DrawOrder): FilledMetatile =>
+  beside === undefined ? { tileSet, rect } : { tileSet, beside, rect };
 
 function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
   return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);

@@ -37,6 +37,7 @@ async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) 
       storing: () => undefined,
       bytesWanted: true,
       mayKeep: undefined,
+      beside: [],
     },
     new AbortController().signal,
   );

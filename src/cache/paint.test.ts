@@ -15,7 +15,7 @@ const DEFAULTS: Parameters = { id: "", values: {} };
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
 /** Nothing is truncated meanwhile, and nobody waits for the pictures. */
-const undisturbed = { isCurrent: () => true, storing: () => {}, bytesWanted: false, mayKeep: undefined };
+const undisturbed = { isCurrent: () => true, storing: () => {}, bytesWanted: false, mayKeep: undefined, beside: [] };
 
 /** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
 async function painted(layer: Layer, mimeType: string, { id, values }: Parameters, rect: TileRect, answer: Drawing) {
@@ -95,6 +95,39 @@ test("a source is told which tile it draws, y from the bottom, but for a metatil
   expect(await asked(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
   expect(await asked(0, { ...one, minX: 2, minY: 0 })).toMatchObject({ tile: undefined });
   expect(await asked(8, { ...one, minX: 2, maxX: 2 })).toMatchObject({ tile: undefined });
+});
+
+test("one drawing fills the formats beside its own: a single PNG stays as it is, a JPEG is made of it", async () => {
+  await using store = createMemoryBlobStore();
+  const layer: Layer = { ...plain, metatile: [1, 1], gutter: 0, formatsTogether: true };
+  const [subset] = layer.gridSubsets;
+  if (subset === undefined) throw new Error("no grid subset");
+  const bytes = await sharp({ create: { width: 256, height: 256, channels: 3, background: "#123456" } })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  const asked: string[] = [];
+  const source: Source = {
+    async draw({ format }) {
+      asked.push(format.mimeType);
+      return { kind: "encoded", bytes };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const jpeg = formatNamed("image/jpeg");
+  const png = formatNamed("image/png");
+  if (png.kind !== "image") throw new Error("PNG is no picture");
+  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: "image/jpeg", parametersId: "" };
+  const rect = { ...ROW, maxX: ROW.minX };
+  const { written, writtenBeside } = await paint(
+    { tileSet, beside: ["image/png"], parameters: {}, rect, wanted: null, isNew: true },
+    { layer, subset, format: jpeg, source, store, ...undisturbed, beside: [png] },
+    new AbortController().signal,
+  );
+  expect([asked, written.length, writtenBeside?.map((tiles) => tiles.length)]).toEqual([["image/png"], 1, [1]]);
+  const kept = (format: string) =>
+    store.get({ tileSet: { ...tileSet, format }, x: rect.minX, y: rect.minY, z: rect.z });
+  expect(Buffer.from(kept("image/png")?.bytes ?? []).equals(bytes)).toBe(true);
+  expect((await sharp(kept("image/jpeg")?.bytes).metadata()).format).toBe("jpeg");
 });
 
 test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {

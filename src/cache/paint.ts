@@ -4,11 +4,12 @@ import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
-import type { Cut } from "../image/raster.ts";
+import type { Cut, Raster } from "../image/raster.ts";
 import { valueAt } from "../layer/by-zoom.ts";
-import type { ImageFormat, TileFormat } from "../layer/format.ts";
+import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
+import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { type Drawing, type DrawRequest, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
@@ -19,6 +20,8 @@ export interface PaintParts {
   readonly layer: Layer;
   readonly subset: GridSubset;
   readonly format: TileFormat;
+  /** The formats of the order's `beside`. */
+  readonly beside: readonly ImageFormat[];
   readonly source: Source;
   readonly store: BlobStore;
   readonly isCurrent: () => boolean;
@@ -38,6 +41,8 @@ export interface PaintedTile {
 
 export interface Painting {
   readonly written: readonly WrittenTile[];
+  /** What was written of each format of the order's `beside`; absent: there are none. */
+  readonly writtenBeside?: readonly (readonly WrittenTile[])[];
   /** All tiles of the metatile, when they were asked for. */
   readonly tiles: readonly PaintedTile[];
   /** Not kept: a newer generation has begun, or it may not be. */
@@ -48,6 +53,10 @@ export interface Painting {
   readonly storeFull: boolean;
   /** How long the source took. */
   readonly upstreamMs: number;
+}
+
+interface PositionedTile extends PaintedTile {
+  readonly keep: boolean;
 }
 
 /** A metatile's picture with its gutter. */
@@ -94,7 +103,7 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
  * @throws SourceError
  */
 export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSignal): Promise<Painting> {
-  const { layer, subset, format, source } = parts;
+  const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -104,7 +113,8 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     width: frame.width,
     height: frame.height,
     tile: isOneTile(subset, frame) ? { x: rect.minX, y: rect.minY, z: rect.z } : undefined,
-    format,
+    // What is lossy would lose twice.
+    format: layer.formatsTogether && format.kind === "image" ? PNG : format,
     parameters:
       layer.parameterFilters.length === 0
         ? order.parameters
@@ -120,14 +130,22 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     }
   }
   const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-  const painted = await tilesOf(drawing, cuts, parts, frame);
-  const tiles = positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
+  const decode = onceEach((bytes: Uint8Array) => asPicture(decodePicture(bytes, frame)));
+  const tilesAs = async (as: TileFormat) => {
+    const painted = await tilesOf(drawing, cuts, as, parts, frame, decode);
+    return positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
+  };
+  const tiles = await tilesAs(format);
+  const tilesBeside: PositionedTile[][] = [];
+  for (const as of beside) tilesBeside.push(await tilesAs(as));
   const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
   signal.throwIfAborted();
   if (!mayKeep) return { written: [], tiles, stale: true, storeFailure: undefined, storeFull: false, upstreamMs };
   parts.storing(true);
   try {
-    return await keepTiles(order, tiles, parts, upstreamMs);
+    const kept = { ...(await keepTiles(order, tiles, parts)), upstreamMs };
+    if (beside.length === 0) return kept;
+    return await keepBeside(kept, order, beside, tilesBeside, parts);
   } finally {
     parts.storing(false);
   }
@@ -137,8 +155,10 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
 async function tilesOf(
   drawing: Drawing,
   cuts: readonly Cut[],
-  { layer, subset, format, bytesWanted }: Pick<PaintParts, "layer" | "subset" | "format" | "bytesWanted">,
+  format: TileFormat,
+  { layer, subset, bytesWanted }: Pick<PaintParts, "layer" | "subset" | "bytesWanted">,
   frame: Frame,
+  decode: (bytes: Uint8Array) => Promise<Raster>,
 ): Promise<readonly Uint8Array[]> {
   if (format.kind === "data") {
     if (drawing.kind !== "data" || cuts.length > 1)
@@ -156,17 +176,16 @@ async function tilesOf(
         await asPicture(provePicture(bytes, frame));
         return cuts.map(() => bytes);
       }
-      return encodeTiles(await asPicture(decodePicture(bytes, frame)), cuts, format, layer, bytesWanted);
+      return encodeTiles(await decode(bytes), cuts, format, layer, bytesWanted);
     }
   }
 }
 
 async function keepTiles(
   order: DrawOrder,
-  tiles: readonly (PaintedTile & { readonly keep: boolean })[],
+  tiles: readonly PositionedTile[],
   { layer, store, isCurrent }: Pick<PaintParts, "layer" | "store" | "isCurrent">,
-  upstreamMs: number,
-): Promise<Painting> {
+): Promise<Omit<Painting, "upstreamMs">> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
   const same = (at: TileAddress): "keep" | "renew" =>
@@ -208,7 +227,28 @@ async function keepTiles(
     storeFailure = `${error.code}: ${error.message}`;
     storeFull = error.code === "full";
   }
-  return { written, tiles, stale, storeFailure, storeFull, upstreamMs };
+  return { written, tiles, stale, storeFailure, storeFull };
+}
+
+/** The same tiles in the other formats, as far as the store takes them. */
+async function keepBeside(
+  kept: Painting,
+  order: DrawOrder,
+  beside: readonly ImageFormat[],
+  tiles: readonly (readonly PositionedTile[])[],
+  parts: Pick<PaintParts, "layer" | "store" | "isCurrent">,
+): Promise<Painting> {
+  const { isNew: _, watched: __, ...plain } = order;
+  const writtenBeside: (readonly WrittenTile[])[] = [];
+  let { stale, storeFailure, storeFull } = kept;
+  for (const [i, { mimeType }] of beside.entries()) {
+    if (stale || storeFailure !== undefined) break;
+    const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
+    const next = await keepTiles(other, tiles[i] ?? [], parts);
+    writtenBeside.push(next.written);
+    ({ stale, storeFailure, storeFull } = next);
+  }
+  return { ...kept, writtenBeside, stale, storeFailure, storeFull };
 }
 
 /** @throws SourceError for what is not the picture asked for */

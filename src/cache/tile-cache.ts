@@ -1,7 +1,7 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
-import { coverageAt, type Layer, metatileFor } from "../layer/layer.ts";
+import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import type { BlobStore, StoredTile } from "../store/blob-store.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -173,11 +173,13 @@ export class TileCache implements TileReader {
     const epoch = this.#memory.epoch(layer.name);
     const forwarded = expired === undefined ? "miss" : "stale";
     const trace = currentTrace();
+    const beside = formatsBeside(layer, tileSet.format);
     const order = {
       tileSet,
       parameters: parameters.values,
       rect,
       wanted: null,
+      ...(beside.length === 0 ? {} : { beside }),
       ...(trace === undefined ? {} : { trace }),
     };
     const drawn = await this.#draws.drawForUser(order, index);

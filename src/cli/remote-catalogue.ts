@@ -64,6 +64,7 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
         negativeCacheSeconds: 0,
         queryable: false,
         fullWms: false,
+        formatsTogether: false,
         expireClientSeconds: atEveryZoom(0),
         secured: false,
         jobs: STANDARD_LAYER_JOBS,

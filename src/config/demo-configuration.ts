@@ -46,6 +46,7 @@ const common = {
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  formatsTogether: false,
   legends: [],
   negativeCacheSeconds: 0,
   ...DEFAULT_ENCODING,

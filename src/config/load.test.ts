@@ -169,7 +169,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",

@@ -6,12 +6,13 @@ import {
   type DrawOrder,
   type DrawOutcome,
   isWanted,
+  tileSetsOf,
   type WrittenTile,
 } from "../cache/draw.ts";
 import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
+import { coverageAt, findSubset, formatsBeside, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isOutage } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -256,15 +257,17 @@ export class Seeding implements Work {
     draw: (orders: readonly DrawOrder[]) => Promise<readonly DrawOutcome[]>,
   ): Promise<readonly DrawOutcome[]> {
     const { ledger, marksCommitted } = this.#parts;
-    const open = metatiles.map(({ metatile: { tileSet, rect } }) => ledger.open(tileSet, rect));
+    const layer = this.#layer(job);
+    const terms = termsOf(job, layer);
+    const open = metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
+      tileSetsOf({ ...terms, tileSet }).map((filled) => ledger.open(filled, rect)),
+    );
     try {
       const mustCommit = open.some((cells) => cells.mustCommit);
       const unmarked = mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
       if (unmarked !== undefined)
         return [{ kind: "full", reason: `the state database cannot be written: ${unmarked}` }];
       if (signal.aborted) return [];
-      const layer = this.#layer(job);
-      const terms = termsOf(job, layer);
       return await draw(
         metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
           ...terms,
@@ -543,13 +546,18 @@ function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void 
 /** What is the same for all that a job has drawn. */
 function termsOf(
   { request, createdMs }: ActiveJob,
-  { seedGuard }: Layer,
-): Pick<DrawOrder, "sinceMs" | "watched" | "renewed"> {
+  layer: Layer,
+): Pick<DrawOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
+  const { format, onlyExisting, olderThanMs } = request;
+  // Whoever renews what is kept, or old, has looked at one format alone.
+  const isLooking = onlyExisting === true || olderThanMs !== undefined;
+  const beside = isLooking || format === null ? [] : formatsBeside(layer, format);
   return {
+    ...(beside.length === 0 ? {} : { beside }),
     // What a user or another job has asked for before may be of the data that this one is to replace.
     ...(request.type === "reseed" ? { sinceMs: createdMs } : {}),
-    ...(seedGuard === undefined ? {} : { watched: true }),
-    ...(request.olderThanMs === undefined ? {} : { renewed: true }),
+    ...(layer.seedGuard === undefined ? {} : { watched: true }),
+    ...(olderThanMs === undefined ? {} : { renewed: true }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Admission } from "../cache/admission.ts";
-import type { WrittenTile } from "../cache/draw.ts";
+import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../cache/draw.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -16,7 +16,7 @@ export interface UserWritesParts {
 /** The ledger's side of a user's miss: cells are opened, what was written is told, cells are closed. */
 export class UserWrites {
   readonly #parts: UserWritesParts;
-  readonly #opened = new Map<number, OpenCells>();
+  readonly #opened = new Map<number, readonly OpenCells[]>();
   #next = 1;
 
   constructor(parts: UserWritesParts) {
@@ -27,20 +27,20 @@ export class UserWrites {
    * Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found.
    * Undefined: nothing may be kept.
    */
-  async open(tileSet: TileSet, rect: TileRect, missed: TileIndex): Promise<number | undefined> {
+  async open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined> {
     const { ledger, admit, marksCommitted, notStored, fault } = this.#parts;
-    let open: OpenCells | undefined;
+    const open: OpenCells[] = [];
     try {
-      ledger.missed(tileSet, missed);
-      if (admit(tileSet.layer).kind !== "store") {
+      ledger.missed(order.tileSet, missed);
+      if (admit(order.tileSet.layer).kind !== "store") {
         notStored();
         return undefined;
       }
-      open = ledger.open(tileSet, rect);
-      if (open.mustCommit) await marksCommitted();
+      for (const tileSet of tileSetsOf(order)) open.push(ledger.open(tileSet, order.rect));
+      if (open.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
       // A user gets the picture whatever the disk says.
-      if (open !== undefined) ledger.close(open);
+      for (const cells of open) ledger.close(cells);
       notStored();
       fault(error);
       return undefined;
@@ -58,7 +58,7 @@ export class UserWrites {
     const open = this.#opened.get(id);
     if (open === undefined) return;
     this.#opened.delete(id);
-    this.#parts.ledger.close(open);
+    for (const cells of open) this.#parts.ledger.close(cells);
   }
 
   /** A writer died and may have written what it did not tell. */

@@ -54,8 +54,10 @@ const json = (extension: "geojson" | "topojson" | "utfgrid"): DataFormat => {
 
 const VECTOR_TILE = "application/vnd.mapbox-vector-tile";
 
+export const PNG: ImageFormat = plain("png");
+
 const FORMATS: readonly TileFormat[] = [
-  plain("png"),
+  PNG,
   fromPng({ mimeType: "image/png8", extension: "png8", contentType: "image/png", encoding: "png8" }),
   fromPng({ mimeType: "image/png24", extension: "png24", contentType: "image/png", encoding: "png" }),
   plain("jpeg"),

@@ -204,6 +204,8 @@ export interface Layer extends EncodingOptions {
   readonly formats: readonly TileFormat[];
   /** What its vector tiles hold, where the source tells. */
   readonly vectorLayers?: readonly VectorLayer[];
+  /** One drawing, as PNG, fills all formats of pictures, see `formatsBeside`. */
+  readonly formatsTogether: boolean;
   /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
   readonly metatile: readonly [number, number];
   /** Pixels drawn around a metatile and cut away; of pictures only. */
@@ -236,6 +238,14 @@ const SINGLE = [1, 1] as const;
 export function metatileFor(layer: Layer | undefined, mimeType: string | null): readonly [number, number] {
   const isData = mimeType !== null && formatOf(mimeType)?.kind === "data";
   return layer === undefined || isData ? SINGLE : layer.metatile;
+}
+
+/** The other formats that a drawing for one format fills; MIME types. */
+export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly string[] {
+  if (!formatsTogether || formatOf(mimeType)?.kind === "data") return [];
+  return formats.flatMap((format) =>
+    format.kind === "image" && format.mimeType !== mimeType ? [format.mimeType] : [],
+  );
 }
 
 /** The tiles that a level of a subset offers; undefined outside its levels. */

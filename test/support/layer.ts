@@ -33,6 +33,7 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   staleWhileRevalidateSeconds: 0,
   queryable: false,
   fullWms: false,
+  formatsTogether: false,
   legends: [],
   negativeCacheSeconds: 0,
   ...DEFAULT_ENCODING,

@@ -149,6 +149,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     jobs: { ...STANDARD_LAYER_JOBS, ...document.jobs },
     queryable: document.queryable ?? false,
     fullWms: document.fullWms ?? false,
+    formatsTogether: document.formatsTogether ?? false,
     expireClientSeconds: buildExpiry(
       document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
       clientExpiryOf,

@@ -203,6 +203,7 @@ export const LayerSchema = strict({
   ]),
   gridSubsets: optional(Type.Array(GridSubsetSchema, { minItems: 1 })),
   formats: optional(Type.Array(text, { minItems: 1 })),
+  formatsTogether: optional(Type.Boolean()),
   metatile: optional(Type.Tuple([whole(1, 16), whole(1, 16)])),
   gutter: optional(whole(0, 256)),
   parameterFilters: optional(

@@ -4,7 +4,7 @@ import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/
 import type { JobFilter, JobView } from "../../jobs/job.ts";
 import { chooser, settled } from "../../jobs/value-choice.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
-import type { Layer } from "../../layer/layer.ts";
+import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
@@ -168,7 +168,7 @@ function touches(
 ): boolean {
   const { gridSet } = subset;
   if (job.gridSet !== null && job.gridSet !== gridSet.id) return false;
-  if (job.format !== null && job.format !== format.mimeType) return false;
+  if (job.format !== null && job.format !== format.mimeType && !fillsBeside(job, layer, format.mimeType)) return false;
   if (job.parameters !== null && idOf(job.parameters) !== parameters.id) return false;
   if (job.parameterSets !== null && !isAmong(job.parameterSets, layer, parameters)) return false;
   if (index.z < job.zoomStart || index.z > job.zoomStop) return false;
@@ -178,6 +178,10 @@ function touches(
     job.type === "truncate" || metatile === undefined ? tileExtent(gridSet, index) : rectExtent(gridSet, metatile);
   return extentsOverlap({ minX, minY, maxX, maxY }, drawn);
 }
+
+/** A seed of another format keeps this one of the same drawing. */
+const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string): boolean =>
+  type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
 
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
   const asked = sets.flatMap((set) => chosenSetIn(set) ?? []);
