@@ -213,6 +213,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       upstreams: governors.states(),
       measures: meter.measures(),
       spacedDraws: pace.waiting,
+      uniformTiles: draws.uniformTiles,
     }),
     reload,
   };

@@ -48,6 +48,8 @@ export interface WrittenTile {
   readonly replaced: number | undefined;
   /** The store held the very same bytes: they were left as they are, or only their time was renewed. Absent: written. */
   readonly unchanged?: "left" | "renewed";
+  /** It was written, and is of one colour; not known of what is kept as the upstream drew it. */
+  readonly uniform?: true;
   /** Equal for equal bytes; only where the order was watched. */
   readonly digest?: string;
 }

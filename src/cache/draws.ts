@@ -109,6 +109,8 @@ export class Draws implements DrawGate, UserDraws {
   readonly #truncatedMs = new Map<string, number>();
   /** As the order's `expiredBeforeMs`, by layer. */
   readonly #expiredBeforeMs = new Map<string, number>();
+  /** Tiles of one colour that have been written, since the start. */
+  uniformTiles = 0;
   readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
 
   constructor(parts: {
@@ -488,6 +490,7 @@ export class Draws implements DrawGate, UserDraws {
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
     if (tiles.length === 0) return;
+    for (const { uniform } of tiles) if (uniform === true) this.uniformTiles++;
     const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
     if (renewed.length > 0) this.#memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
     this.#ledger.wrote(tileSet, tiles);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
+import { isOfOneColour } from "../image/one-colour.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
@@ -211,7 +212,8 @@ async function keepTiles(
         stale = true;
         break;
       }
-      const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
+      const plain = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
+      const tile = !isSame && isOfOneColour(bytes) ? ({ ...plain, uniform: true } as const) : plain;
       if (!isSame && order.watched !== true) written.push(tile);
       else {
         const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};

@@ -3,6 +3,7 @@ import type { Cut, Raster } from "./raster.ts";
 /** Tiles of one colour, seas above all, are encoded once per colour, size and way to encode. */
 const KEPT = 256;
 const made = new Map<string, Uint8Array>();
+const ofOneColour = new WeakSet<Uint8Array>();
 
 /** `encoding`: everything that the bytes depend on beside the colour and the size. */
 export const oneColourKey = (encoding: string, { width, height }: Cut, colour: number): string =>
@@ -13,7 +14,11 @@ export const madeBefore = (key: string): Uint8Array | undefined => made.get(key)
 export function remember(key: string, bytes: Uint8Array): void {
   if (made.size >= KEPT) made.clear();
   made.set(key, bytes);
+  ofOneColour.add(bytes);
 }
+
+/** Whether these very bytes were made for tiles of one colour. */
+export const isOfOneColour = (bytes: Uint8Array): boolean => ofOneColour.has(bytes);
 
 /** Tiles that are being encoded: when somebody waits for a metatile all of its seas come at once. */
 const beingMade = new Map<string, Promise<Uint8Array>>();

@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
@@ -23,8 +24,15 @@ async function metrics(server: TestServer): Promise<ReadonlyMap<string, number>>
 test("metrics tell what users read, what jobs did, what upstreams answered, what is kept and how long all took", async () => {
   running.upstream = await startUpstream();
   let asked = 0;
-  running.upstream.behaviour = (_, response) => {
-    if (++asked !== 3) return "draw";
+  running.upstream.behaviour = async ({ width, height }, response) => {
+    asked++;
+    if (asked === 1) {
+      // Sixteen tiles of one colour.
+      const sea = sharp({ create: { width, height, channels: 3, background: "#345678" } });
+      response.writeHead(200, { "Content-Type": "image/png" }).end(await sea.png().toBuffer());
+      return "handled";
+    }
+    if (asked !== 3) return "draw";
     response.writeHead(404).end();
     return "handled";
   };
@@ -60,6 +68,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
       `nuthatch_upstream_up{upstream="${upstream}"}`,
       `nuthatch_usage_tiles{layer="${LAYER}"}`,
       `nuthatch_usage_bytes{layer="${LAYER}"}`,
+      "nuthatch_uniform_tiles_total",
       "nuthatch_spaced_draws",
       "nuthatch_quota_enabled",
     ].map((name) => [name, samples.get(name)]),
@@ -81,6 +90,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
     [`nuthatch_upstream_up{upstream="${upstream}"}`]: 1,
     [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
     [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
+    nuthatch_uniform_tiles_total: 16,
     nuthatch_spaced_draws: 0,
     nuthatch_quota_enabled: 0,
   });

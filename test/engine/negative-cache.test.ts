@@ -38,6 +38,8 @@ test("a failed metatile is not asked for again within its time, until a truncati
   expect(upstream.asked.length).toBe(1);
   await look("patient/3/5/5.png");
   expect(upstream.asked.length).toBe(2);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^nuthatch_tile_failures_remembered_total 1$/m);
   const explained = JSON.parse((await look("patient/3/2/2.png?explain")).text);
   expect(explained).toMatchObject({ state: "missing", reason: "failing" });
 

@@ -14,6 +14,8 @@ export interface FrontMetrics {
   readonly measures: readonly UpstreamMeasure[];
   /** Draws of jobs that wait because users read. */
   readonly spacedDraws: number;
+  /** Tiles of one colour that have been written. */
+  readonly uniformTiles: number;
   /** Requests that wait for events of jobs. */
   readonly listeners: number;
 }

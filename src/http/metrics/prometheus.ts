@@ -65,7 +65,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, measures, spacedDraws, listeners } = front;
+  const { tiles, memory, upstreams, measures, spacedDraws, uniformTiles, listeners } = front;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -74,6 +74,10 @@ export async function metricsText(sample: Sample): Promise<string> {
     [{ result: "expired" }, tiles.expired],
   ]);
   counter("tile_failures_total", "Tiles that users asked for and could not be drawn", [[{}, tiles.failures]]);
+  counter("tile_failures_remembered_total", "Those that were answered without asking the upstream again", [
+    [{}, tiles.failuresRemembered],
+  ]);
+  counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, uniformTiles]]);
   gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);
   gauge(
