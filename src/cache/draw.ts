@@ -1,4 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import type { Sight } from "../image/sight.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { TileSet } from "../tile/tile-set.ts";
@@ -52,6 +53,8 @@ export interface WrittenTile {
   readonly uniform?: true;
   /** Equal for equal bytes; only where the order was watched. */
   readonly digest?: string;
+  /** Where the order was watched by a guard that looks at pictures. */
+  readonly sight?: Sight;
 }
 
 /** How long one connection, and one painter, works for one job before others have their turn, ms. */

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
+import { parentOf } from "../grid/parent-tile.ts";
 import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { isOfOneColour } from "../image/one-colour.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
+import { type Sight, sightOf } from "../image/sight.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
@@ -58,6 +60,7 @@ export interface Painting {
 
 interface PositionedTile extends PaintedTile {
   readonly keep: boolean;
+  readonly sight?: Sight;
 }
 
 /** A metatile's picture with its gutter. */
@@ -136,7 +139,7 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     const painted = await tilesOf(drawing, cuts, as, parts, frame, decode);
     return positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   };
-  const tiles = await tilesAs(format);
+  const tiles = await sighted(await tilesAs(format), order, parts);
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
@@ -200,7 +203,7 @@ async function keepTiles(
   let storeFailure: string | undefined;
   let storeFull = false;
   try {
-    for (const { x, y, bytes, keep } of tiles) {
+    for (const { x, y, bytes, keep, sight } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
       const time = order.isNew === true ? "keep" : same(at);
@@ -218,7 +221,7 @@ async function keepTiles(
       else {
         const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
         const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-        written.push({ ...tile, ...unchanged, ...digest });
+        written.push({ ...tile, ...unchanged, ...digest, ...(sight === undefined ? {} : { sight }) });
       }
     }
     if (written.length > 0 && tileSet.parametersId !== "") {
@@ -230,6 +233,27 @@ async function keepTiles(
     storeFull = error.code === "full";
   }
   return { written, tiles, stale, storeFailure, storeFull };
+}
+
+/** What a job's guard wants to know of the pictures that are to be kept. */
+async function sighted(
+  tiles: readonly PositionedTile[],
+  { tileSet, rect, watched }: DrawOrder,
+  { layer, subset, store, format }: Pick<PaintParts, "layer" | "subset" | "store" | "format">,
+): Promise<readonly PositionedTile[]> {
+  const { blankPercent, unlikeParentPercent } = layer.seedGuard ?? {};
+  const isLookedAt = blankPercent !== undefined || unlikeParentPercent !== undefined;
+  if (watched !== true || !isLookedAt || format.kind !== "image") return tiles;
+  const seen: PositionedTile[] = [];
+  for (const tile of tiles) {
+    const { x, y, bytes, keep } = tile;
+    const parent = unlikeParentPercent === undefined ? undefined : parentOf(subset.gridSet, { x, y, z: rect.z });
+    const above =
+      parent === undefined ? undefined : store.get({ tileSet, x: parent.x, y: parent.y, z: parent.z })?.bytes;
+    const known = parent === undefined || above === undefined ? undefined : { bytes: above, part: parent.part };
+    seen.push(keep ? { ...tile, sight: await sightOf(bytes, known) } : tile);
+  }
+  return seen;
 }
 
 /** The same tiles in the other formats, as far as the store takes them. */

@@ -1,3 +1,4 @@
+import type { Sight } from "../image/sight.ts";
 import type { SeedGuardOptions } from "../layer/layer.ts";
 
 /** A tile that a job has just stored. */
@@ -7,7 +8,11 @@ export interface StoredLook {
   readonly bytes: number;
   /** Bytes of the tile that was there before, undefined when there was none. */
   readonly replaced: number | undefined;
+  /** Where the guard looks at pictures. */
+  readonly sight?: Sight;
 }
+
+type Percent = Exclude<keyof SeedGuardOptions, "tiles">;
 
 /** A tile this many times as large, or as small, as the one it replaced shows something else. */
 const UNLIKE = 4;
@@ -19,26 +24,51 @@ const UNLIKE = 4;
 export class SeedGuard {
   readonly options: SeedGuardOptions;
   readonly #digests: Window<string>;
+  readonly #blanks: Window<boolean>;
   readonly #unlikes: Window<boolean>;
+  readonly #unlikeParents: Window<boolean>;
 
   constructor(options: SeedGuardOptions) {
     this.options = options;
     this.#digests = new Window(options.tiles);
+    this.#blanks = new Window(options.tiles);
     this.#unlikes = new Window(options.tiles);
+    this.#unlikeParents = new Window(options.tiles);
   }
 
   /** Why the job should not go on; undefined: nothing is suspicious. */
-  look({ digest, bytes, replaced }: StoredLook): string | undefined {
-    const { tiles, identicalPercent, unlikePercent } = this.options;
+  look({ digest, bytes, replaced, sight }: StoredLook): string | undefined {
     const identical = this.#digests.add(digest);
-    if (identicalPercent !== undefined && this.#digests.isFull && identical * 100 >= tiles * identicalPercent)
-      return `${identical} of the last ${tiles} tiles are one and the same picture (seedGuard.identicalPercent is ${identicalPercent})`;
-    if (replaced === undefined) return undefined;
-    const isUnlike = bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
-    const unlike = this.#unlikes.add(isUnlike);
-    if (isUnlike && unlikePercent !== undefined && this.#unlikes.isFull && unlike * 100 >= tiles * unlikePercent)
-      return `${unlike} of the last ${tiles} tiles are ${UNLIKE} times as small or as large as those they replaced (seedGuard.unlikePercent is ${unlikePercent})`;
-    return undefined;
+    const isUnlike = replaced === undefined ? undefined : bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
+    return (
+      this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture") ??
+      this.#flagged("blankPercent", this.#blanks, sight?.blank, "are of one colour") ??
+      this.#flagged(
+        "unlikePercent",
+        this.#unlikes,
+        isUnlike,
+        `are ${UNLIKE} times as small or as large as those they replaced`,
+      ) ??
+      this.#flagged(
+        "unlikeParentPercent",
+        this.#unlikeParents,
+        sight?.unlikeParent,
+        "show something else than the tiles above them",
+      )
+    );
+  }
+
+  /** Undefined: not known of this tile, which does not count. */
+  #flagged(key: Percent, window: Window<boolean>, flag: boolean | undefined, what: string): string | undefined {
+    if (flag === undefined) return undefined;
+    const count = window.add(flag);
+    return flag ? this.#tooMany(key, window, count, what) : undefined;
+  }
+
+  #tooMany(key: Percent, { isFull }: Window<unknown>, count: number, what: string): string | undefined {
+    const { tiles, [key]: percent } = this.options;
+    if (percent === undefined || !isFull || count * 100 < tiles * percent) return undefined;
+    return `${count} of the last ${tiles} tiles ${what} (seedGuard.${key} is ${percent})`;
   }
 }
 

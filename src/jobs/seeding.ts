@@ -413,8 +413,9 @@ export class Seeding implements Work {
   #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {
     if (seedGuard === undefined || job.isLookedAt) return;
     if (job.guard?.options !== seedGuard) job.guard = new SeedGuard(seedGuard);
-    for (const { digest, bytes, replaced } of written) {
-      const reason = digest === undefined ? undefined : job.guard.look({ digest, bytes, replaced });
+    for (const { digest, bytes, replaced, sight } of written) {
+      const look = { bytes, replaced, ...(sight === undefined ? {} : { sight }) };
+      const reason = digest === undefined ? undefined : job.guard.look({ ...look, digest });
       if (reason !== undefined) throw new JobSuspended(`paused: the tiles are suspicious: ${reason}`);
     }
   }

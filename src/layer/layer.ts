@@ -126,8 +126,12 @@ export interface SeedGuardOptions {
   readonly tiles: number;
   /** So many of them, and more, may not be one and the same picture. */
   readonly identicalPercent?: number;
+  /** So many of them, and more, may not be of one colour. */
+  readonly blankPercent?: number;
   /** So many of those that replaced another, and more, may not be unlike it. */
   readonly unlikePercent?: number;
+  /** So many of those whose parent is kept, and more, may not show something else than it. */
+  readonly unlikeParentPercent?: number;
 }
 
 /** What pictures are encoded for: little CPU time, or few bytes. Lossless either way. */

@@ -174,8 +174,11 @@ function buildSeedGuard(
   path: Path,
   problems: Problems,
 ): SeedGuardOptions {
-  if (percents.identicalPercent === undefined && percents.unlikePercent === undefined)
-    problems.add(path, "identicalPercent or unlikePercent is missing: without one of them nothing is guarded");
+  if (Object.keys(percents).length === 0)
+    problems.add(
+      path,
+      "identicalPercent, blankPercent, unlikePercent and unlikeParentPercent are missing: without one of them nothing is guarded",
+    );
   return { tiles, ...percents };
 }
 

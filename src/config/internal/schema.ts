@@ -179,7 +179,9 @@ const percent = optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 }));
 const SeedGuardSchema = strict({
   tiles: optional(whole(10, 1_000_000)),
   identicalPercent: percent,
+  blankPercent: percent,
   unlikePercent: percent,
+  unlikeParentPercent: percent,
 });
 
 /** How the jobs of a layer run beside those of others. */
