@@ -37,6 +37,8 @@ export interface LedgerGate {
   lost(tileSet: TileSet, rect: TileRect): void;
 }
 
+/** Of users, where the source names no time. */
+const PATIENCE_MS = 30_000;
 const NEVER = new AbortController().signal;
 const PAINTER_DIED: DrawFailure = {
   kind: "failed",
@@ -235,7 +237,7 @@ export class Draws implements DrawGate, UserDraws {
     const governor = this.#governors.of(layer);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
-    const late = await governor.acquire("user", NEVER);
+    const late = await governor.acquireForUser(patienceMsOf(layer), NEVER);
     if (late !== undefined) return { kind: "refused", ...late };
     try {
       const result = await this.#painters.ask(layer.name, question);
@@ -374,7 +376,8 @@ export class Draws implements DrawGate, UserDraws {
     const epoch = this.#failures.epoch(layer);
     try {
       if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
-      const refused = who === "user" ? await governor.acquire("user", signal) : undefined;
+      const patienceMs = patienceMsOf(this.#layer(layer));
+      const refused = who === "user" ? await governor.acquireForUser(patienceMs, signal) : undefined;
       if (refused !== undefined) return { kind: "refused", ...refused };
     } catch (error) {
       if (signal.aborted) return CANCELLED;
@@ -469,7 +472,7 @@ export class Draws implements DrawGate, UserDraws {
     signal.addEventListener("abort", end);
     try {
       await this.#pace.turn(wait.signal);
-      await governor.acquire("job", wait.signal);
+      await governor.acquireForJob(wait.signal);
       place.begun = true;
       return true;
     } catch (error) {
@@ -657,6 +660,10 @@ const failed = (failure: {
 
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+
+/** A user waits for a connection as long as the upstream may take for its answer. */
+const patienceMsOf = (layer: Layer | undefined): number =>
+  layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : PATIENCE_MS;
 
 const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 

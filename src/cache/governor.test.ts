@@ -10,7 +10,8 @@ function governed(connections: number, more: { readonly jobConnections?: number 
   const governor = new Governor({ connections, ...more }, () => now);
   const granted: string[] = [];
   const ask = (who: "user" | "job", name: string): void => {
-    void governor.acquire(who, never).then((refused) => granted.push(refused === undefined ? name : `${name} refused`));
+    const acquired = who === "user" ? governor.acquireForUser(60_000, never) : governor.acquireForJob(never);
+    void acquired.then((refused) => granted.push(refused === undefined ? name : `${name} refused`));
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
@@ -157,6 +158,21 @@ test("users who wait when it goes down are told, but for the first, who is the p
   governor.release("user");
   await turn();
   expect(granted.at(-1)).toBe("job");
+});
+
+test("a user who has waited too long for a connection is told so, and takes none when one gets free", async () => {
+  const { governor, granted, ask, turn } = governed(1);
+  ask("user", "first");
+  expect(await governor.acquireForUser(1, never)).toEqual({ retryAfterSeconds: 1, why: "queue_slow" });
+  expect(governor.state()).toMatchObject({ inUse: 1, usersWaiting: 0 });
+  ask("user", "second");
+  governor.release("user");
+  await turn();
+  expect(granted).toEqual(["first", "second"]);
+  const leaving = new AbortController();
+  const left = governor.acquireForUser(60_000, leaving.signal);
+  leaving.abort(new Error("gone"));
+  await expect(left).rejects.toThrow("gone");
 });
 
 const OUTAGES: ReadonlySet<FailureClass> = new Set(["refused", "timeout", "reset", "server_error", "busy"]);

@@ -27,7 +27,7 @@ export interface GovernorState {
   readonly down: boolean;
 }
 
-export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" };
+export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" | "queue_slow" };
 
 /**
  * All traffic to one upstream: bounded connections, those of jobs more narrowly, users before jobs, and whether it is known to be down. When it says
@@ -106,17 +106,34 @@ export class Governor {
     return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#now() - this.#firstFailureMs >= DOWN_AFTER_MS;
   }
 
+  /** A connection for a job, to be released. @throws the signal's reason when it fires while waiting */
+  async acquireForJob(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#hasFreeForJob) this.#take("job");
+    else await this.#jobs.wait(signal);
+  }
+
   /**
-   * A connection, to be released; only a user may be refused it, when the upstream goes down in the meantime.
+   * A connection for a user, to be released; refused when the upstream goes down in the meantime, or none is free for
+   * `patienceMs`.
    * @throws the signal's reason when it fires while waiting
    */
-  acquire(who: "user" | "job", signal: AbortSignal): Promise<Refused | undefined> {
+  async acquireForUser(patienceMs: number, signal: AbortSignal): Promise<Refused | undefined> {
     signal.throwIfAborted();
-    if (who === "user" ? this.#hasFree : this.#hasFreeForJob) {
-      this.#take(who);
-      return Promise.resolve(undefined);
+    if (this.#hasFree) {
+      this.#take("user");
+      return undefined;
     }
-    return (who === "user" ? this.#users : this.#jobs).wait(signal);
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), patienceMs);
+    try {
+      return await this.#users.wait(AbortSignal.any([signal, patience.signal]));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return { retryAfterSeconds: 1, why: "queue_slow" };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   release(who: "user" | "job"): void {

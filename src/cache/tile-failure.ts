@@ -1,7 +1,14 @@
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { DrawFailure } from "./draw.ts";
+import type { Refused } from "./governor.ts";
 import type { TileFailure } from "./tile-reader.ts";
 import type { UserDraw } from "./user-draws.ts";
+
+const REFUSED: Readonly<Record<Refused["why"], string>> = {
+  down: "The map server is down.",
+  queue_full: "Too many requests wait for the map server.",
+  queue_slow: "The map server is too slow for all who wait for it.",
+};
 
 /** What a user is told when the upstream gave nothing (decisions 9). */
 export function failureOf(
@@ -11,7 +18,7 @@ export function failureOf(
     case "refused":
       return {
         status: 503,
-        message: drawn.why === "down" ? "The map server is down." : "Too many requests wait for the map server.",
+        message: REFUSED[drawn.why],
         retryAfterSeconds: drawn.retryAfterSeconds,
       };
     case "remembered": {

@@ -2,6 +2,7 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Question } from "../source/source.ts";
 import type { DrawFailure, DrawOrder } from "./draw.ts";
+import type { Refused } from "./governor.ts";
 import type { PaintedTile } from "./paint.ts";
 import type { InfoResult } from "./painters.ts";
 
@@ -9,7 +10,7 @@ export type UserDraw =
   | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
   /** Somebody else's draw has just stored it. */
   | { readonly kind: "stored" }
-  | { readonly kind: "refused"; readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" }
+  | ({ readonly kind: "refused" } & Refused)
   | DrawFailure
   /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
   | {
