@@ -23,7 +23,9 @@ export interface Life {
   readonly tell: (line: string) => void;
 }
 
-const LAYERS = ["a", "b", "c"];
+const LAYERS = ["a", "b", "c"] as const;
+/** Of the configuration. */
+const EXTRA = { a: "", b: "formatsTogether: true", c: "metatile: [3, 5]" } as const;
 /** The part of the world that is used: tiles of zoom 6. */
 const SIDE = 64;
 const WORLD = 20037508.342789244;
@@ -40,7 +42,7 @@ export async function liveRandomly({ kills, tiles, seed: start, tell }: Life): P
   let server = await startServer({
     configuration: smallTiles(
       upstream.url,
-      LAYERS.map((name) => ({ name, extra: name === "c" ? "metatile: [3, 5]" : "" })),
+      LAYERS.map((name) => ({ name, extra: EXTRA[name] })),
     ),
   });
 
