@@ -17,7 +17,7 @@ import {
 } from "./draw.ts";
 import type { DrawPace } from "./draw-pace.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
-import type { Governor, Refused } from "./governor.ts";
+import { DOWN_AFTER_FAILURES, type Governor, type Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
 import type { HotTiles } from "./memory-tier.ts";
 import type { Painting } from "./paint.ts";
@@ -37,8 +37,10 @@ export interface LedgerGate {
   lost(tileSet: TileSet, rect: TileRect): void;
 }
 
-/** Of users, where the source names no time. */
-const PATIENCE_MS = 30_000;
+/** How long an answer may take where the source names no time. */
+const USUAL_TIMEOUT_MS = 30_000;
+/** Time-outs that a user waits for a connection at most: an upstream that hangs is known to be down before. */
+const PATIENCE = DOWN_AFTER_FAILURES + 1;
 const NEVER = new AbortController().signal;
 const PAINTER_DIED: DrawFailure = {
   kind: "failed",
@@ -661,9 +663,10 @@ const failed = (failure: {
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
-/** A user waits for a connection as long as the upstream may take for its answer. */
-const patienceMsOf = (layer: Layer | undefined): number =>
-  layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : PATIENCE_MS;
+function patienceMsOf(layer: Layer | undefined): number {
+  const timeoutMs = layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : USUAL_TIMEOUT_MS;
+  return PATIENCE * timeoutMs;
+}
 
 const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 

@@ -7,7 +7,7 @@ import { LatencyLimit } from "./latency-limit.ts";
 /** Users that wait for a connection at most; one more is told to come back. */
 const USERS_WAITING = 1_000;
 /** An upstream counts as down after so many failures in a row, over at least this time. */
-const DOWN_AFTER_FAILURES = 5;
+export const DOWN_AFTER_FAILURES = 5;
 const DOWN_AFTER_MS = 1_000;
 /** Users' requests that are let through while it is down: one per pause, which grows. */
 const FIRST_PAUSE_MS = 1_000;
