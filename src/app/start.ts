@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Worker } from "node:worker_threads";
 import { DrawPace } from "../cache/draw-pace.ts";
 import { Draws, type LedgerGate } from "../cache/draws.ts";
@@ -36,7 +37,8 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-export type LoadConfiguration = () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+/** `boundTo`: what the running server is bound to. */
+export type LoadConfiguration = (boundTo: string) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 /** After a read users are taken for reading on for this long. */
 const ACTIVE_MS = 2_000;
@@ -173,7 +175,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   healthTimer.unref();
 
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
-    const loaded = await load();
+    const loaded = await load(current.server.host);
     if (!loaded.ok) {
       const details = loaded.error.map(problemText);
       log.error("the configuration was not reloaded", { problems: details });
@@ -184,13 +186,17 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       });
     }
     const next = loaded.value;
-    const fixed = ["dataDir", "store"] as const;
-    const ignored = fixed.filter((key) => JSON.stringify(next[key]) !== JSON.stringify(current[key]));
-    for (const key of ["host", "port", "workers", "memoryTierBytes"] as const)
-      if (next.server[key] !== current.server[key]) log.warn("this change needs a restart", { key: `server.${key}` });
+    const { host, port, workers, memoryTierBytes } = current.server;
+    const server = { ...next.server, host, port, workers, memoryTierBytes };
+    const ignored = [
+      ...(["dataDir", "store"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+      ...(["host", "port", "workers", "memoryTierBytes"] as const)
+        .filter((key) => next.server[key] !== server[key])
+        .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
+    ];
     for (const key of ignored) log.warn("this change needs a restart", { key });
     const warnings = [...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)];
-    current = { ...next, dataDir: current.dataDir, store: current.store };
+    current = { ...next, server, dataDir: current.dataDir, store: current.store };
     catalogue = catalogueOf(next.layers);
     draws.configure(next.layers);
     painters.configure(next.layers);

@@ -32,7 +32,11 @@ export function addConfigurationFlags(command: Command): Command {
 }
 
 /** Flags win over variables, variables over the file (decisions 9). */
-export function load(flags: ConfigurationFlags): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
+/** `boundTo`: what a running server is bound to. */
+export function load(
+  flags: ConfigurationFlags,
+  boundTo?: string,
+): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   const given: Record<string, string> = {};
   for (const [key, value] of [
     ["host", flags.host],
@@ -46,7 +50,8 @@ export function load(flags: ConfigurationFlags): Promise<Result<Configuration, r
     const equals = pair.indexOf("=");
     given[pair.slice(0, equals)] = pair.slice(equals + 1);
   }
-  return loadConfiguration({ env: process.env, flags: given, cwd: process.cwd() });
+  const input = { env: process.env, flags: given, cwd: process.cwd() };
+  return loadConfiguration(boundTo === undefined ? input : { ...input, boundTo });
 }
 
 export function tellProblems(problems: readonly ConfigurationProblem[]): void {

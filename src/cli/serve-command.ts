@@ -16,7 +16,7 @@ export function serveCommand(): Command {
         return;
       }
       const { startServer } = await import("../app/start.ts");
-      const starting = startServer(loaded.value, () => load(flags));
+      const starting = startServer(loaded.value, (boundTo) => load(flags, boundTo));
       obeySignals(starting);
       try {
         const server = await starting;

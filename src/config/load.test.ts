@@ -18,12 +18,13 @@ interface Given {
   readonly yaml?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: Readonly<Record<string, string>>;
+  readonly boundTo?: string;
 }
-function loading({ yaml, env = {}, flags = {} }: Given) {
-  if (yaml === undefined) return loadConfiguration({ env, flags, cwd: directory });
+function loading({ yaml, env = {}, flags = {}, ...more }: Given) {
+  if (yaml === undefined) return loadConfiguration({ env, flags, cwd: directory, ...more });
   const config = `${++files}.yaml`;
   writeFileSync(join(directory, config), yaml);
-  return loadConfiguration({ env, flags: { ...flags, config }, cwd: directory });
+  return loadConfiguration({ env, flags: { ...flags, config }, cwd: directory, ...more });
 }
 async function loaded(given: Given): Promise<Configuration> {
   const result = await loading(given);
@@ -470,11 +471,12 @@ htpasswd: { file: htpasswd, roles: [operator] }
   const { users, warnings } = await loaded({ yaml });
   expect(users.map((u) => [u.name, u.roles])).toEqual([
     ["carol", ["operator"]],
+    ["old", ["operator"]],
     ["a", ["viewer"]],
     ["b", ["operator", "viewer"]],
   ]);
-  expect(await verifyPassword("plain", users[1]?.passwordHash ?? "")).toBe(true);
-  expect(users[2]?.passwordHash).toBe(hash);
+  expect(await verifyPassword("plain", users[2]?.passwordHash ?? "")).toBe(true);
+  expect(users[3]?.passwordHash).toBe(hash);
   expect(warnings.join("\n")).toMatch(/htpasswd:3: this user cannot log in[\s\S]*password of a is not hashed/);
   expect(warnings.join("\n")).not.toContain("plain,");
   expect(await problems({ yaml: "users: [{ name: a, roles: [] }]" })).toEqual([
@@ -865,4 +867,30 @@ test("a grid set may be an OGC TileMatrixSet document, and what is wrong in it i
     "7:5: gridSets[5]: srs is missing",
     "7:5: gridSets[5]: extent is missing",
   ]);
+});
+
+test("a file that is no map is told as that, also where variables lay something over it", async () => {
+  for (const yaml of ["- oops", "42", "layers"])
+    expect(await problems({ yaml, env: { NUTHATCH_PORT: "1" } })).toEqual([
+      expect.stringMatching(/expected a map, got /),
+    ]);
+});
+
+test("an htpasswd file closes the server, whoever can log in; one that names nobody is refused", async () => {
+  writeFileSync(join(directory, "ht"), "ann:{SHA}x=\n");
+  const { users, warnings } = await loaded({ yaml: "htpasswd: { file: ./ht }" });
+  expect(users.map(({ name }) => name)).toEqual(["ann"]);
+  expect(warnings).toEqual(expect.arrayContaining([expect.stringMatching(/ht:1: this user cannot log in/)]));
+  writeFileSync(join(directory, "ht"), "# nobody\n");
+  expect(await problems({ yaml: "htpasswd: { file: ./ht }" })).toEqual([
+    expect.stringMatching(/htpasswd\.file: .*ht names nobody: everybody could manage this server/),
+  ]);
+});
+
+test("who takes the last user away from a server that others can reach is refused until it is bound to loopback", async () => {
+  const yaml = "server: { host: 127.0.0.1 }";
+  expect(await problems({ yaml, boundTo: "0.0.0.0" })).toEqual([
+    expect.stringMatching(/users: the server is bound to 0\.0\.0\.0 until its next start: it needs a loopback address/),
+  ]);
+  expect((await loaded({ yaml, boundTo: "localhost" })).users).toEqual([]);
 });

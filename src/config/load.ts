@@ -35,12 +35,17 @@ import {
 import { fits, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
+const NOBODY =
+  "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
+
 export interface ConfigurationInput {
   readonly env: Variables;
   /** `config`, `host`, `port`, `data-dir`, or the path of a key (`jobs.maxRunningTasks`). */
   readonly flags: Readonly<Record<string, string>>;
   /** What relative paths are relative to. */
   readonly cwd: string;
+  /** What a running server is bound to, until its next start. */
+  readonly boundTo?: string;
 }
 
 /**
@@ -69,7 +74,8 @@ export async function loadConfiguration(
     return refuse([...file.problems, ...unplaced]);
 
   let content: unknown = file?.content ?? {};
-  for (const { path, value } of laid.overrides) content = lay(content, path, value);
+  // What is no map is told as that; laid over, it would be one.
+  if (isMap(content)) for (const { path, value } of laid.overrides) content = lay(content, path, value);
   const overrideAt = (path: Path) => laid.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
     originOf(path, part) {
@@ -150,12 +156,11 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     : buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await usersOf(building, items(UserSchema, "users"), section(HtpasswdSchema, "htpasswd"));
-  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host)) {
-    problems.expected(
-      ["server", "host"],
-      "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:",
-      server.host,
-    );
+  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"])) {
+    const { boundTo = server.host } = input;
+    if (!isLoopback(server.host)) problems.expected(["server", "host"], NOBODY, server.host);
+    else if (!isLoopback(boundTo))
+      problems.add(["users"], `the server is bound to ${boundTo} until its next start: it needs ${NOBODY}`);
   }
   const diskQuota = section(DiskQuotaSchema, "diskQuota") ?? {};
   const eviction = section(EvictionSchema, "eviction") ?? {};
@@ -218,6 +223,8 @@ async function usersOf(
   add(await buildUsers(documents, ["users"], problems, warnings));
   const administrator = await administratorOf(input.env, problems);
   if (administrator !== undefined) add([administrator]);
+  if (htpasswd !== undefined && users.size === 0 && !problems.within(["htpasswd"]))
+    problems.add(["htpasswd", "file"], `${htpasswd.file} names nobody: everybody could manage this server`);
   return [...users.values()];
 }
 

@@ -513,6 +513,7 @@ export class Keeper
   async layersChanged(): Promise<void> {
     this.#webhooks.reconfigured();
     await this.#runner.layersChanged();
+    this.#quota.reread(this.#parts.initialQuota());
     this.#forgetQuotasOfUnknownLayers();
     this.#enforcer.schedule();
     this.#adopt();

@@ -16,6 +16,7 @@ import { Restoration } from "./restoration.ts";
 import {
   type AsidePyramid,
   emptySum,
+  pyramidKey,
   pyramidOf,
   type Sum,
   type TileSetRecord,
@@ -307,9 +308,30 @@ export class Ledger {
 
   // ---- what nobody counted yet
 
-  /** Pyramids of a layer that the store holds and that have not been counted. */
+  /**
+   * Pyramids of a layer that the store holds and that have not been counted. What the layer no longer names keeps the name
+   * that it was counted under, as a store may not tell it.
+   */
   unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
-    return this.#store.pyramids(layer, gridSets).filter((p) => this.#tileSets.isComplete(p) !== true);
+    const records = [...this.#tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer);
+    const known = [...records.map(({ tileSet }) => tileSet.gridSet), ...gridSets];
+    const pyramids = this.#store.pyramids(layer, known);
+    this.#forgetOtherNames(records, pyramids);
+    return pyramids.filter((p) => this.#tileSets.isComplete(p) !== true);
+  }
+
+  /** What was counted under a name that is another's now, before the layer named it, is counted under that. */
+  #forgetOtherNames(records: readonly TileSetRecord[], pyramids: readonly StoredPyramid[]): void {
+    const names = new Set(pyramids.map(pyramidKey));
+    for (const record of records) {
+      const pyramid = pyramidOf(record.tileSet);
+      if (names.has(pyramidKey(pyramid)) || this.#store.levels(pyramid).length === 0) continue;
+      for (const z of [...record.sums.keys()]) this.#dropZooms(record, z, z);
+      this.#db.transaction(() => {
+        this.#tileSets.forget([record]);
+        this.#tileSets.forgetPyramids(pyramid.layer, pyramid);
+      });
+    }
   }
 
   /**

@@ -13,8 +13,17 @@ export class QuotaStore {
 
   constructor(db: Database, initial: QuotaConfiguration) {
     this.#db = db;
-    const row = db.prepare("SELECT document FROM quota_configuration").get();
-    this.#current = row === undefined ? initial : JSON.parse(text(row, "document"));
+    this.#current = this.#persisted ?? initial;
+  }
+
+  get #persisted(): QuotaConfiguration | undefined {
+    const row = this.#db.prepare("SELECT document FROM quota_configuration").get();
+    return row === undefined ? undefined : JSON.parse(text(row, "document"));
+  }
+
+  /** The configuration file has been read again. */
+  reread(initial: QuotaConfiguration): void {
+    this.#current = this.#persisted ?? initial;
   }
 
   get current(): QuotaConfiguration {

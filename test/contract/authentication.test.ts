@@ -297,7 +297,7 @@ test("NUTHATCH_ADMIN_PASSWORD makes an administrator", async () => {
 
 test("the accounts of an htpasswd file may do what its roles may", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-htpasswd-"));
-  writeFileSync(join(dataDir, "htpasswd"), `ann:${await bcrypt.hash("pass", 5)}\n`);
+  writeFileSync(join(dataDir, "htpasswd"), `ann:${await bcrypt.hash("pass", 5)}\nold:{SHA}xyz\n`);
   const configuration = `htpasswd: { file: ${JSON.stringify(join(dataDir, "htpasswd"))}, roles: [viewer] }\n`;
   const server = await startServer({ dataDir, configuration });
   try {
@@ -310,6 +310,7 @@ test("the accounts of an htpasswd file may do what its roles may", async () => {
     expect(await status("ann:pass", "POST")).toBe(403);
     expect(await status("ann:password")).toBe(401);
     expect(await status("bob:pass")).toBe(401);
+    expect(await status("old:{SHA}xyz")).toBe(401);
   } finally {
     await server.close();
   }

@@ -145,3 +145,38 @@ test("a verification names what somebody else changed in the store, and repairs 
   ] as const)
     expect((await fetch(`${at.url}/api/v1/usage/verification${query}`, { method: "POST" })).status).toBe(status);
 });
+
+test("a grid set that a layer no longer names, or names only later, is counted once", async () => {
+  running.upstream = await startUpstream();
+  const { url } = running.upstream;
+  const both = smallTiles(url, [{ name: LAYER }]);
+  const one = smallTiles(url, [{ name: LAYER, gridSubsets: "[{ gridSet: EPSG:900913 }]" }]);
+  const server = await startServer({ configuration: both });
+  running.server = server;
+  const configure = async (at: TestServer, configuration: string): Promise<void> => {
+    writeFileSync(join(at.dataDir, "nuthatch.yaml"), configuration);
+    expect((await fetch(`${at.url}/rest/reload`, { method: "POST" })).status).toBe(200);
+    await complete(at);
+  };
+  await ended(server, await seed(server, LAYER, { ...world, zoomStop: 2 }));
+  await ended(server, await seed(server, LAYER, { ...world, gridSetId: "EPSG:4326", zoomStop: 2 }));
+  await expectExact(server);
+  await configure(server, one);
+  await expectExact(server);
+  await configure(server, both);
+  await expectExact(server);
+  await configure(server, one);
+  // A database that never knew its name calls it by its directory.
+  await server.kill("SIGTERM");
+  for (const name of readdirSync(server.dataDir)) if (name.startsWith("state.db")) rmSync(join(server.dataDir, name));
+  const again = await startServer({ configuration: one, dataDir: server.dataDir });
+  running.server = again;
+  await complete(again);
+  await expectExact(again);
+  await configure(again, both);
+  await expectExact(again);
+  const later = await again.restart("SIGKILL");
+  running.server = later;
+  await complete(later);
+  await expectExact(later);
+});

@@ -98,3 +98,19 @@ test("a seed after a change of metatiles stores all, whatever is being drawn in 
   await expectExact(server);
   await after.close();
 });
+
+test("a reload puts another initial quota in force while none has been put", async () => {
+  running.upstream = await startUpstream();
+  const configuration = (mib: number) =>
+    `${layers(running.upstream?.url ?? "", [LAYER], 1)}\ndiskQuota: { globalQuota: { value: ${mib}, units: MiB } }\n`;
+  const server = await startServer({ configuration: configuration(7) });
+  running.server = server;
+  const told = async () => JSON.stringify(await (await fetch(`${server.url}/rest/diskquota.json`)).json());
+  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?7"?/);
+  await reload(server, configuration(9));
+  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?9"?/);
+  const body = JSON.stringify({ cacheQuotaConfiguration: { globalQuota: { value: 11, units: "MiB" } } });
+  expect((await fetch(`${server.url}/rest/diskquota.json`, { method: "PUT", body })).status).toBe(200);
+  await reload(server, configuration(13));
+  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?11"?/);
+});

@@ -40,7 +40,7 @@ export async function buildUsers(
   return [...users.values()];
 }
 
-/** The lines of a htpasswd file (`htpasswd -B`). Other hashes than bcrypt are left out with a warning. */
+/** The lines of a htpasswd file (`htpasswd -B`). Who has another hash than bcrypt is told in a warning, and cannot log in. */
 export function parseHtpasswd(text: string, roles: readonly Role[], file: string, warnings: string[]): readonly User[] {
   const users = new Map<string, User>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
@@ -48,9 +48,10 @@ export function parseHtpasswd(text: string, roles: readonly Role[], file: string
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon));
     const passwordHash = line.slice(colon + 1).trim();
-    if (name === "" || !isUserName(name) || !isPasswordHash(passwordHash))
+    const isNamed = name !== "" && isUserName(name);
+    if (!isNamed || !isPasswordHash(passwordHash))
       warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);
-    else users.set(name, { name, passwordHash, roles });
+    if (isNamed) users.set(name, { name, passwordHash, roles });
   }
   return [...users.values()];
 }
