@@ -40,6 +40,18 @@ describe("in Europe/Zurich", () => {
     expect(times(at("30 2 * * *"), "2026-10-25T00:45Z", 1)).toEqual(["2026-10-26T01:30"]);
   });
 
+  test("so it is of each hour where several are named", () => {
+    expect(times(at("30 2,14 28 3 *"), "2027-03-28T00:00Z", 2)).toEqual(["2027-03-28T01:00", "2027-03-28T12:30"]);
+    expect(times(at("0 1-3 * * *"), "2026-03-29T00:30Z", 2)).toEqual(["2026-03-29T01:00", "2026-03-29T23:00"]);
+    for (const hours of ["2,14", "2-14/12", "2/12"])
+      expect(times(at(`0 ${hours} * * *`), "2026-10-24T22:00Z", 3)).toEqual([
+        "2026-10-25T00:00",
+        "2026-10-25T13:00",
+        "2026-10-26T01:00",
+      ]);
+    expect(times(at("0 */6 * * *"), "2026-05-01T00:00Z", 2)).toEqual(["2026-05-01T04:00", "2026-05-01T10:00"]);
+  });
+
   test("every hour is every hour", () => {
     const night = ["2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00"];
     expect(times(at("@hourly"), "2026-10-24T23:30Z", 3)).toEqual(night);

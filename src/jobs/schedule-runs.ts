@@ -74,17 +74,20 @@ export class ScheduleRuns {
     const { plan, createdBy } = schedule;
     const when = { atMs: lookedMs, dueMs, by: null };
     const nextMs = nextTime(plan.time, lookedMs) ?? null;
-    const write = (run: ScheduleRun): void => {
+    const write = (run: ScheduleRun, thenMs = nextMs): void => {
       schedules.addRun(name, run);
-      schedules.setNext(name, nextMs);
+      schedules.setNext(name, thenMs);
     };
-    const skip = (result: "skipped" | "refused", reason: string): void => {
-      persist(() => write({ ...when, result, reason }));
+    const skip = (result: "skipped" | "refused", reason: string, thenMs = nextMs): void => {
+      persist(() => write({ ...when, result, reason }, thenMs));
       log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
     };
     const lateMs = lookedMs - dueMs;
     if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
-      skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`);
+      // A later time may have come that is only late.
+      const lastMs = nextTime(plan.time, lookedMs - MISSED_AFTER_MS - 1);
+      const thenMs = lastMs !== undefined && lastMs <= lookedMs ? lastMs : nextMs;
+      skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`, thenMs);
       return;
     }
     const counted = await this.#prepared(schedule, lookedMs);

@@ -199,6 +199,18 @@ describe("times that passed while the server was down", () => {
       expect(view?.schedule.nextMs).toBe(Date.parse("2026-05-05T02:00Z"));
     });
 
+  test("of several the one of the last minute is late, and those before it are missed", async () => {
+    at("2026-05-01T12:00Z");
+    await live().desk.addSchedule("nightly", plan("@hourly", { missed: "skip" }), null);
+    const life = relive();
+    expect(await lookAt(life, "2026-05-01T16:00:30Z")).toBe(0);
+    expect(await lookAt(life, "2026-05-01T16:00:31Z")).toBe(1);
+    expect(await runsOf(life)).toEqual([
+      expect.stringMatching(/^2026-05-01T16:00 job /),
+      "2026-05-01T13:00 skipped: missed: its time was 10830 s before",
+    ]);
+  });
+
   test("within a minute are late and not missed", async () => {
     at("2026-05-01T12:00Z");
     await live().desk.addSchedule("nightly", plan("0 2 * * *", { missed: "skip" }), null);

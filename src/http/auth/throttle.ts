@@ -18,10 +18,12 @@ const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
 /** Passwords hashed at one time. libuv has four threads, and the tiles' files need some of them. */
 const HASHING = 2;
-/** Attempts that wait to be hashed: of an address, of one that failed before, of all these, and of all. */
+/**
+ * Attempts that wait to be hashed: of an address, of all that failed before, and of all. The right one may be among the
+ * guesses of others at the same address: it is refused only where it would wait for seconds.
+ */
 const QUEUED_PER_ADDRESS = 64;
-const QUEUED_PER_SUSPECT = 8;
-const QUEUED_SUSPECTS = 32;
+const QUEUED_SUSPECTS = 192;
 const QUEUED_IN_ALL = 256;
 
 interface Address {
@@ -58,7 +60,7 @@ export class Throttle {
   async verify(address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
     const from = this.#of(address);
     const suspect = from.failures > 0;
-    if (from.queued >= (suspect ? QUEUED_PER_SUSPECT : QUEUED_PER_ADDRESS)) return undefined;
+    if (from.queued >= QUEUED_PER_ADDRESS) return undefined;
     if (this.#hashing.size >= QUEUED_IN_ALL) return undefined;
     if (suspect && this.#suspects >= QUEUED_SUSPECTS) return undefined;
     from.queued++;
