@@ -41,7 +41,6 @@ const quad = (title: string, srs: number, extent: Extent, firstScale: number, le
   scales: halvings(firstScale, levels),
   metersPerUnit: 1,
   alignTopLeft: true,
-  yCoordinateFirst: true,
   names: "bare",
 });
 const ups = (title: string, srs: number): Plan => {
@@ -54,10 +53,7 @@ const mercator = 20037508.3427892;
 function twinned(id: string): Plan | undefined {
   switch (id) {
     case "WebMercatorQuad":
-      return {
-        ...quad("Web Mercator, as the mass market has it", 3857, WORLD_3857, 559082264.028717, 25),
-        yCoordinateFirst: false,
-      };
+      return quad("Web Mercator, as the mass market has it", 3857, WORLD_3857, 559082264.028717, 25);
     case "WorldCRS84Quad": {
       const { metersPerUnit: _, ...plan } = quad("CRS84 for the world", 4326, WORLD_4326, 279541132.0143589, 18);
       return plan;

@@ -1,4 +1,5 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { isNorthFirst } from "./axis-order.ts";
 import { canonicalSrs, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
 
 /** The levels of a grid set, from the coarsest on, in one of three ways. */
@@ -74,7 +75,7 @@ export function createGridSet(options: GridSetOptions): Result<GridSet, string> 
     tileWidth,
     tileHeight,
     alignTopLeft,
-    yCoordinateFirst: options.yCoordinateFirst ?? false,
+    yCoordinateFirst: options.yCoordinateFirst ?? isNorthFirst(options.srs) ?? false,
     metersPerUnit,
     matrices,
   });

@@ -1,5 +1,6 @@
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { isNorthFirst } from "./axis-order.ts";
 import { createGridSet, defaultMetersPerUnit } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
@@ -93,7 +94,7 @@ const X_AXES = ["x", "e", "east", "easting", "lon", "long", "longitude"];
 
 /** Whether points of the document name y before x: as `orderedAxes` says, else as the CRS has it (clause 6.2.1.1). */
 function isYFirst(axes: unknown, { srs, isCrs84 }: Crs): Result<boolean, string> {
-  if (axes === undefined) return ok(!isCrs84 && srs >= 4000 && srs < 5000);
+  if (axes === undefined) return ok(!isCrs84 && isNorthFirst(srs) === true);
   const [first, second] = Array.isArray(axes) ? axes.map((axis: unknown) => String(axis).toLowerCase()) : [];
   if (Y_AXES.includes(first ?? "") && X_AXES.includes(second ?? "")) return ok(true);
   if (X_AXES.includes(first ?? "") && Y_AXES.includes(second ?? "")) return ok(false);

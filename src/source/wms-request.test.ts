@@ -102,6 +102,16 @@ describe("version 1.3.0 asks with CRS, in the CRS's own axis order:", () => {
     ["EPSG:900913, by its official code", grid("EPSG:900913"), "EPSG:3857", "-10,20,-5.5,24.5"],
     ["WebMercatorQuad, whatever GWC's table says", grid("WebMercatorQuad"), "EPSG:3857", "-10,20,-5.5,24.5"],
     ["a CRS with northings first", { ...own, srs: 3035, yCoordinateFirst: true }, "EPSG:3035", "20,-10,24.5,-5.5"],
+    ["UTM, which has eastings first, as GWC's table has not", grid("UTM33WGS84Quad"), "EPSG:32633", "-10,20,-5.5,24.5"],
+    ["northings first, not told", { ...own, srs: 31468, yCoordinateFirst: false }, "EPSG:31468", "20,-10,24.5,-5.5"],
+    ["eastings first among the 4000s", { ...own, srs: 4647, yCoordinateFirst: false }, "EPSG:4647", "-10,20,-5.5,24.5"],
+    ["eastings first, told otherwise", { ...own, srs: 4087, yCoordinateFirst: true }, "EPSG:4087", "-10,20,-5.5,24.5"],
+    [
+      "a code of somebody's own, as it is told",
+      { ...own, srs: 990001, yCoordinateFirst: true },
+      "EPSG:990001",
+      "20,-10,24.5,-5.5",
+    ],
     ["EPSG:2163", { ...own, srs: 2163, yCoordinateFirst: false }, "EPSG:2163", "-10,20,-5.5,24.5"],
   ])("%s", (_, gridSet, crs, box) => {
     const { CRS, SRS, BBOX, EXCEPTIONS } = asked({ version: "1.3.0" }, { gridSet });

@@ -1,14 +1,8 @@
-import { canonicalSrs, type GridSet } from "../grid/grid-set.ts";
+import { isYFirst } from "../grid/axis-order.ts";
+import { canonicalSrs } from "../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "./query.ts";
 import type { DrawRequest, FeatureInfoRequest, LegendRequest, Question } from "./source.ts";
-
-/**
- * Whether WMS 1.3.0 wants y first: the CRS's own axis order (OGC 06-042, 6.7.3.3). Web mercator is x first, whatever
- * GWC's WebMercatorQuad says.
- */
-export const isYFirst = ({ srs, yCoordinateFirst }: GridSet): boolean =>
-  (srs >= 4000 && srs < 5000) || (yCoordinateFirst && canonicalSrs(srs) !== 3857);
 
 /** Stands where the BBOX goes; no configuration holds it. */
 const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";

@@ -1,8 +1,8 @@
+import { isYFirst } from "../../grid/axis-order.ts";
 import { canonicalSrs, type GridSet, topLeftCorner } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
-import { isYFirst } from "./axis-order.ts";
 import { geographicBox } from "./geographic-box.ts";
 import { offeredRange, WEB_GRID } from "./tile-parts.ts";
 

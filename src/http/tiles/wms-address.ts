@@ -1,4 +1,5 @@
 import type { MapRequest } from "../../cache/map-renderer.ts";
+import { isYFirst } from "../../grid/axis-order.ts";
 import {
   canonicalSrs,
   type Extent,
@@ -14,7 +15,6 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { isYFirst } from "./axis-order.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
 import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt, XML_TYPE } from "./tile-parts.ts";

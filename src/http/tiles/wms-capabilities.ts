@@ -1,10 +1,10 @@
+import { isYFirst } from "../../grid/axis-order.ts";
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../layer/parameter-filter.ts";
 import { escapeXml } from "../../lib/escape.ts";
-import { isYFirst } from "./axis-order.ts";
 import { geographicBox, WORLD } from "./geographic-box.ts";
 import { INFO_FORMATS, isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
