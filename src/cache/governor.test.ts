@@ -135,9 +135,17 @@ test("five failures in a row over a second are an outage, probed in growing paus
   // One user is the probe, the next ones are refused.
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  // It hangs: nobody else needs to find that out.
+  pass(20_000);
+  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  governor.failed("timeout", undefined);
+  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
   pass(1000);
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 2 });
+  // One that is never heard of again is forgotten.
+  pass(60_000);
+  expect(governor.refuseUser()).toBeUndefined();
   governor.succeeded(undefined);
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()).toBeUndefined();

@@ -9,9 +9,11 @@ const USERS_WAITING = 1_000;
 /** An upstream counts as down after so many failures in a row, over at least this time. */
 export const DOWN_AFTER_FAILURES = 5;
 const DOWN_AFTER_MS = 1_000;
-/** Users' requests that are let through while it is down: one per pause, which grows. */
+/** Users' requests that are let through while it is down: one after each pause, which grows. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
+/** One that is let through and never heard of again stands in the way of the next so long. */
+const LONGEST_PROBE_MS = 60_000;
 
 /** After the upstream said that it is busy, its other answers of this time count as the same word. */
 const SAME_WORD_MS = 1_000;
@@ -55,6 +57,7 @@ export class Governor {
   #failuresInARow = 0;
   #firstFailureMs = 0;
   #pauseMs = FIRST_PAUSE_MS;
+  #nextPauseMs = FIRST_PAUSE_MS;
   #nextProbeMs = 0;
 
   constructor({ connections, jobConnections = connections }: ConnectionOptions, now: () => number) {
@@ -91,15 +94,17 @@ export class Governor {
     if (!this.#down) return undefined;
     const now = this.#now();
     if (now >= this.#nextProbeMs) {
-      this.#nextProbeMs = now + this.#pauseMs;
-      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+      // Until it fails: of an upstream that hangs nobody else needs to find that out.
+      this.#nextProbeMs = now + LONGEST_PROBE_MS;
+      this.#pauseMs = this.#nextPauseMs;
+      this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, LONGEST_PAUSE_MS);
       return undefined;
     }
     return this.#refusal(now);
   }
 
   #refusal(now: number): Refused {
-    return { retryAfterSeconds: waitSeconds(this.#nextProbeMs - now), why: "down" };
+    return { retryAfterSeconds: waitSeconds(Math.min(this.#nextProbeMs - now, this.#pauseMs)), why: "down" };
   }
 
   get #down(): boolean {
@@ -181,6 +186,7 @@ export class Governor {
     this.#answeredMs = this.#now();
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
+    this.#nextPauseMs = FIRST_PAUSE_MS;
     if (upstreamMs !== undefined) this.#latency.answered(upstreamMs, this.#inUse);
     if (this.#bearable < this.#limit)
       this.#bearable = Math.min(this.#limit, this.#bearable + 1 / Math.floor(this.#bearable));
@@ -209,8 +215,10 @@ export class Governor {
     }
     if (this.#failuresInARow === 0) this.#firstFailureMs = this.#now();
     this.#failuresInARow++;
-    if (this.#down) this.#refuseWaiting();
-    else if (this.#failuresInARow === DOWN_AFTER_FAILURES)
+    if (this.#down) {
+      this.#nextProbeMs = this.#now() + this.#pauseMs;
+      this.#refuseWaiting();
+    } else if (this.#failuresInARow === DOWN_AFTER_FAILURES)
       setTimeout(() => this.#refuseWaiting(), this.#firstFailureMs + DOWN_AFTER_MS - this.#now()).unref();
   }
 

@@ -92,3 +92,26 @@ test("formats are chosen by f, and what is wrong or not there is told", async ()
   ] as const)
     expect([address, (await doors.ask(address)).status]).toEqual([address, status]);
 });
+
+test("the dataset's tile sets are those of all layers; its tiles are of the layer that is named, else of the first", async () => {
+  await using doors = await startDoors();
+  const { tilesets } = await read(doors, "/ogc/map/tiles");
+  expect(tilesets.length).toBeGreaterThan(5);
+  expect((await read(doors, "/ogc")).links).toContainEqual(
+    expect.objectContaining({
+      rel: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map",
+      href: `${doors.baseUrl}/ogc/map/tiles`,
+    }),
+  );
+  const layerOf = async (address: string) => {
+    const { status, headers } = await doors.ask(address);
+    return [status, headers["geowebcache-layer"]];
+  };
+  expect(await layerOf("/ogc/map/tiles/WebMercatorQuad/1/0/1?f=png")).toEqual([200, "topp:states"]);
+  expect(await layerOf("/ogc/map/tiles/WebMercatorQuad/1/0/1?f=png&collections=secret")).toEqual([401, undefined]);
+  expect(await layerOf("/ogc/map/tiles/WorldCRS84Quad/1/0/1?collections=img%20states")).toEqual([200, "img states"]);
+  const named = await read(doors, "/ogc/map/tiles/WorldCRS84Quad?collections=limited");
+  expect(named.title).toBe("limited: WorldCRS84Quad");
+  for (const nowhere of ["/ogc/map", "/ogc/map/tiles/none", "/ogc/tiles/none", "/ogc/map/tiles?collections=none"])
+    expect((await doors.ask(nowhere)).status, nowhere).toBe(404);
+});

@@ -9,8 +9,10 @@ import {
   collection,
   collections,
   conformance,
+  datasetTilesets,
   formatsOf,
   landingPage,
+  layersOf,
   type NamedGrid,
   namedGrids,
   type TilesKind,
@@ -36,7 +38,7 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
   const [first, second] = rest;
   switch (first) {
     case undefined:
-      return document(rest, landingPage);
+      return document(rest, (base) => landingPage(catalogue, base));
     case "conformance":
       return rest.length === 1 ? document(rest, conformance) : nothing();
     case "tileMatrixSets": {
@@ -49,14 +51,36 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
       const layer = findLayer(catalogue, second);
       return layer.ok ? parseCollection(layer.value, rest, query) : layer;
     }
+    case "map":
+    case "tiles":
+      return parseDataset(catalogue, rest, query);
     default:
       return nothing();
   }
 }
 
+/**
+ * `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first that has such ones.
+ */
+function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  const kind = rest[0] === "map" ? "map" : "vector";
+  const [tiles, tileMatrixSet] = rest.slice(kind === "map" ? 1 : 0);
+  if (tiles !== "tiles") return nothing();
+  const named = query.get("COLLECTIONS");
+  if (named === undefined && tileMatrixSet === undefined)
+    return document(rest, (base) => datasetTilesets(catalogue, kind, base));
+  const layer = named === undefined ? firstWith(catalogue, kind, tileMatrixSet) : findLayer(catalogue, named);
+  return layer.ok ? parseCollection(layer.value, ["collections", layer.value.name, ...rest], query) : layer;
+}
+
+function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string | undefined): Result<Layer, Refusal> {
+  const layer = layersOf(catalogue, kind).find((one) => namedGrids(one).some(({ id }) => id === tileMatrixSet));
+  return layer === undefined ? nothing() : ok(layer);
+}
+
 const nothing = () =>
   notFound(
-    "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections and what they link to",
+    "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
   );
 
 /** `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]` */

@@ -52,18 +52,24 @@ const link = (rel: string, href: string, type: string, title?: string) => ({
 const JSON_TYPE = "application/json";
 const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
-const TILESETS_MAP = "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map";
-
-const TILESETS_VECTOR = "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector";
-
 /** What tiles of a collection are: pictures of it (`/map/tiles`), or its data (`/tiles`). */
 export type TilesKind = "map" | "vector";
+const KINDS = ["map", "vector"] as const;
+
+const TILESETS = {
+  map: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map",
+  vector: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector",
+} as const;
 
 const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 
 /** The formats of a layer that are of a kind. */
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
+
+/** The layers that have tiles of a kind. */
+export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
+  [...catalogue.layers.values()].filter((layer) => formatsOf(layer, kind).length > 0);
 
 const tilesUrl = (base: string, layer: Layer, kind: TilesKind): string =>
   `${collectionUrl(base, layer)}/${TILES_PATHS[kind]}`;
@@ -72,7 +78,7 @@ const collectionUrl = (base: string, layer: Layer): string => `${base}/collectio
 const crsOf = ({ srs }: GridSet): string => `http://www.opengis.net/def/crs/EPSG/0/${canonicalSrs(srs)}`;
 const CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 
-export const landingPage = (base: string): unknown => ({
+export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
   title: "Nuthatch",
   description: "A tile cache for maps",
   links: [
@@ -80,6 +86,9 @@ export const landingPage = (base: string): unknown => ({
     link("conformance", `${base}/conformance`, JSON_TYPE),
     link("data", `${base}/collections`, JSON_TYPE),
     link(TILING_SCHEMES, `${base}/tileMatrixSets`, JSON_TYPE),
+    ...KINDS.filter((kind) => layersOf(catalogue, kind).length > 0).map((kind) =>
+      link(TILESETS[kind], `${base}/${TILES_PATHS[kind]}`, JSON_TYPE),
+    ),
   ],
 });
 
@@ -88,9 +97,17 @@ export const conformance = (): unknown => ({
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
     "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
-    ...["core", "tileset", "tilesets-list", "geodata-tilesets", "png", "jpeg", "mvt", "geojson"].map(
-      (part) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${part}`,
-    ),
+    ...[
+      "core",
+      "tileset",
+      "tilesets-list",
+      "dataset-tilesets",
+      "geodata-tilesets",
+      "png",
+      "jpeg",
+      "mvt",
+      "geojson",
+    ].map((part) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${part}`),
     "http://www.opengis.net/spec/tms/2.0/conf/json-tilematrixset",
   ],
 });
@@ -156,10 +173,9 @@ export function collection(layer: Layer, base: string): unknown {
       : { extent: { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } } }),
     links: [
       link("self", url, JSON_TYPE),
-      ...(formatsOf(layer, "map").length > 0 ? [link(TILESETS_MAP, tilesUrl(base, layer, "map"), JSON_TYPE)] : []),
-      ...(formatsOf(layer, "vector").length > 0
-        ? [link(TILESETS_VECTOR, tilesUrl(base, layer, "vector"), JSON_TYPE)]
-        : []),
+      ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
+        link(TILESETS[kind], tilesUrl(base, layer, kind), JSON_TYPE),
+      ),
     ],
   };
 }
@@ -188,6 +204,14 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
 export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
   links: [link("self", tilesUrl(base, layer, kind), JSON_TYPE)],
   tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
+});
+
+/** Of all layers: the dataset is what the server holds. */
+export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
+  links: [link("self", `${base}/${TILES_PATHS[kind]}`, JSON_TYPE)],
+  tilesets: layersOf(catalogue, kind).flatMap((layer) =>
+    namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
+  ),
 });
 
 /** Tile set metadata (OGC 17-083r4, 8), with the limits of what the layer offers, and what its vector tiles hold. */
