@@ -12,7 +12,6 @@ import { valueAt } from "../layer/by-zoom.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
-import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { type Drawing, type DrawRequest, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
@@ -134,12 +133,14 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     }
   }
   const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-  const decode = onceEach((bytes: Uint8Array) => asPicture(decodePicture(bytes, frame)));
+  let raster: Promise<Raster> | undefined;
+  const decode = (bytes: Uint8Array) => (raster ??= asPicture(decodePicture(bytes, frame)));
   const tilesAs = async (as: TileFormat) => {
     const painted = await tilesOf(drawing, cuts, as, parts, frame, decode);
     return positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
   };
-  const tiles = await sighted(await tilesAs(format), order, parts);
+  const drawn = await tilesAs(format);
+  const tiles = order.watched === true ? await sighted(drawn, order, parts) : drawn;
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
@@ -238,12 +239,12 @@ async function keepTiles(
 /** What a job's guard wants to know of the pictures that are to be kept. */
 async function sighted(
   tiles: readonly PositionedTile[],
-  { tileSet, rect, watched }: DrawOrder,
+  { tileSet, rect }: DrawOrder,
   { layer, subset, store, format }: Pick<PaintParts, "layer" | "subset" | "store" | "format">,
 ): Promise<readonly PositionedTile[]> {
   const { blankPercent, unlikeParentPercent } = layer.seedGuard ?? {};
   const isLookedAt = blankPercent !== undefined || unlikeParentPercent !== undefined;
-  if (watched !== true || !isLookedAt || format.kind !== "image") return tiles;
+  if (!isLookedAt || format.kind !== "image") return tiles;
   const seen: PositionedTile[] = [];
   for (const tile of tiles) {
     const { x, y, bytes, keep } = tile;
