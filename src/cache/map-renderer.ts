@@ -21,6 +21,8 @@ export type MapOutcome =
   | { readonly kind: "map"; readonly bytes: Uint8Array; readonly etag: string }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
+type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
+
 /** Plain WMS from tiles: reads them as any user would, missing ones are drawn, and has them put together. */
 export class MapRenderer {
   readonly #tiles: TileReader;
@@ -34,29 +36,30 @@ export class MapRenderer {
     this.#compose = parts.compose;
   }
 
-  /** One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. */
+  /**
+   * One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. Where the source
+   * knows that there is no tile, the map has a hole.
+   */
   async render(request: MapRequest, signal: AbortSignal): Promise<MapOutcome> {
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
     const window = windowOf(request);
-    const places: TileIndex[] = [];
-    const reads: Promise<Composition["tiles"][number] | TileFailure>[] = [];
+    const reads: Promise<Placed | TileFailure>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = { x, y, z };
-        places.push(index);
         const { left, top } = window.placeOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, signal)).then((outcome) =>
-            outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes } : outcome.failure,
+            outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure,
           ),
         );
       }
     }
-    const tiles: Composition["tiles"][number][] = [];
+    const tiles: Placed[] = [];
     for (const read of await Promise.all(reads)) {
-      if ("status" in read) return { kind: "failure", failure: read };
-      tiles.push(read);
+      if (!("status" in read)) tiles.push(read);
+      else if (read.status !== 404) return { kind: "failure", failure: read };
     }
     const composed = await this.#compose({
       tiles,
@@ -72,7 +75,7 @@ export class MapRenderer {
       pngCompression: layer.pngCompression,
     });
     if (composed.kind === "damaged") {
-      const place = places[composed.tile] ?? { x: 0, y: 0, z };
+      const place = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
       return { kind: "failure", failure: damaged(layer.name, place, composed.message) };
     }
     const { bytes } = composed;

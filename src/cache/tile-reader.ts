@@ -28,6 +28,7 @@ export interface ServedTile {
 
 /** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */
 export interface TileFailure {
+  /** 404: nothing is wrong, the source knows that there is no tile. */
   readonly status: 404 | 500 | 502 | 503 | 504;
   readonly message: string;
   readonly retryAfterSeconds?: number;

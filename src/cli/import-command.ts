@@ -1,11 +1,15 @@
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Command } from "commander";
 import { stringify } from "yaml";
-import type { Extent } from "../grid/grid-set.ts";
-import { HALF_WORLD, toWebMercator } from "../grid/web-mercator.ts";
+import { loadConfiguration } from "../config/load.ts";
+import type { ConfigurationProblem } from "../config/problem.ts";
+import { answerText } from "../lib/answer-text.ts";
 import { createHttpFetch } from "../source/http-fetch.ts";
 import { readWmsCatalogue, type WmsCatalogue, type WmsCatalogueLayer } from "../source/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
+import { type ImportedGrids, importedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
 
 const TIMEOUT_MS = 60_000;
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
@@ -33,18 +37,30 @@ export function importCommand(): Command {
     .option("--password-variable <variable>", "the environment variable that holds the password")
     .option("-o, --output <file>", "write to a new file instead of printing")
     .action(async (url: string, flags: ImportFlags) => {
-      const text = stringify(
-        { layers: await importedLayers(url, flags) },
-        { lineWidth: 0, aliasDuplicateObjects: false },
-      );
+      const { document, warnings } = await imported(url, flags);
+      const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
       if (flags.output === undefined) process.stdout.write(text);
       else writeFileSync(flags.output, text, { flag: "wx" });
+      for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+      const problems = await problemsOf(text, flags);
+      if (problems.length === 0) return;
+      process.stderr.write(
+        `What is written needs changes before a server takes it:\n${problems.map(({ message }) => `  ${message}\n`).join("")}`,
+      );
+      process.exitCode = EXIT.configuration;
     });
   return new Command("import").description("configurations made of what an upstream offers").addCommand(wms);
 }
 
-/** Layers in the shape of the configuration file. @throws CommandFailure */
-async function importedLayers(url: string, flags: ImportFlags): Promise<readonly Record<string, unknown>[]> {
+interface Imported {
+  /** In the shape of the configuration file. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** What of the WMS is left out, and why. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws CommandFailure */
+async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   const asked = await capabilities(url, flags);
   const read = readWmsCatalogue(asked);
   if (!read.ok) throw new CommandFailure(`${url} answered something else: ${read.error}`, EXIT.failure);
@@ -54,7 +70,43 @@ async function importedLayers(url: string, flags: ImportFlags): Promise<readonly
     throw new CommandFailure(`the WMS has no layer ${unknown.join(", ")}; it has ${known.join(", ")}`, EXIT.usage);
   const layers = read.value.layers.filter(({ name }) => flags.layer?.includes(name) ?? true);
   if (layers.length === 0) throw new CommandFailure(`the WMS at ${url} offers no layer that has a name`, EXIT.failure);
-  return layers.map((layer) => layerDocument(layer, read.value, url, flags));
+  const placed = layers.map((layer) => ({ layer, grids: importedGrids(layer) }));
+  const warnings = placed
+    .filter(({ grids }) => grids === undefined)
+    .map(
+      ({ layer }) =>
+        `layer ${layer.name} is left out: the WMS draws it only in ${[...layer.crs].join(", ")}, and does not say where it lies there`,
+    );
+  const kept = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
+  if (kept.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
+  const gridSets = mergedGridSets(kept.map(({ grids }) => grids));
+  const document = {
+    ...(gridSets.length === 0 ? {} : { gridSets: gridSets.map(gridSetDocument) }),
+    layers: kept.map(({ layer, grids }) => layerDocument(layer, grids, read.value, url, flags)),
+  };
+  return { document, warnings };
+}
+
+const gridSetDocument = ({ id, srs, extent: { minX, minY, maxX, maxY }, metersPerUnit }: OwnGridSet) => ({
+  id,
+  srs,
+  extent: [minX, minY, maxX, maxY],
+  ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
+});
+
+/** Names and numbers are the WMS's: not all that it may say is a configuration. */
+async function problemsOf(text: string, { passwordVariable }: ImportFlags): Promise<readonly ConfigurationProblem[]> {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-import-"));
+  try {
+    const config = join(directory, "imported.yaml");
+    writeFileSync(config, text);
+    // Whether the password is set is a matter of the server's environment.
+    const env = passwordVariable === undefined ? {} : { [passwordVariable]: "secret" };
+    const loaded = await loadConfiguration({ env, flags: { config }, cwd: process.cwd() });
+    return loaded.ok ? [] : loaded.error;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 async function capabilities(url: string, { username, passwordVariable }: ImportFlags): Promise<string> {
@@ -76,7 +128,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
     },
     [],
   );
-  const { status, body } = await upstream
+  const { status, contentType, body } = await upstream
     .ask(address, new AbortController().signal, (answer) => answer)
     .catch((error: unknown) => {
       throw new CommandFailure(
@@ -85,11 +137,12 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
       );
     });
   if (status !== 200) throw new CommandFailure(`${address.href} answered with status ${status}`, EXIT.failure);
-  return new TextDecoder().decode(body);
+  return answerText(body, contentType);
 }
 
 function layerDocument(
   layer: WmsCatalogueLayer,
+  { gridSubsets }: ImportedGrids,
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,
   url: string,
   { prefix = "", username, passwordVariable }: ImportFlags,
@@ -110,43 +163,13 @@ function layerDocument(
       ...(username === undefined ? {} : { username }),
       ...(passwordVariable === undefined ? {} : { password: `\${${passwordVariable}}` }),
     },
-    gridSubsets: gridSubsets(layer),
+    gridSubsets,
     formats: offered.length === 0 ? ["image/png"] : offered,
     ...(side >= METATILE ? {} : { metatile: [Math.max(1, side), Math.max(1, side)] }),
     ...(filters.length === 0 ? {} : { parameterFilters: filters }),
     ...(legends.length === 0 ? {} : { legends }),
     ...(layer.queryable ? { queryable: true } : {}),
   };
-}
-
-/** The two grid sets of everybody, as far as the WMS draws in their CRS. */
-function gridSubsets({ crs, box }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
-  const [west, south, east, north] = box ?? [-180, -90, 180, 90];
-  const degrees = {
-    minX: Math.max(west, -180),
-    minY: Math.max(south, -90),
-    maxX: Math.min(east, 180),
-    maxY: Math.min(north, 90),
-  };
-  const mercator = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"].some((code) => crs.has(code));
-  const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || !mercator;
-  return [
-    ...(geographic ? [subset("EPSG:4326", degrees, 180, 90)] : []),
-    ...(mercator ? [subset("EPSG:900913", toWebMercator(degrees), HALF_WORLD, HALF_WORLD)] : []),
-  ];
-}
-
-/** Without an extent where it is the world, or not one at all. */
-function subset(
-  gridSet: string,
-  { minX, minY, maxX, maxY }: Extent,
-  halfX: number,
-  halfY: number,
-): Record<string, unknown> {
-  const tolerance = halfX / 1e6;
-  const isWorld =
-    minX <= -halfX + tolerance && minY <= -halfY + tolerance && maxX >= halfX - tolerance && maxY >= halfY - tolerance;
-  return isWorld || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent: [minX, minY, maxX, maxY] };
 }
 
 /** Several styles, and every dimension: a list of values as it is, intervals by their alphabet. */

@@ -38,6 +38,7 @@ test("layers of 1.1.1 take over what those around them have", () => {
       queryable: true,
       crs: new Set(["EPSG:4326", "EPSG:3857", "EPSG:2154"]),
       box: [-10, 40, 10, 60],
+      boxes: new Map(),
       styles: ["blue", "red"],
       legends: new Map([["blue", { width: 40, height: 60, format: "image/gif", url: "http://a/blue.gif" }]]),
       dimensions: [{ name: "TIME", default: "2026-01-01", values: ["2026-01-01/2026-12-31/P1D"] }],
@@ -49,6 +50,7 @@ test("layers of 1.1.1 take over what those around them have", () => {
       queryable: false,
       crs: new Set(["EPSG:4326", "EPSG:3857"]),
       box: [-10, 40, 10, 60],
+      boxes: new Map(),
       styles: [],
       legends: new Map(),
       dimensions: [],
@@ -61,6 +63,7 @@ test("1.3.0 has its box in elements, its dimensions in one, its limits in the se
   <wms:Service><wms:Title>t</wms:Title><wms:MaxWidth>512</wms:MaxWidth><wms:MaxHeight>700</wms:MaxHeight></wms:Service>
   <wms:Capability><wms:Layer><wms:Name>a</wms:Name><wms:CRS>EPSG:4326</wms:CRS>
     <wms:EX_GeographicBoundingBox><wms:westBoundLongitude>1</wms:westBoundLongitude><wms:eastBoundLongitude>3</wms:eastBoundLongitude><wms:southBoundLatitude>2</wms:southBoundLatitude><wms:northBoundLatitude>4</wms:northBoundLatitude></wms:EX_GeographicBoundingBox>
+    <wms:BoundingBox CRS="EPSG:4326" minx="2" miny="1" maxx="4" maxy="3"/><wms:BoundingBox CRS="EPSG:25832" minx="5" miny="6" maxx="7" maxy="8"/>
     <wms:Dimension name="elevation" default="0">0, 10,20</wms:Dimension>
   </wms:Layer></wms:Capability></wms:WMS_Capabilities>`);
   expect(read).toMatchObject({
@@ -70,7 +73,15 @@ test("1.3.0 has its box in elements, its dimensions in one, its limits in the se
       maxWidth: 512,
       maxHeight: 700,
       layers: [
-        { name: "a", box: [1, 2, 3, 4], dimensions: [{ name: "ELEVATION", default: "0", values: ["0", "10", "20"] }] },
+        {
+          name: "a",
+          box: [1, 2, 3, 4],
+          boxes: new Map([
+            ["EPSG:4326", { minX: 1, minY: 2, maxX: 3, maxY: 4 }],
+            ["EPSG:25832", { minX: 5, minY: 6, maxX: 7, maxY: 8 }],
+          ]),
+          dimensions: [{ name: "ELEVATION", default: "0", values: ["0", "10", "20"] }],
+        },
       ],
     },
   });

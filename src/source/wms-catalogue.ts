@@ -1,4 +1,6 @@
 import { SaxesParser } from "saxes";
+import { isNorthFirst } from "../grid/axis-order.ts";
+import type { Extent } from "../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 
 /** What a WMS says of itself, as far as a configuration needs it. */
@@ -23,6 +25,8 @@ export interface WmsCatalogueLayer {
   readonly crs: ReadonlySet<string>;
   /** West, south, east, north in degrees. */
   readonly box: readonly [number, number, number, number] | undefined;
+  /** Where it lies in a CRS, by such as `EPSG:25832`, x first: what is exact of those that it names a box for. */
+  readonly boxes: ReadonlyMap<string, Extent>;
   readonly styles: readonly string[];
   /** By the style they explain, where it says how large they are. */
   readonly legends: ReadonlyMap<string, WmsLegend>;
@@ -115,8 +119,15 @@ const words = (element: Element): string =>
   [element.text, ...element.children.map(words)].join(" ").replace(/\s+/g, " ").trim();
 
 /** What a layer takes over from those around it (1.3.0, 7.2.4.8). */
-type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "styles" | "legends" | "dimensions">;
-const NOTHING: Inherited = { crs: new Set(), box: undefined, styles: [], legends: new Map(), dimensions: [] };
+type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "boxes" | "styles" | "legends" | "dimensions">;
+const NOTHING: Inherited = {
+  crs: new Set(),
+  box: undefined,
+  boxes: new Map(),
+  styles: [],
+  legends: new Map(),
+  dimensions: [],
+};
 
 function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[]): void {
   // 1.1.1 allows several in one element.
@@ -126,6 +137,7 @@ function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[])
   const here: Inherited = {
     crs: new Set([...around.crs, ...own.filter((code) => code !== "")]),
     box: boxOf(element) ?? around.box,
+    boxes: new Map([...around.boxes, ...all(element, "BoundingBox").flatMap(boxInCrs)]),
     styles: [...new Set([...around.styles, ...all(element, "Style").map((style) => textOf(first(style, "Name")))])],
     legends: new Map([...around.legends, ...all(element, "Style").flatMap(legendOf)]),
     dimensions: [...dimensions.values()],
@@ -170,6 +182,17 @@ function boxOf(element: Element): WmsCatalogueLayer["box"] {
           numberOf(first(modern, "northBoundLatitude")) ?? Number.NaN,
         ];
   return box.every(Number.isFinite) ? box : undefined;
+}
+
+/** 1.3.0 has the axes in the order of the CRS and says CRS, 1.1.1 has x first and says SRS. */
+function boxInCrs({ attributes }: Element): (readonly [string, Extent])[] {
+  const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();
+  const code = Number(/^EPSG:(\d{1,9})$/.exec(crs)?.[1] ?? Number.NaN);
+  const swapped = "CRS" in attributes && isNorthFirst(code) === true;
+  const side = (name: string): number => Number(attributes[name] || Number.NaN);
+  const [a, b, c, d] = [side("minx"), side("miny"), side("maxx"), side("maxy")];
+  const box = swapped ? { minX: b, minY: a, maxX: d, maxY: c } : { minX: a, minY: b, maxX: c, maxY: d };
+  return crs !== "" && box.minX < box.maxX && box.minY < box.maxY ? [[crs, box]] : [];
 }
 
 function dimensionsOf(element: Element): WmsDimension[] {

@@ -54,6 +54,12 @@ test("the tile 3, 5 of level 3 has the quadkey 213", () => {
   expect(quadkey(0, 0, 0)).toBe("");
 });
 
+test("level 0, which has no quadkey, has no tile either", () => {
+  expect(() => xyzUrl("http://u/{q}.png", OPTIONS, tileRequest("EPSG:900913", [0, 0, 0]))).toThrow(
+    expect.objectContaining({ failure: "no_tile" }),
+  );
+});
+
 const anyTile = fc
   .integer({ min: 0, max: 40 })
   .chain((z) => fc.tuple(fc.maxSafeNat(), fc.maxSafeNat()).map(([x, y]) => ({ z, x: x % 2 ** z, y: y % 2 ** z })));

@@ -1,7 +1,7 @@
 import type { XyzSourceOptions } from "../layer/layer.ts";
 import { type Clock, createHttpSource } from "./http-source.ts";
 import { setParameters, withQuery } from "./query.ts";
-import type { DrawRequest, Source } from "./source.ts";
+import { type DrawRequest, type Source, SourceError } from "./source.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
 /** Tiles under addresses made from a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
@@ -23,6 +23,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Draw
       case "-y":
         return String(fromBottom);
       case "q":
+        if (z === 0) throw new SourceError("no_tile", "level 0 has no quadkey");
         return quadkey(x, fromTop, z);
       case "s":
         // By tile, so that caches on the way meet one address per tile.

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { vi } from "vitest";
 
 const PROGRAM = "/usr/bin/chromium";
 export const hasChromium = existsSync(PROGRAM);
@@ -32,9 +33,38 @@ export interface MapPage {
   readonly height: number;
 }
 
+/** In it the page's map has an even number of pixels each way: its middle is between two of them. */
+const OWN_PAGE = { width: 800, height: 900 };
+
 export interface Chromium extends AsyncDisposable {
   /** What the browser shows, as PNG. @throws Error with what the page complained about */
   show(page: MapPage): Promise<Buffer>;
+  /** The middle of the map on Nuthatch's own page, all tiles loaded. @throws Error with what the page complained about */
+  showOwn(page: { readonly url: string; readonly width: number; readonly height: number }): Promise<Buffer>;
+}
+
+/** What a page is looked at for. @throws Error with what the page complained about, if it did */
+async function withPage(
+  browser: Browser,
+  viewport: { readonly width: number; readonly height: number },
+  look: (page: Page) => Promise<Buffer>,
+): Promise<Buffer> {
+  const page = await browser.newPage({ viewport, deviceScaleFactor: 1 });
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  try {
+    const picture = await look(page);
+    if (complaints.length > 0) throw new Error(complaints.join("\n"));
+    return picture;
+  } catch (error) {
+    throw new Error(`the page showed no map:\n${complaints.join("\n")}`, { cause: error });
+  } finally {
+    await page.close();
+  }
 }
 
 /** Debian's Chromium, without a window and without any network but this machine's own. */
@@ -85,25 +115,27 @@ document.title = "shown";
   document.title = "failed";
 }
 </script>`;
-      const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1 });
-      const complaints: string[] = [];
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(String(error)));
-      page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
-      try {
+      return withPage(browser, { width, height }, async (page) => {
         await page.goto(origin);
         await page.waitForFunction('document.title !== ""', undefined, { timeout: 40_000 });
-        const picture = await page.screenshot();
-        if (complaints.length > 0) throw new Error(complaints.join("\n"));
-        return picture;
-      } catch (error) {
-        throw new Error(`the page showed no map:\n${complaints.join("\n")}`, { cause: error });
-      } finally {
-        await page.close();
-      }
+        return page.screenshot();
+      });
     },
+    showOwn: ({ url, width, height }) =>
+      withPage(browser, OWN_PAGE, async (page) => {
+        await page.goto(url);
+        // Not with waitForFunction, which the page's policy keeps from being evaluated.
+        const isShown = `(() => {
+          const tiles = [...document.querySelectorAll("#map .leaflet-tile")];
+          return tiles.length > 0 && tiles.every((tile) => tile.complete && getComputedStyle(tile).opacity === "1");
+        })()`;
+        await vi.waitUntil(() => page.evaluate<boolean>(isShown), { timeout: 40_000 });
+        const map = await page.locator("#map").boundingBox();
+        if (map === null) throw new Error("the page has no map");
+        const x = map.x + (map.width - width) / 2;
+        const y = map.y + (map.height - height) / 2;
+        return page.screenshot({ clip: { x, y, width, height } });
+      }),
     async [Symbol.asyncDispose]() {
       await browser.close();
       server.closeAllConnections();

@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -76,4 +78,29 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
     const dead = await runProgram(["import", "wms", "http://127.0.0.1:1/wms"]);
     expect([dead.code, dead.stderr]).toEqual([1, expect.stringContaining("no answer from http://127.0.0.1:1/wms")]);
   });
+});
+
+test("a WMS in another encoding and CRS, with a name that no server takes", async () => {
+  const capabilities = `<?xml version="1.0" encoding="ISO-8859-1"?>
+<WMS_Capabilities version="1.3.0"><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request>
+  <Layer><CRS>EPSG:25832</CRS><BoundingBox CRS="EPSG:25832" minx="200000" miny="5000000" maxx="900000" maxy="6000000"/>
+    <Layer><Name>fl\u00fcsse</Name><Title>Fl\u00fcsse</Title></Layer><Layer><Name>x.json</Name></Layer></Layer>
+</Capability></WMS_Capabilities>`;
+  const wms = createServer((_, response) => response.end(Buffer.from(capabilities, "latin1")));
+  await new Promise<void>((resolve) => wms.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = wms.address() as AddressInfo;
+    const { code, stdout, stderr } = await runProgram(["import", "wms", `http://127.0.0.1:${port}/wms`]);
+    const document: unknown = parse(stdout);
+    expect(document).toMatchObject({
+      gridSets: [{ id: "EPSG:25832", srs: "EPSG:25832", extent: [2e5, 5e6, 9e5, 6e6] }],
+      layers: [
+        { name: "fl\u00fcsse", title: "Fl\u00fcsse", gridSubsets: [{ gridSet: "EPSG:25832" }] },
+        { name: "x.json" },
+      ],
+    });
+    expect([code, stderr]).toEqual([78, expect.stringMatching(/needs changes.*layers\[1\]\.name: .*x\.json/s)]);
+  } finally {
+    wms.close();
+  }
 });

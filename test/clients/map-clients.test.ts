@@ -37,6 +37,14 @@ layers:
     formats: [image/png]
     metatile: [4, 4]
     gutter: 16
+  - name: quad
+    source: { type: wms, url: "${upstream.url}", layers: [roads], transparent: false, connections: 2 }
+    gridSubsets: [{ gridSet: WebMercatorQuad }]
+  - name: odd
+    source: { type: wms, url: "${upstream.url}", layers: [roads], transparent: false, connections: 2 }
+    gridSubsets: [{ gridSet: "odd" }]
+gridSets:
+  - { id: "odd", srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200] }
 `,
     });
     browser = await startChromium();
@@ -132,5 +140,22 @@ await new Promise((resolve) => map.once("idle", resolve));
       "EPSG:900913",
       mercator.box,
     );
+  });
+
+  /** Where the page begins: the middle of the extent, at a level of which a whole number of pixels lies to each side. */
+  test.each([
+    { layer: "ws:roads", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },
+    { layer: "quad", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },
+    { layer: "odd", srs: "EPSG:4326", resolution: 0.125, middle: [0, 5] },
+  ] as const)("the page's own map shows layer $layer where it lies", async ({ layer, srs, resolution, middle }) => {
+    const shown = await pixels(
+      await browser.showOwn({ url: `${server.url}/?layer=${layer}`, width: 400, height: 300 }),
+    );
+    const [x, y] = middle;
+    const box = [x - 200 * resolution, y - 150 * resolution, x + 200 * resolution, y + 150 * resolution];
+    const direct = await drawn(upstream.url, { srs, box, width: 400, height: 300 });
+    expect(colours(direct)).toBeGreaterThan(2);
+    // Metatiles smooth some corner otherwise; one pixel beside would be 0.02.
+    expect(difference(shown, direct)).toBeLessThan(0.001);
   });
 });

@@ -88,6 +88,29 @@ test("tiles of archives are served byte by byte and seeded, pictures and vector 
   expect(existsSync(join(kept, "1_1", "05_06.pbf"))).toBe(false);
 });
 
+test("a map of any box has holes where the archive has no tiles", async () => {
+  const file = join(directory, "sparse.mbtiles");
+  const tiles = await pyramid(picture);
+  writeMbtiles(file, {
+    metadata: { format: "webp" },
+    tiles: tiles.filter(({ z, x, y }) => !(z === 3 && x === 4 && y === 3)),
+  });
+  const server = await startServer({
+    configuration: `layers: [{ name: sparse, source: { type: mbtiles, file: ${file} }, formats: [image/webp], fullWms: true }]`,
+  });
+  running.server = server;
+  const tile = 40_075_016.685_578_49 / 8;
+  // Half of the tile that is missing, and half of the one to the right of it.
+  const box = [tile / 2, 0, tile * 1.5, tile].join(",");
+  const reply = await sentAsIs(
+    `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=sparse&STYLES=&SRS=EPSG:900913&FORMAT=image/webp&BBOX=${box}&WIDTH=256&HEIGHT=256`,
+  );
+  expect([reply.status, reply.headers["geowebcache-cache-result"]]).toEqual([200, "WMS"]);
+  const { data, info } = await sharp(reply.body).raw().toBuffer({ resolveWithObject: true });
+  const alphaAt = (x: number) => data[(100 * info.width + x) * info.channels + 3];
+  expect([info.channels, alphaAt(20), alphaAt(230)]).toEqual([4, 0, 255]);
+});
+
 test("an archive that takes another's place is read after a reload, one that is missing changes nothing", async () => {
   const file = join(directory, "changing.mbtiles");
   const write = (text: string) =>

@@ -27,15 +27,45 @@ form.inline { display: inline; }
 .none { color: var(--soft); }
 `;
 
+/** Four tiles, a seed hidden in one of them. */
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#2c6e8f"/><g fill="#d9e8ef"><rect x="5" y="5" width="10" height="10" rx="1.5"/><rect x="17" y="5" width="10" height="10" rx="1.5"/><rect x="5" y="17" width="10" height="10" rx="1.5"/></g><path d="M22 16.5c4 1.6 5.6 4.4 5 6.8-.6 2.4-2.6 4-5 4s-4.4-1.6-5-4c-.6-2.4 1-5.2 5-6.8z" fill="#e0a458"/></svg>
+`;
+
 /** Makes the map and renews the tasks; the page works without it but for the map. */
 export const SCRIPT = `"use strict";
 (() => {
+  // Pixels of a level are counted from the corner at which rows begin.
+  const crsOf = ({ corner: [x, y], resolutions }) => {
+    const resolutionAt = (zoom) => {
+      const from = Math.max(0, Math.min(resolutions.length - 1, Math.floor(zoom)));
+      const to = Math.min(resolutions.length - 1, from + 1);
+      return resolutions[from] * Math.pow(resolutions[to] / resolutions[from], zoom - from);
+    };
+    const zoomAt = (scale) => {
+      const next = resolutions.findIndex((resolution) => resolution * scale <= 1);
+      if (next === 0) return 0;
+      if (next < 0) return resolutions.length - 1;
+      const before = resolutions[next - 1];
+      return next - 1 + Math.log(before * scale) / Math.log(before / resolutions[next]);
+    };
+    const transformation = new L.Transformation(1, -x, -1, y);
+    return L.extend({}, L.CRS.Simple, { transformation, scale: (zoom) => 1 / resolutionAt(zoom), zoom: zoomAt });
+  };
+  const tilesOf = (plane, template, options) => {
+    const layer = L.tileLayer(template, { tileSize: L.point(plane.tileSize), bounds: plane.bounds, ...options });
+    layer.getTileUrl = ({ x, y, z }) => L.Util.template(template, { x, y: plane.fromTop ? y : plane.heights[z] + y, z });
+    return layer;
+  };
   const holder = document.getElementById("map");
   const data = holder && holder.dataset;
   if (data && data.tiles && window.L) {
-    const lonLat = data.crs === "4326";
-    const map = L.map(holder, { crs: lonLat ? L.CRS.EPSG4326 : L.CRS.EPSG3857, center: [Number(data.lat), Number(data.lon)], zoom: Number(data.zoom), minZoom: Number(data.minzoom), maxZoom: Number(data.maxzoom) });
-    L.tileLayer(data.tiles, { minZoom: Number(data.minzoom), maxZoom: Number(data.maxzoom), noWrap: lonLat, attribution: data.attribution }).addTo(map);
+    const zooms = { minZoom: Number(data.minzoom), maxZoom: Number(data.maxzoom) };
+    const plane = data.plane && JSON.parse(data.plane);
+    const view = { center: [Number(data.y), Number(data.x)], zoom: Number(data.zoom), ...zooms };
+    const map = L.map(holder, plane ? { crs: crsOf(plane), ...view } : view);
+    const options = { attribution: data.attribution, ...zooms };
+    if (plane) tilesOf(plane, data.tiles, options).addTo(map);
+    else L.tileLayer(data.tiles, options).addTo(map);
   }
   const tasks = document.getElementById("tasks");
   if (!tasks) return;

@@ -4,7 +4,7 @@ import type { Operations } from "../../jobs/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type Answer, HTML_TYPE, textAnswer } from "../reply.ts";
 import type { Route } from "../resource.ts";
-import { SCRIPT, STYLE } from "./assets.ts";
+import { ICON, SCRIPT, STYLE } from "./assets.ts";
 import { mapPage } from "./map-page.ts";
 
 const POLICY =
@@ -41,6 +41,7 @@ const packageFile = (name: string) => (): Uint8Array => readFileSync(createRequi
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => string | Uint8Array }>> = {
   "/assets/page.css": { type: "text/css; charset=utf-8", read: () => STYLE },
   "/assets/page.js": { type: "text/javascript; charset=utf-8", read: () => SCRIPT },
+  "/assets/icon.svg": { type: "image/svg+xml", read: () => ICON },
   "/assets/leaflet.css": { type: "text/css; charset=utf-8", read: packageFile("leaflet/dist/leaflet.css") },
   "/assets/leaflet.js": { type: "text/javascript; charset=utf-8", read: packageFile("leaflet/dist/leaflet.js") },
 };

@@ -1,3 +1,4 @@
+import { matrixRect, rectExtent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TaskRow } from "../../jobs/job.ts";
 import type { UsageView } from "../../jobs/operations.ts";
@@ -7,6 +8,7 @@ import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
 import { legendAddress, legendOf } from "../tiles/legend-address.ts";
+import { WEB_GRID } from "../tiles/tile-parts.ts";
 
 /** All that the page shows, as it was at one moment. */
 export interface MapPageData {
@@ -32,39 +34,59 @@ function readableBytes(bytes: bigint): string {
 
 const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
 
-/** Where a map begins: the middle of the layer's extent, in degrees. */
-function viewOf({ gridSet, extent, zoomStart, zoomStop }: GridSubset): { lon: number; lat: number; zoom: number } {
+/** Where a map begins: the middle of the layer's extent, in degrees where Leaflet knows the CRS, else in its units. */
+function viewOf({ gridSet, extent, zoomStart, zoomStop }: GridSubset): { x: number; y: number; zoom: number } {
   const e = extent ?? gridSet.extent;
   const x = (e.minX + e.maxX) / 2;
   const y = (e.minY + e.maxY) / 2;
   const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
-  if (gridSet.srs === 4326) return { lon: x, lat: y, zoom };
-  return { lon: longitudeAt(x), lat: latitudeAt(y), zoom };
+  return gridSet.id === WEB_GRID ? { x: longitudeAt(x), y: latitudeAt(y), zoom } : { x, y, zoom };
+}
+
+/** A web map's view; another subset may say where the layer's data is. */
+function webView(layer: Layer, subset: GridSubset): ReturnType<typeof viewOf> {
+  return viewOf(layer.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset);
+}
+
+/** What the page's script needs to make Leaflet's plane of pixels that of a grid set: its corner is where rows begin. */
+function planeOf({ gridSet, extent }: GridSubset): string {
+  const { matrices, alignTopLeft, tileWidth, tileHeight } = gridSet;
+  const whole = rectExtent(gridSet, matrixRect(gridSet, 0));
+  const { minX, minY, maxX, maxY } = extent ?? gridSet.extent;
+  return JSON.stringify({
+    corner: [whole.minX, alignTopLeft ? whole.maxY : whole.minY],
+    fromTop: alignTopLeft,
+    tileSize: [tileWidth, tileHeight],
+    resolutions: matrices.map(({ resolution }) => resolution),
+    heights: matrices.map(({ matrixHeight }) => matrixHeight),
+    bounds: [
+      [minY, minX],
+      [maxY, maxX],
+    ],
+  });
 }
 
 function mapDiv({ mount, chosen }: MapPageData): string {
   const subset =
-    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:900913") ??
-    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326");
+    chosen?.gridSubsets.find((s) => s.gridSet.id === WEB_GRID) ??
+    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326") ??
+    chosen?.gridSubsets[0];
   const format = chosen?.formats.find(({ kind }) => kind === "image");
   if (chosen !== undefined && format === undefined)
     return '<div id="map"><p class="none">This layer has no pictures, only data.</p></div>';
   if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
-  // Another subset may say where the layer's data is.
-  const { lon, lat, zoom } = viewOf(
-    chosen.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset,
-  );
-  const crs = subset.gridSet.srs === 4326 ? "4326" : "3857";
+  const isWeb = subset.gridSet.id === WEB_GRID;
+  const { x, y, zoom } = isWeb ? webView(chosen, subset) : viewOf(subset);
   const tiles = `${mount}/xyz/${encodeURIComponent(chosen.name)}/${encodeURIComponent(subset.gridSet.id)}/{z}/{x}/{y}.${format.extension}`;
   const data: Readonly<Record<string, string | number>> = {
     tiles,
-    crs,
-    lon,
-    lat,
+    x,
+    y,
     zoom,
     minzoom: subset.zoomStart,
     maxzoom: subset.zoomStop,
     attribution: escapeHtml(chosen.title),
+    ...(isWeb ? {} : { plane: planeOf(subset) }),
   };
   const attributes = Object.entries(data).map(([key, value]) => `data-${key}="${escapeHtml(String(value))}"`);
   return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
@@ -144,6 +166,7 @@ export function mapPage(data: MapPageData): string {
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Nuthatch</title>
+<link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${m}/assets/leaflet.css"><link rel="stylesheet" href="${m}/assets/page.css">
 <script src="${m}/assets/leaflet.js" defer></script><script src="${m}/assets/page.js" defer></script></head>
 <body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>

@@ -306,6 +306,10 @@ describe("the address of a tile", () => {
     expect(refusalOf(`${map}&LAYERS=nope&SRS=EPSG:3857`)).toBe("unknown_layer LayerNotDefined ");
     expect(refusalOf(`${map}&LAYERS=broken&SRS=EPSG:4326`)).toBe("bad_field InvalidSRS ");
     expect(refusalOf(`${map}&LAYERS=broken&CRS=EPSG:4326&VERSION=1.3.0`)).toBe("bad_field InvalidCRS ");
+    const fitting = `${mercator}&BBOX=0,0,${half},${half}`;
+    expect(refusalOf(`${fitting}&STYLES=nope`)).toBe("bad_field StyleNotDefined ");
+    expect(refusalOf(`${fitting}&STYLES=pop&TIME=1066`)).toBe("bad_field InvalidDimensionValue ");
+    expect(refusalOf(`${fitting}&STYLES=pop&CQL_FILTER=1`)).toBe("bad_field");
     expect(refusalOf("/service/wms?REQUEST=DescribeLayer")).toBe("bad_field OperationNotSupported ");
     const images = `${map.replace("png", "jpeg")}&LAYERS=img%20states&VERSION=1.3.0`;
     expect(tileOf(`${images}&CRS=CRS:84&BBOX=0,-90,180,90`).index).toEqual({ x: 1, y: 0, z: 0 });

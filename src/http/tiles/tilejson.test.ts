@@ -30,6 +30,24 @@ test("TileJSON says where the tiles of a layer are, also at GWC's address", asyn
   expect(tile.status).toBe(200);
 });
 
+test("WMTS by key and value has GWC's GetTileJSON", async () => {
+  await using doors = await startDoors();
+  const ask = (query: string) => doors.ask(`/service/wmts?SERVICE=WMTS&REQUEST=GetTileJSON${query}`);
+  const reply = await ask("&LAYER=topp:states&STYLE=pop&TileMatrixSet=EPSG:4326&FORMAT=image/jpeg");
+  expect(JSON.parse(reply.body)).toMatchObject({
+    tiles: [`${doors.baseUrl}/xyz/topp%3Astates/EPSG%3A4326/{z}/{x}/{y}.jpeg?STYLES=pop&TIME=2020`],
+  });
+  for (const [query, code, locator] of [
+    ["", "MissingParameterValue", "LAYER"],
+    ["&LAYER=nope", "InvalidParameterValue", "LAYER"],
+    ["&LAYER=topp:states&TILEMATRIXSET=nope", "InvalidParameterValue", "TILEMATRIXSET"],
+  ] as const) {
+    const refused = await ask(query);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toContain(`exceptionCode="${code}" locator="${locator}"`);
+  }
+});
+
 test("the parameters of a TileJSON are those of its tiles, and must be legal", async () => {
   await using doors = await startDoors();
   const { tiles } = JSON.parse((await doors.ask("/tilejson/topp:states?STYLES=pop&TIME=2021&CQL_FILTER=A=%26")).body);

@@ -13,13 +13,14 @@ import {
 } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import type { Parameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
 import { type Asked, type DoorRefusal, findFormat, findLayer, tileAt, XML_TYPE } from "./tile-parts.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
-import { parametersWithStyle } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
 
 type Query = ReadonlyMap<string, string>;
 export type WmsVersion = "1.1.1" | "1.3.0";
@@ -97,7 +98,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, DoorRefu
 
   const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
   if (!box.ok) return box;
-  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
+  const parameters = parseFilters(layer.value, query);
   const fit = bestFit(sized, box.value);
   if (layer.value.fullWms && (fit === undefined || !isOffered(fit) || !isSame(fit, box.value))) {
     if (!parameters.ok) return parameters;
@@ -155,7 +156,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
   if (!j.ok) return j;
   const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
   if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
-  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
+  const parameters = parseFilters(layer.value, query);
   if (!parameters.ok) return parameters;
   const request = {
     kind: "feature_info" as const,
@@ -207,6 +208,15 @@ function mapOf(
       extentText(extent),
     ),
   );
+}
+
+/** OGC 06-042, table E.1: what is wrong with a style or a dimension has names of its own. */
+function parseFilters(layer: Layer, query: Query): Result<Parameters, DoorRefusal> {
+  const parameters = parametersWithStyle(layer, query, query.get("STYLES"));
+  if (parameters.ok) return parameters;
+  const key = refusedKey(layer, query);
+  if (key === "STYLES") return as(parameters.error, "StyleNotDefined");
+  return /^(TIME|ELEVATION|DIM_.*)$/.test(key) ? as(parameters.error, "InvalidDimensionValue") : parameters;
 }
 
 type Axes = "x, y" | "y, x";

@@ -1,6 +1,4 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { Layer } from "../../layer/layer.ts";
-import { parseParameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { splitExtension, wholeNumber } from "./address.ts";
@@ -21,7 +19,7 @@ import {
 } from "./tile-parts.ts";
 import { parseTileJson } from "./tilejson.ts";
 import { wmtsCapabilities } from "./wmts-capabilities.ts";
-import { parametersWithStyle } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
 
 const capabilities = (catalogue: Catalogue): AskedDocument => ({
   kind: "document",
@@ -142,17 +140,28 @@ export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, st
       return parseGetTile(catalogue, query);
     case "getfeatureinfo":
       return parseGetFeatureInfo(catalogue, query);
+    case "gettilejson":
+      return parseGetTileJson(catalogue, query);
     default:
-      return invalid("request", badField("request", "GetCapabilities, GetTile or GetFeatureInfo", request));
+      return invalid(
+        "request",
+        badField("request", "GetCapabilities, GetTile, GetFeatureInfo or GetTileJSON", request),
+      );
   }
 }
 
-/** The key whose value no filter takes, as the request wrote it. */
-function refusedKey(layer: Layer, query: ReadonlyMap<string, string>): string {
-  const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
-  return (
-    others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? (query.has("STYLE") ? "STYLE" : "STYLES")
-  );
+/** GWC's own addition to the protocol: LAYER, and what else a tile would be asked for with, where it is not the usual. */
+function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, DoorRefusal> {
+  const name = query.get("LAYER") ?? "";
+  if (name === "") return missing("LAYER");
+  const gridSet = query.get("TILEMATRIXSET") ?? "";
+  const asked = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
+  const document = parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
+  if (document.ok) return document;
+  const layer = catalogue.layers.get(name);
+  if (layer === undefined) return invalid("LAYER", document.error);
+  if (gridSet !== "" && !findGrid(layer, gridSet).ok) return invalid("TILEMATRIXSET", document.error);
+  return document;
 }
 
 /** As GetTile, with INFOFORMAT in the place of FORMAT, then the pixel (`gwc-core.md` 5.2). */
@@ -187,7 +196,8 @@ function parseGetTile(
 
   const parameters = parametersWithStyle(layer.value, query, query.get("STYLE"));
   if (!parameters.ok) {
-    return invalid(refusedKey(layer.value, query), parameters.error);
+    const key = refusedKey(layer.value, query);
+    return invalid(key === "STYLES" && query.has("STYLE") ? "STYLE" : key, parameters.error);
   }
 
   if (formatKey === "INFOFORMAT" && !hasFeatureInfo(layer.value)) {

@@ -43,3 +43,9 @@ export function parametersWithStyle(
   given.set("STYLES", isDefaultStyle(layer, style) ? "" : style);
   return parseParameters(layer.parameterFilters, given, "ignore");
 }
+
+/** Of a request that {@link parametersWithStyle} refuses, the key whose value no filter takes. */
+export function refusedKey(layer: Layer, query: ReadonlyMap<string, string>): string {
+  const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
+  return others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? "STYLES";
+}

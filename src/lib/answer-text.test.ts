@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { answerText } from "./answer-text.ts";
+
+const latin1 = (text: string) => Buffer.from(text, "latin1");
+
+test("the encoding is that of the byte order mark, then the Content-Type, then the XML declaration", () => {
+  const declared = '<?xml version="1.0" encoding="ISO-8859-1"?><T>Größe</T>';
+  expect(answerText(latin1(declared), "text/xml")).toBe(declared);
+  expect(answerText(Buffer.from(declared), "text/xml; charset=UTF-8")).toBe(declared);
+  expect(answerText(latin1("<T>Größe</T>"), 'text/xml;charset="iso-8859-1"')).toBe("<T>Größe</T>");
+  expect(answerText(Buffer.from("\ufeff<T>ß</T>"), "text/xml;charset=iso-8859-1")).toBe("<T>ß</T>");
+  expect(answerText(Buffer.from("\ufeff<T>ß</T>", "utf16le"), "text/xml")).toBe("<T>ß</T>");
+});
+
+test("without a word about it, or with one that nobody knows, it is UTF-8; wrong bytes do not throw", () => {
+  expect(answerText(Buffer.from("<T>ß</T>"), "text/xml")).toBe("<T>ß</T>");
+  expect(answerText(Buffer.from("<T>ß</T>"), "text/xml; charset=klingon")).toBe("<T>ß</T>");
+  expect(answerText(latin1("ß"), "")).toBe("\ufffd");
+  expect(answerText(new Uint8Array(), "")).toBe("");
+});
