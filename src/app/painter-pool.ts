@@ -8,7 +8,7 @@ import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Question } from "../source/source.ts";
-import type { PainterData, PainterMethods } from "./painter-process.ts";
+import type { PainterData, PainterMethods, PainterNotes } from "./painter-process.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
@@ -24,7 +24,9 @@ const LOST: PaintResult = { kind: "lost" };
 interface Painter {
   readonly who: "user" | "job";
   readonly process: ChildProcess;
-  readonly channel: Channel<Record<never, never>, PainterMethods>;
+  readonly channel: Channel<PainterNotes, PainterMethods>;
+  /** Servers that it has seen to be down, by their origins. */
+  readonly down: Set<string>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
   idleTimer: NodeJS.Timeout | undefined;
@@ -72,11 +74,22 @@ export class PainterPool implements Painters {
     });
     // Now, as its threads will take it over.
     if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
-    const channel = new Channel<Record<never, never>, PainterMethods>(portOfProcess(child), {});
+    const down = new Set<string>();
+    const channel = new Channel<PainterNotes, PainterMethods>(portOfProcess(child), {
+      serverHealth: (origin, isUp) => {
+        const wasDown = this.isDown(origin);
+        if (isUp) down.delete(origin);
+        else down.add(origin);
+        if (wasDown === this.isDown(origin)) return;
+        if (isUp) this.#log.info("a server of an upstream is back", { server: origin });
+        else this.#log.warn("a server of an upstream is down", { server: origin });
+      },
+    });
     const painter: Painter = {
       who,
       process: child,
       channel,
+      down,
       lost: new Set(),
       idleTimer: undefined,
       closing: false,
@@ -199,6 +212,11 @@ export class PainterPool implements Painters {
     await Promise.all(atWork.map(({ channel }) => channel.call("settle", layer, generation).catch(() => undefined)));
     // Answers to draws came before these: whoever waits for one has had its turn then.
     await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Whether a painter knows a server to be down that another of its source may stand in for. */
+  isDown(origin: string): boolean {
+    return [...this.#painters].some(({ down }) => down.has(origin));
   }
 
   configure(layers: readonly Layer[]): void {

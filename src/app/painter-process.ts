@@ -48,6 +48,12 @@ export interface PainterMethods {
   close(): Promise<void>;
 }
 
+/** What a painter tells. */
+export interface PainterNotes {
+  /** One of several servers of a source has gone down, or is back, as far as this painter has seen. */
+  serverHealth(origin: string, isUp: boolean): void;
+}
+
 /** @throws what is no failure of an upstream */
 function failedDraw(error: unknown, beganMs: number): Extract<PaintResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
@@ -96,7 +102,7 @@ function startPainter(): void {
     const key = keyOf(options);
     const known = sources.get(key);
     if (known !== undefined) return known;
-    const source = createSource(options);
+    const source = createSource(options, (origin, isUp) => channel.note("serverHealth", [origin, isUp]));
     sources.set(key, source);
     return source;
   };
@@ -243,7 +249,7 @@ function startPainter(): void {
       setImmediate(() => process.exit(0));
     },
   };
-  new Channel<PainterMethods, Record<never, never>>(portOfProcess(process), methods);
+  const channel = new Channel<PainterMethods, PainterNotes>(portOfProcess(process), methods);
 }
 
 if (process.send !== undefined) {

@@ -217,6 +217,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     metrics: async () => ({
       ...(await serving.metrics()),
       upstreams: governors.states(),
+      servers: governors.servers().map((one) => ({ ...one, isUp: !painters.isDown(one.server) })),
       measures: meter.measures(),
       spacedDraws: pace.waiting,
       uniformTiles: draws.uniformTiles,

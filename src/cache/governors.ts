@@ -1,6 +1,6 @@
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
 import { onceEach } from "../lib/once-each.ts";
-import { serversOf } from "../source/servers.ts";
+import { addressesOf, originOf, serversOf } from "../source/servers.ts";
 import { Governor, type GovernorState } from "./governor.ts";
 
 export interface UpstreamState extends GovernorState {
@@ -10,6 +10,8 @@ export interface UpstreamState extends GovernorState {
 /** The governor of each upstream. Layers in front of one share its connections. */
 export class Governors {
   readonly #governors = new Map<string, Governor>();
+  /** By upstream, of those that have several. */
+  #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -19,15 +21,21 @@ export class Governors {
   /** Where layers of one upstream disagree about its connections the smallest bound holds. */
   configure(layers: Iterable<Layer>): void {
     const bounds = new Map<string, Required<ConnectionOptions>>();
+    const servers = new Map<string, ReadonlySet<string>>();
     for (const { source } of layers) {
       const key = upstreamOf(source);
       const { connections, jobConnections = connections } = source;
       const before = bounds.get(key) ?? { connections, jobConnections };
+      if ("url" in source) {
+        const origins = addressesOf(source).map((address) => originOf(source, address));
+        servers.set(key, new Set([...(servers.get(key) ?? []), ...origins]));
+      }
       bounds.set(key, {
         connections: Math.min(before.connections, connections),
         jobConnections: Math.min(before.jobConnections, jobConnections),
       });
     }
+    this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
     for (const [key, connections] of bounds) {
       const governor = this.#governors.get(key);
       if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
@@ -43,6 +51,11 @@ export class Governors {
 
   states(): UpstreamState[] {
     return [...this.#governors].map(([upstream, governor]) => ({ upstream, ...governor.state() }));
+  }
+
+  /** The servers of each upstream that has several. */
+  servers(): readonly { readonly upstream: string; readonly server: string }[] {
+    return [...this.#servers].flatMap(([upstream, origins]) => [...origins].map((server) => ({ upstream, server })));
   }
 }
 

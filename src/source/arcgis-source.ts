@@ -1,14 +1,14 @@
 import { canonicalSrs } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { ArcgisExportOptions, ArcgisSourceOptions } from "../layer/layer.ts";
-import { type Clock, createHttpSource } from "./http-source.ts";
+import { createHttpSource, type TellHealth } from "./http-source.ts";
 import { decimal, setParameters, withQuery } from "./query.ts";
 import type { DrawRequest, Source } from "./source.ts";
 import { tileOf } from "./tile-template.ts";
 
 /** A map service of an ArcGIS Server: its `export`, or the tiles of its cache. */
-export const createArcgisSource = (options: ArcgisSourceOptions, now?: Clock): Source =>
-  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, now);
+export const createArcgisSource = (options: ArcgisSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, tell);
 
 /**
  * The address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in

@@ -1,17 +1,18 @@
 import type { SourceOptions } from "../layer/layer.ts";
+import type { TellHealth } from "./http-source.ts";
 import type { Source } from "./source.ts";
 
 /** A source of the kind its options name. Only that kind's code is loaded: painters start while somebody waits. */
-export async function createSource(options: SourceOptions): Promise<Source> {
+export async function createSource(options: SourceOptions, tell: TellHealth): Promise<Source> {
   switch (options.type) {
     case "wms":
-      return (await import("./wms-source.ts")).createWmsSource(options);
+      return (await import("./wms-source.ts")).createWmsSource(options, tell);
     case "xyz":
-      return (await import("./xyz-source.ts")).createXyzSource(options);
+      return (await import("./xyz-source.ts")).createXyzSource(options, tell);
     case "wmts":
-      return (await import("./wmts-source.ts")).createWmtsSource(options);
+      return (await import("./wmts-source.ts")).createWmtsSource(options, tell);
     case "arcgis":
-      return (await import("./arcgis-source.ts")).createArcgisSource(options);
+      return (await import("./arcgis-source.ts")).createArcgisSource(options, tell);
     case "mbtiles":
     case "pmtiles":
       return (await import("./archive-source.ts")).createArchiveSource(options);

@@ -4,11 +4,11 @@ import { Failover } from "./failover.ts";
 import { type FailureClass, SourceError } from "./source.ts";
 
 /** Servers that fail as they are told to, and a clock that is handed in. */
-function scene(names: readonly string[]) {
+function scene(names: readonly string[], tell?: (url: string, isUp: boolean) => void) {
   const failing = new Map<string, FailureClass>();
   const asked: string[] = [];
   const clock = { ms: 0 };
-  const failover = new Failover(names, () => clock.ms);
+  const failover = new Failover(names, () => clock.ms, tell);
   const draw = async (): Promise<string> => {
     try {
       return await failover.run(async (url) => {
@@ -30,6 +30,24 @@ function scene(names: readonly string[]) {
   };
   return { failing, clock, failover, draw, look };
 }
+
+test("an address that goes down is told once, and once when it is back", async () => {
+  const told: [string, boolean][] = [];
+  const { failing, clock, draw } = scene(["a", "b"], (url, isUp) => told.push([url, isUp]));
+  failing.set("a", "refused");
+  await Promise.all([draw(), draw()]);
+  clock.ms = 1000;
+  await draw();
+  expect(told).toEqual([["a", false]]);
+  failing.clear();
+  clock.ms = 10_000;
+  await draw();
+  await draw();
+  expect(told).toEqual([
+    ["a", false],
+    ["a", true],
+  ]);
+});
 
 test("all draws go to the first address while it is well", async () => {
   const { look } = scene(["a", "b"]);

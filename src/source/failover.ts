@@ -26,11 +26,13 @@ const isDown = ({ failure }: SourceError): boolean => isOutage(failure) || failu
 export class Failover {
   readonly #mirrors: readonly Mirror[];
   readonly #now: () => number;
+  readonly #tell: (url: string, isUp: boolean) => void;
 
-  /** `now`: milliseconds of a clock that never goes back. */
-  constructor(urls: readonly string[], now: () => number) {
+  /** `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is back. */
+  constructor(urls: readonly string[], now: () => number, tell: (url: string, isUp: boolean) => void = () => {}) {
     this.#mirrors = urls.map((url) => ({ url, pauseMs: 0, pauseEndsMs: 0, probing: false, epoch: 0 }));
     this.#now = now;
+    this.#tell = tell;
   }
 
   /**
@@ -79,11 +81,13 @@ export class Failover {
     if (failure?.failure === "cancelled") return;
     if (failure !== undefined && isDown(failure)) {
       mirror.epoch++;
+      if (mirror.pauseMs === 0) this.#tell(mirror.url, false);
       const pauseMs = mirror.pauseMs === 0 ? FIRST_PAUSE_MS : mirror.pauseMs * 2;
       mirror.pauseMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), LONGEST_PAUSE_MS);
       mirror.pauseEndsMs = this.#now() + mirror.pauseMs;
     } else {
       // It answers: whatever is wrong, it is not down.
+      if (mirror.pauseMs > 0) this.#tell(mirror.url, true);
       mirror.pauseMs = 0;
     }
   }

@@ -1,13 +1,12 @@
 import { Failover } from "./failover.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./picture-answer.ts";
-import { addressesOf, type HttpSourceOptions, serversOf } from "./servers.ts";
+import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 import { type DrawRequest, type Question, type Source, SourceError, type UpstreamDocument } from "./source.ts";
 import { dataOf } from "./tile-data.ts";
 
-/** Milliseconds of a clock that never goes back. */
-export type Clock = () => number;
-const monotonic: Clock = () => performance.now();
+/** Told of each of several servers when it goes down and when it is back, as far as this source has seen. */
+export type TellHealth = (origin: string, isUp: boolean) => void;
 
 /** Where a kind of source finds things at one of the configured addresses; a SourceError fails before anything is sent. */
 export interface HttpAddresses {
@@ -17,9 +16,14 @@ export interface HttpAddresses {
 }
 
 /** A source over HTTP: its kinds differ only in their addresses. */
-export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, now: Clock = monotonic): Source {
+export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, tell?: TellHealth): Source {
   const http = createHttpFetch(options, serversOf(options));
-  const failover = new Failover(addressesOf(options), now);
+  const mirrors = addressesOf(options);
+  const failover = new Failover(
+    mirrors,
+    () => performance.now(),
+    (address, isUp) => mirrors.length > 1 && tell?.(originOf(options, address), isUp),
+  );
   const ask = <T>(
     url: (address: string) => URL,
     signal: AbortSignal,

@@ -1,12 +1,12 @@
 import type { WmtsSourceOptions } from "../layer/layer.ts";
-import { type Clock, createHttpSource } from "./http-source.ts";
+import { createHttpSource, type TellHealth } from "./http-source.ts";
 import { setParameters, withQuery } from "./query.ts";
 import { type DrawRequest, type Source, SourceError } from "./source.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
 /** A WMTS 1.0.0, RESTful or with key-value pairs. */
-export const createWmtsSource = (options: WmtsSourceOptions, now?: Clock): Source =>
-  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, now);
+export const createWmtsSource = (options: WmtsSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, tell);
 
 /**
  * The GetTile of a tile (OGC 07-057r7): RESTful (10.2) where the address has placeholders, whose case does not matter;

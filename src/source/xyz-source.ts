@@ -1,12 +1,12 @@
 import type { XyzSourceOptions } from "../layer/layer.ts";
-import { type Clock, createHttpSource } from "./http-source.ts";
+import { createHttpSource, type TellHealth } from "./http-source.ts";
 import { setParameters, withQuery } from "./query.ts";
 import { type DrawRequest, type Source, SourceError } from "./source.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
 /** Tiles under addresses made from a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
-export const createXyzSource = (options: XyzSourceOptions, now?: Clock): Source =>
-  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, now);
+export const createXyzSource = (options: XyzSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, tell);
 
 /** The address of a tile. @throws SourceError where the picture is not a single tile */
 export function xyzUrl(address: string, options: XyzSourceOptions, request: DrawRequest): URL {

@@ -1,5 +1,6 @@
 import sharp from "sharp";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { startOrigin } from "../support/origin.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -99,4 +100,42 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
   const again = await metrics(running.server);
   expect(again.get('nuthatch_job_tiles_total{type="seed",outcome="stored"}')).toBe(0);
   expect(again.get("nuthatch_process_resident_memory_bytes")).toBeGreaterThan(0);
+});
+
+test("of several servers metrics tell which is down, and the log when it goes and comes back", async () => {
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  let isDown = true;
+  const first = await startOrigin((request, response) => {
+    if (isDown) response.writeHead(500).end();
+    // Elsewhere, which is another server's picture all the same.
+    else response.writeHead(302, { Location: new URL(request.url ?? "/", upstream.url).href }).end();
+  });
+  try {
+    const [a, b] = [first.origin, new URL(upstream.url).origin];
+    const source = `{ type: wms, url: ["${a}/wms", "${upstream.url}"], layers: [roads] }`;
+    const server = await startServer({ configuration: `layers: [{ name: roads, source: ${source} }]` });
+    running.server = server;
+    const tile = async (x: number) => (await fetch(`${server.url}/xyz/roads/9/${x}/100.png`)).status;
+    const states = async () => {
+      const samples = await metrics(server);
+      return [a, b].map((one) => samples.get(`nuthatch_upstream_server_up{upstream="${a}",server="${one}"}`));
+    };
+    expect(await states()).toEqual([1, 1]);
+    expect([await tile(100), await states()]).toEqual([200, [0, 1]]);
+    expect(server.log()).toContain("a server of an upstream is down");
+    isDown = false;
+    let next = 100;
+    await vi.waitFor(
+      async () => {
+        next += 8;
+        await tile(next);
+        expect(await states()).toEqual([1, 1]);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    expect(server.log()).toContain("a server of an upstream is back");
+  } finally {
+    await first.close();
+  }
 });

@@ -11,6 +11,8 @@ export interface FrontMetrics {
   readonly tiles: Readonly<TileCounts>;
   readonly memory: { readonly bytes: number; readonly limitBytes: number };
   readonly upstreams: readonly UpstreamState[];
+  /** Those of upstreams that have several. */
+  readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
   readonly measures: readonly UpstreamMeasure[];
   /** Draws of jobs that wait because users read. */
   readonly spacedDraws: number;

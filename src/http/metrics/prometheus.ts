@@ -65,7 +65,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, measures, spacedDraws, uniformTiles, listeners } = front;
+  const { tiles, memory, upstreams, servers, measures, spacedDraws, uniformTiles, listeners } = front;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -105,6 +105,11 @@ export async function metricsText(sample: Sample): Promise<string> {
     "upstream_up",
     "0: it is known to be down",
     upstreams.map(({ upstream, down }) => [{ upstream }, down ? 0 : 1]),
+  );
+  gauge(
+    "upstream_server_up",
+    "Of several servers of an upstream; 0: it is known to be down, and another stands in for it",
+    servers.map(({ upstream, server, isUp }) => [{ upstream, server }, isUp ? 1 : 0]),
   );
   counter(
     "upstream_errors_total",
