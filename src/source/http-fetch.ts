@@ -49,17 +49,17 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     return known;
   };
   const basic = headers["authorization"]?.slice("Basic ".length);
-  const { hide, hideIn } = hiding([
-    ...servers.flatMap(({ host, hostname }) => [host, hostname]),
+  const secrets = [
+    ...servers.flatMap(namesIn),
     basic ?? "",
     options.username ?? "",
     options.password ?? "",
-    ...[...Object.values(options.vendorParameters), ...servers.flatMap((url) => [...url.searchParams.values()])].filter(
-      (value) => value.length >= SHORTEST_KEY,
-    ),
-  ]);
+    ...Object.values(options.vendorParameters).filter(isKey),
+  ];
+  const usually = hiding(secrets);
 
-  async function read(first: URL, accept: string, signal: AbortSignal): Promise<UpstreamAnswer> {
+  /** `met`: takes the addresses that it was sent on to. */
+  async function read(first: URL, accept: string, signal: AbortSignal, met: URL[]): Promise<UpstreamAnswer> {
     // Of the whole request: a slow drip sends something all the time.
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
@@ -76,6 +76,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (next?.protocol !== "http:" && next?.protocol !== "https:")
         throw new SourceError("http_status", `status ${status}: redirected to no address`);
+      met.push(next);
       url = next;
     }
   }
@@ -87,13 +88,20 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       understand: (answer: UpstreamAnswer) => T,
       accept = PICTURES,
     ): Promise<T> {
+      const met: URL[] = [];
+      const hidden = () => {
+        if (met.length === 0) return usually;
+        // What was asked for is repeated along the way, and its words are needed.
+        const asked = new Set(url.searchParams.values());
+        return hiding([...secrets, ...met.flatMap(namesIn).filter((value) => !asked.has(value))]);
+      };
       try {
-        const answer = await read(url, accept, signal);
+        const answer = await read(url, accept, signal, met);
         try {
           return understand(answer);
         } catch (error) {
           // Said again in words that had the secrets taken out before anything was cut off or left out of them.
-          if (error instanceof SourceError) understand({ ...answer, body: hideIn(answer.body) });
+          if (error instanceof SourceError) understand({ ...answer, body: hidden().hideIn(answer.body) });
           throw error;
         }
       } catch (error) {
@@ -105,12 +113,20 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         if (error instanceof BrokenAnswer && error.status !== undefined && failure.failure === "reset")
           throw new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error });
         if (error instanceof MalformedAnswer) throw new SourceError("reset", error.message, { cause: error });
-        throw withoutSecrets(failure, hide);
+        throw withoutSecrets(failure, hidden().hide);
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
+
+/** What an address may be known by, or let somebody in with. */
+const namesIn = ({ host, hostname, searchParams }: URL): readonly string[] => [
+  host,
+  hostname,
+  ...[...searchParams.values()].filter(isKey),
+];
+const isKey = (value: string): boolean => value.length >= SHORTEST_KEY;
 
 /** Of a text, as much as words are taken from. */
 const LONGEST_TEXT = 64 * 1024;

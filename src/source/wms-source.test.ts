@@ -291,6 +291,19 @@ test("no message holds the address or the credentials, not even when the upstrea
   expect(message).not.toMatch(/127\.0\.0\.1|s3cret|mapuser|bWFwdXNlcjpzM2NyZXQ|http:/);
 });
 
+test("nor that of another server, to which a redirect leads, or what lets in there", async () => {
+  const other = await serve((request, response) => {
+    response.writeHead(500, { "Content-Type": "text/plain" });
+    response.end(`no image/png at ${request.headers.host}, 127.0.0.1 or http://${request.headers.host}${request.url}`);
+  });
+  const { message } = await failure((request, response) => {
+    const { search } = new URL(request.url ?? "/", "http://any");
+    response.writeHead(302, { Location: `${other}${search}&ticket=TICKET98765` }).end();
+  });
+  expect(message).toMatch(/^status 500: no image\/png at …, … or/);
+  expect(message).not.toMatch(/127\.0\.0\.1|TICKET|http:/);
+});
+
 test("no message holds a secret in another form, as a part of a word, or cut off", async () => {
   const password = "p@ss w&rd/1+<x>";
   const key = "ab+cd/ef==&gh12";
