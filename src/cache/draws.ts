@@ -595,6 +595,7 @@ function learn(governor: Governor, result: PaintResult | InfoResult): void {
   else if (result.kind === "info") governor.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") governor.succeeded(undefined);
   else if (result.kind === "failed") governor.failed(result.failure, result.retryAfterMs);
+  else governor.unheard();
 }
 
 /** What a job is told of its draw, or of one that it has joined. */

@@ -151,6 +151,36 @@ test("five failures in a row over a second are an outage, probed in growing paus
   expect(governor.refuseUser()).toBeUndefined();
 });
 
+test("an outage after an outage is probed as the first one was", () => {
+  const { governor, pass } = governed(4);
+  const outage = (): void => {
+    // As a page of a map client makes them: all at once.
+    for (let i = 0; i < 5; i++) expect(governor.refuseUser()).toBeUndefined();
+    for (let i = 0; i < 5; i++) governor.failed("server_error", undefined);
+    pass(1_100);
+  };
+  for (const ending of [() => governor.succeeded(10), () => governor.failed("exception", undefined)]) {
+    outage();
+    expect(governor.refuseUser(), "the probe").toBeUndefined();
+    expect(governor.refuseUser()?.why).toBe("down");
+    ending();
+    pass(3_000);
+  }
+  outage();
+  expect(governor.refuseUser(), "the probe").toBeUndefined();
+});
+
+test("a probe of which nothing is heard is followed by another", () => {
+  const { governor, pass } = governed(4);
+  for (let i = 0; i < 5; i++) governor.failed("server_error", undefined);
+  pass(1_100);
+  expect(governor.refuseUser(), "the probe").toBeUndefined();
+  governor.unheard();
+  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  pass(1_000);
+  expect(governor.refuseUser(), "the next").toBeUndefined();
+});
+
 test("users who wait when it goes down are told, but for the first, who is the probe; jobs go on waiting", async () => {
   const { governor, granted, ask, turn, pass } = governed(1);
   for (const name of ["first", "second", "third", "fourth"]) ask("user", name);

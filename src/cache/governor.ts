@@ -134,6 +134,7 @@ export class Governor {
     try {
       return await this.#users.wait(AbortSignal.any([signal, patience.signal]));
     } catch (error) {
+      this.unheard();
       if (signal.aborted) throw error;
       return { retryAfterSeconds: 1, why: "queue_slow" };
     } finally {
@@ -181,12 +182,23 @@ export class Governor {
     return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
   }
 
-  /** Told before its connection is released. `upstreamMs`: how long a picture took; undefined: it was none. */
-  succeeded(upstreamMs: number | undefined): void {
-    this.#answeredMs = this.#now();
+  /** Whatever is wrong, it is not down; the next outage begins as the first one did. */
+  #answers(): void {
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#nextPauseMs = FIRST_PAUSE_MS;
+    this.#nextProbeMs = 0;
+  }
+
+  /** Nothing is known of a request that was sent, or of one that was not: if it was the probe, another has to be. */
+  unheard(): void {
+    this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#now() + this.#pauseMs);
+  }
+
+  /** Told before its connection is released. `upstreamMs`: how long a picture took; undefined: it was none. */
+  succeeded(upstreamMs: number | undefined): void {
+    this.#answeredMs = this.#now();
+    this.#answers();
     if (upstreamMs !== undefined) this.#latency.answered(upstreamMs, this.#inUse);
     if (this.#bearable < this.#limit)
       this.#bearable = Math.min(this.#limit, this.#bearable + 1 / Math.floor(this.#bearable));
@@ -207,10 +219,12 @@ export class Governor {
   /** `retryAfterMs`: what the upstream asked for. */
   failed(failure: FailureClass, retryAfterMs: number | undefined): void {
     if (failure === "busy") this.#busy(retryAfterMs);
-    if (failure === "cancelled" || failure === "store") return;
+    if (failure === "cancelled" || failure === "store") {
+      this.unheard();
+      return;
+    }
     if (!isOutage(failure)) {
-      // It answers: whatever is wrong, it is not down.
-      this.#failuresInARow = 0;
+      this.#answers();
       return;
     }
     if (this.#failuresInARow === 0) this.#firstFailureMs = this.#now();
