@@ -57,7 +57,7 @@ export class ServingPool implements HotTiles {
         () => {},
         () => this.#settled(),
       ),
-      drawForUser: async (order, missed) => only(await core.draws.drawForUser(order, missed), missed),
+      drawForUser: async (order, missed, gone) => only(await core.draws.drawForUser(order, missed, gone), missed),
       ask: (layer, question) => core.draws.ask(layer, question),
       standing: (layer, metatile) => core.draws.standing(layer, metatile),
       compose: (composition) => core.compose(composition),

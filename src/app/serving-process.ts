@@ -71,7 +71,7 @@ function startServing(): void {
         core: {
           operations: channel,
           draws: {
-            drawForUser: (order, missed) => channel.call("drawForUser", order, missed),
+            drawForUser: (order, missed, gone) => channel.callUntil(gone, "drawForUser", order, missed),
             ask: (layer, question) => channel.call("ask", layer, question),
             standing: (layer, metatile) => channel.call("standing", layer, metatile),
           },

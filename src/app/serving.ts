@@ -73,10 +73,10 @@ export class Serving implements HotTiles {
     const authenticator = new Authenticator(parts.configuration.users);
     this.#authenticator = authenticator;
     const draws: UserDraws = {
-      drawForUser: (order, missed) => {
+      drawForUser: (order, missed, gone) => {
         // First what was read before: room may have to be made for this one.
         this.#tellUses();
-        return core.draws.drawForUser(order, missed);
+        return core.draws.drawForUser(order, missed, gone);
       },
       ask: (layer, question) => core.draws.ask(layer, question),
       standing: (layer, metatile) => core.draws.standing(layer, metatile),

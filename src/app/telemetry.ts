@@ -45,7 +45,7 @@ export function startTelemetry(): Telemetry {
 
 function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
   return {
-    drawForUser: ({ trace: parent, ...order }, missed) => {
+    drawForUser: ({ trace: parent, ...order }, missed, gone) => {
       const { layer, gridSet, format } = order.tileSet;
       const attributes = {
         "nuthatch.layer": layer,
@@ -53,7 +53,9 @@ function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
         "nuthatch.format": format,
         "nuthatch.tile": `${missed.z}/${missed.x}/${missed.y}`,
       };
-      return spanned(tracer, "draw", attributes, parent, (own) => draws.drawForUser({ ...order, trace: own }, missed));
+      return spanned(tracer, "draw", attributes, parent, (own) =>
+        draws.drawForUser({ ...order, trace: own }, missed, gone),
+      );
     },
     ask: (layer, { trace: parent, ...question }) =>
       spanned(tracer, question.kind, { "nuthatch.layer": layer.name }, parent, (own) =>

@@ -15,15 +15,16 @@ const ORDER: DrawOrder = {
   wanted: null,
 };
 
-/** Draws whose ledger answers when it is told to, and whose painter stores what it may. */
-function drawsWith(ledger: Pick<LedgerGate, "open">) {
+/** Draws over one connection, whose ledger answers when it is told to, and whose painter stores what it may. */
+function drawsWith(ledger: Pick<LedgerGate, "open">, answered: Promise<void> = Promise.resolve()) {
   const events: string[] = [];
   const unused = (): never => {
     throw new Error("not asked for");
   };
   const painters: Painters = {
-    async paint(_order, generation, _who, mayKeep) {
-      events.push(`paint ${generation}`);
+    async paint({ rect }, generation, _who, mayKeep) {
+      events.push(rect.z === 0 ? `paint ${generation}` : `paint ${rect.z}/${rect.minX}`);
+      await answered;
       const kept = (await mayKeep) ?? true;
       events.push(kept ? "kept" : "not kept");
       const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
@@ -64,12 +65,13 @@ function drawsWith(ledger: Pick<LedgerGate, "open">) {
   return { draws, events };
 }
 
+const stays = () => new AbortController().signal;
 const missed = { x: 0, y: 0, z: 0 };
 
 test("a user's draw begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
-  const drawn = draws.drawForUser(ORDER, missed);
+  const drawn = draws.drawForUser(ORDER, missed, stays());
   await expect.poll(() => events).toEqual(["paint 0"]);
   opened(7);
   expect(await drawn).toMatchObject({ kind: "painted", stale: false });
@@ -79,7 +81,7 @@ test("a user's draw begins while its cells are opened, keeps nothing before they
 test("a truncation that comes before the word of the cells leaves nothing of a draw that has begun", async () => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
-  const drawn = draws.drawForUser(ORDER, missed);
+  const drawn = draws.drawForUser(ORDER, missed, stays());
   await expect.poll(() => events).toEqual(["paint 0"]);
   draws.renew(LAYER);
   opened(7);
@@ -89,12 +91,43 @@ test("a truncation that comes before the word of the cells leaves nothing of a d
 
 test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
   const { draws, events } = drawsWith({ open: async () => undefined });
-  expect(await draws.drawForUser(ORDER, missed)).toMatchObject({ kind: "painted", stale: true, tiles: [{}] });
+  expect(await draws.drawForUser(ORDER, missed, stays())).toMatchObject({ kind: "painted", stale: true, tiles: [{}] });
   expect(events).toEqual(["paint 0", "not kept"]);
 });
 
 test("a keeper that has ended is a fault of the draw, of which nothing is kept", async () => {
   const { draws, events } = drawsWith({ open: () => Promise.reject(new Error("the keeper has ended")) });
-  await expect(draws.drawForUser(ORDER, missed)).rejects.toThrow("the keeper has ended");
+  await expect(draws.drawForUser(ORDER, missed, stays())).rejects.toThrow("the keeper has ended");
   expect(events).toEqual(["paint 0", "not kept"]);
+});
+
+test("who goes away while a draw waits for a connection ends it, unless somebody else waits for it too", async () => {
+  let answer = (): void => undefined;
+  const { draws, events } = drawsWith(
+    { open: async () => 7 },
+    new Promise((resolve) => {
+      answer = resolve;
+    }),
+  );
+  const drawFor = (x: number, user: AbortController) =>
+    draws.drawForUser({ ...ORDER, rect: { z: 1, minX: x, minY: 0, maxX: x, maxY: 0 } }, { x, y: 0, z: 1 }, user.signal);
+  const [first, second, third, fourth] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ] as const;
+  // The upstream draws it, on the only connection.
+  const sent = drawFor(0, first);
+  await expect.poll(() => events).toEqual(["paint 1/0"]);
+  const waiting = drawFor(1, second);
+  const shared = drawFor(2, third);
+  const staying = drawFor(2, fourth);
+  for (const user of [first, second, third]) user.abort();
+  expect(await waiting).toEqual({ kind: "cancelled" });
+  answer();
+  expect(await sent, "it has been asked for").toMatchObject({ kind: "painted" });
+  expect(await staying).toMatchObject({ kind: "painted" });
+  expect(await shared).toMatchObject({ kind: "painted" });
+  expect(events.filter((event) => event.startsWith("paint"))).toEqual(["paint 1/0", "paint 1/2"]);
 });

@@ -165,7 +165,8 @@ export class Draws implements DrawGate, UserDraws {
     return this.#governors.of(layer);
   }
 
-  async drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw> {
+  async drawForUser(order: DrawOrder, missed: TileIndex, gone: AbortSignal): Promise<UserDraw> {
+    if (gone.aborted) return CANCELLED;
     if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
     const key = this.#keyOf(order);
     const flying = this.#flights.get(key);
@@ -177,22 +178,24 @@ export class Draws implements DrawGate, UserDraws {
         // A job's draw that has not begun goes on as a user's.
         place.wait.abort();
       }
+      attend(flying, gone);
       const result = await (flying.isOfRun ? this.#ofRun(flying) : flying.done);
       const { format } = order.tileSet;
       if (result.kind === "painted" && result.tiles.length > 0 && flying.order.tileSet.format === format) return result;
       const { wanted, rect } = flying.order;
       if (result.kind === "painted" && fills(flying.order, format) && isWanted(wanted, rect, missed.x, missed.y))
-        return result.stale ? this.drawForUser(order, missed) : { kind: "stored" };
+        return result.stale ? this.drawForUser(order, missed, gone) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
       // The job that drew it was killed, or did not want this tile.
-      return this.drawForUser(order, missed);
+      return this.drawForUser(order, missed, gone);
     }
     const remembered = this.#failures.find(order.tileSet.layer, key);
     if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
     const refused = this.#governor(order).refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const flight = this.#fly(order, missed);
+    attend(flight, gone);
     const result = await flight.done;
     switch (result.kind) {
       case "painted":
@@ -327,8 +330,7 @@ export class Draws implements DrawGate, UserDraws {
     const place = missed === undefined ? newPlace() : undefined;
     const stage = { isSent: false };
     const drawn = this.#lease(order, place, stage, missed, abort.signal);
-    // A user is a waiter that never leaves: what is drawn for one is worth keeping for the next.
-    return this.#follow(drawn, { order, abort, place, stage, isOfRun: false, waiters: place === undefined ? 1 : 0 });
+    return this.#follow(drawn, { order, abort, place, stage, isOfRun: false, waiters: 0 });
   }
 
   /** Until it ends, others may join it. */
@@ -587,6 +589,22 @@ export class Draws implements DrawGate, UserDraws {
   cancelAll(): void {
     for (const flight of this.#aloft) flight.abort.abort(new Error("shutting down"));
   }
+}
+
+/**
+ * A user waits for a draw. One who goes away before the upstream is asked leaves it, and with the last it ends: who pans
+ * fast does not wait for what is out of sight. Afterwards it is worth keeping for the next. A job's draw is the job's.
+ */
+function attend(flight: Flight, gone: AbortSignal): void {
+  if (flight.place !== undefined) return;
+  flight.waiters++;
+  gone.addEventListener(
+    "abort",
+    () => {
+      if (!flight.stage.isSent && --flight.waiters === 0) flight.abort.abort(new Error("nobody waits for it any more"));
+    },
+    { once: true },
+  );
 }
 
 /** How the upstream did; of a draw that was cancelled or lost nothing is known. */

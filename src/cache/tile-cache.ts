@@ -9,7 +9,7 @@ import { tileKey } from "./draws.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
-import type { ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import type { Gone, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 import type { UserDraws } from "./user-draws.ts";
@@ -70,7 +70,7 @@ export class TileCache implements TileReader {
     this.#now = parts.now;
   }
 
-  read(request: TileRequest): TileOutcome | Promise<TileOutcome> {
+  read(request: TileRequest, gone: Gone): TileOutcome | Promise<TileOutcome> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
@@ -98,7 +98,7 @@ export class TileCache implements TileReader {
     }
     if (kept === undefined) this.counts.absent++;
     else this.counts.expired++;
-    return this.#miss(request, tileSet, key, kept);
+    return this.#miss(request, tileSet, key, kept, gone());
   }
 
   /** Tiles of a layer that were written before a time are stale: they are served, and drawn anew behind the reader. */
@@ -139,7 +139,8 @@ export class TileCache implements TileReader {
     const epoch = this.#memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
-    this.#miss(request, tileSet, key, kept)
+    // Its reader has been answered.
+    this.#miss(request, tileSet, key, kept, new AbortController().signal)
       .catch(() => this.counts.failures++)
       .finally(() => {
         if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
@@ -165,6 +166,7 @@ export class TileCache implements TileReader {
     tileSet: TileSet,
     key: string,
     expired: ServedTile | undefined,
+    gone: AbortSignal,
   ): Promise<TileOutcome> {
     const { layer, index, parameters } = request;
     const rect = drawnWith(request);
@@ -182,7 +184,7 @@ export class TileCache implements TileReader {
       ...(beside.length === 0 ? {} : { beside }),
       ...(trace === undefined ? {} : { trace }),
     };
-    const drawn = await this.#draws.drawForUser(order, index);
+    const drawn = await this.#draws.drawForUser(order, index, gone);
     if (drawn.kind === "painted") {
       const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
@@ -195,10 +197,10 @@ export class TileCache implements TileReader {
       const stored = this.#readStore(tileSet, index, key);
       if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
       // Stored and dropped again meanwhile.
-      return this.#miss(request, tileSet, key, expired);
+      return this.#miss(request, tileSet, key, expired, gone);
     }
     if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
-    this.counts.failures++;
+    if (!gone.aborted) this.counts.failures++;
     if (expired !== undefined) return { kind: "tile", tile: { ...expired, forwarded } };
     return { kind: "failure", failure: failureOf(drawn) };
   }

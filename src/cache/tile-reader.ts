@@ -38,7 +38,10 @@ export type TileOutcome =
   | { readonly kind: "tile"; readonly tile: ServedTile }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
+/** Gives the signal that the user has gone away. Asked of requests that have to wait only: a hit makes none. */
+export type Gone = () => AbortSignal;
+
 /** The read-through tile path as the doors see it. A hit is answered without a promise. */
 export interface TileReader {
-  read(request: TileRequest, signal: AbortSignal): TileOutcome | Promise<TileOutcome>;
+  read(request: TileRequest, gone: Gone): TileOutcome | Promise<TileOutcome>;
 }

@@ -23,8 +23,11 @@ export type UserDraw =
 
 /** What whoever serves users asks for. */
 export interface UserDraws {
-  /** Draws for a user who missed one tile of the metatile. */
-  drawForUser(order: DrawOrder, missed: TileIndex): Promise<UserDraw>;
+  /**
+   * Draws for a user who missed one tile of the metatile. When `gone` fires before the upstream has been asked, and nobody else
+   * waits for it, it is not drawn; what has been asked for is worth keeping for the next.
+   */
+  drawForUser(order: DrawOrder, missed: TileIndex, gone: AbortSignal): Promise<UserDraw>;
   /** Something beside tiles: one of the upstream's connections, as for any user. */
   ask(layer: Layer, question: Question): Promise<UserAnswer>;
   /** For people who wonder. */

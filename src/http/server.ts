@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { JobOptions } from "../jobs/job-options.ts";
@@ -65,8 +66,6 @@ const PATH_LIMIT = 8 * 1024;
 const ID_HEADER = "X-Request-Id";
 /** What a connection made just before the shutdown has to say its first request. */
 const LAST_WORD_MS = 500;
-/** Users' draws are shared and never cancelled: one signal for all. */
-const NEVER = new AbortController().signal;
 
 /**
  * The one HTTP server. Order of checks: mount, health, tiles (public), then for the management interface 401, cross-site
@@ -150,18 +149,16 @@ export function createHttpServer(options: HttpOptions): HttpServer {
             query: target.query,
             headers: request.headers,
             baseUrl: base,
-            signal: NEVER,
+            gone: goneFrom(response),
           },
           response,
         ),
       );
     }
     if (target.path.startsWith("/assets/")) return plain(assetAnswer(target.path, request.method ?? "GET"));
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
     const requestId = requestIdOf(request.headers, currentTrace());
     response.setHeader(ID_HEADER, requestId);
-    return manage(request, target, requestId, gone.signal).then((answer) =>
+    return manage(request, target, requestId, goneFrom(response)()).then((answer) =>
       send(response, answer, { head, draining: draining || !request.complete }),
     );
   }
@@ -338,6 +335,21 @@ function isManaged(path: string): boolean {
     // Taken as it stands; it is refused later.
   }
   return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
+}
+
+/** The signal that nobody is there any more, made when it is first asked for. */
+function goneFrom(response: ServerResponse): () => AbortSignal {
+  let gone: AbortController | undefined;
+  return () => {
+    if (gone !== undefined) return gone.signal;
+    const made = new AbortController();
+    gone = made;
+    // A map waits for many tiles.
+    setMaxListeners(0, made.signal);
+    if (response.destroyed) made.abort();
+    else response.once("close", () => made.abort());
+    return made.signal;
+  };
 }
 
 function rawAnswer(status: string, text: string): string {

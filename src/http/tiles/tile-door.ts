@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
-import type { TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { Gone, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
@@ -38,7 +38,7 @@ export interface TileDoorRequest {
   readonly headers: IncomingHttpHeaders;
   /** Absolute, under the mount asked, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
-  readonly signal: AbortSignal;
+  readonly gone: Gone;
 }
 
 export interface TileDoors {
@@ -147,10 +147,10 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
       outcome = await coming;
     } catch (error) {
       // Nobody is there to be told, and giving up is what the signal asks of the reader.
-      if (request.signal.aborted) return;
+      if (response.destroyed) return;
       throw error;
     }
-    if (!request.signal.aborted && !response.destroyed) await answer(prepared, outcome, request, response);
+    if (!response.destroyed) await answer(prepared, outcome, request, response);
   };
 
   const serveTile = (
@@ -158,7 +158,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> | void => {
-    const outcome = options.reader.read(prepared.request, request.signal);
+    const outcome = options.reader.read(prepared.request, request.gone);
     if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
     return answer(prepared, outcome, request, response);
   };
@@ -181,7 +181,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    const outcome = await options.maps.render(map, request.signal);
+    const outcome = await options.maps.render(map, request.gone);
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
     else sendFailure(response, outcome.failure, dialect);

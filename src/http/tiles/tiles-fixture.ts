@@ -207,7 +207,7 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
         query: query.join("?"),
         headers: incoming.headers,
         baseUrl: () => baseUrl,
-        signal: gone.signal,
+        gone: () => gone.signal,
       },
       response,
     );
