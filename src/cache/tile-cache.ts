@@ -199,9 +199,14 @@ export class TileCache implements TileReader {
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired, gone);
     }
-    if (drawn.kind === "remembered" && drawn.asked === "before") this.counts.failuresRemembered++;
+    const isRemembered = drawn.kind === "remembered" && drawn.asked === "before";
+    if (isRemembered) this.counts.failuresRemembered++;
     if (!gone.aborted) this.counts.failures++;
-    if (expired !== undefined) return { kind: "tile", tile: { ...expired, forwarded } };
+    if (expired !== undefined) {
+      // RFC 9211, 2.2: of what has gone forward.
+      const isAsked = drawn.kind !== "refused" && !isRemembered;
+      return { kind: "tile", tile: isAsked ? { ...expired, forwarded } : expired };
+    }
     return { kind: "failure", failure: failureOf(drawn) };
   }
 }

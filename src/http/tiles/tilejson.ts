@@ -1,4 +1,3 @@
-import type { Extent } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
@@ -27,26 +26,14 @@ export function parseTileJson(
   return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
 }
 
-/** The subset's, where it is not the layer that is smaller: all of a grid set is often offered of what lies in a part of it. */
-function boundsOf(layer: Layer, subset: GridSubset): Extent {
-  const whole = geographicBox(layer) ?? WORLD;
-  const own = geographicBoxOf(subset) ?? whole;
-  const both = {
-    minX: Math.max(own.minX, whole.minX),
-    minY: Math.max(own.minY, whole.minY),
-    maxX: Math.min(own.maxX, whole.maxX),
-    maxY: Math.min(own.maxY, whole.maxY),
-  };
-  return both.minX < both.maxX && both.minY < both.maxY ? both : own;
-}
-
 /** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
 const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): Asked => ({
   kind: "document",
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",
   write: (baseUrl) => {
-    const { minX, minY, maxX, maxY } = boundsOf(layer, subset);
+    // Where tiles can be had (3.4): clients ask for nothing beyond.
+    const { minX, minY, maxX, maxY } = geographicBoxOf(subset) ?? geographicBox(layer) ?? WORLD;
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",
