@@ -1,4 +1,5 @@
 import { loadSharp } from "./load-sharp.ts";
+import { noteOneColour } from "./one-colour.ts";
 import { PictureError } from "./picture-error.ts";
 import { pictureKind } from "./picture-kind.ts";
 import { decodePlainPng, isPng, pngParts, provePixels } from "./png-decode.ts";
@@ -39,12 +40,14 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
   }
 }
 
-/** Proves what `decodePicture` proves, where nobody wants the pixels. @throws PictureError */
+/** Proves what `decodePicture` proves, where nobody wants the pixels; a PNG of one colour is noted. @throws PictureError */
 export async function provePicture(bytes: Uint8Array, expected: Size): Promise<void> {
   if (isPng(bytes)) {
     const parts = pngParts(bytes);
     checkSize(parts, expected);
-    if (provePixels(parts)) return;
+    const proof = provePixels(parts);
+    if (proof?.isOfOneColour === true) noteOneColour(bytes);
+    if (proof !== undefined) return;
   }
   await decodePicture(bytes, expected);
 }

@@ -17,7 +17,10 @@ export function remember(key: string, bytes: Uint8Array): void {
   ofOneColour.add(bytes);
 }
 
-/** Whether these very bytes were made for tiles of one colour. */
+/** Of bytes that somebody else has encoded, what was found when they were proved. */
+export const noteOneColour = (bytes: Uint8Array): void => void ofOneColour.add(bytes);
+
+/** Whether these very bytes were made for tiles of one colour, or found to be one. */
 export const isOfOneColour = (bytes: Uint8Array): boolean => ofOneColour.has(bytes);
 
 /** Tiles that are being encoded: when somebody waits for a metatile all of its seas come at once. */

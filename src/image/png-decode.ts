@@ -24,6 +24,9 @@ interface Parts {
 const ANCILLARY = 0x20000000;
 const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
 
+/** Bytes behind the end that no reader minds: a line's end, or what fills a block. More is an answer gone wrong. */
+const MOST_BEHIND = 64;
+
 /** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -52,6 +55,8 @@ export function pngParts(bytes: Uint8Array): Parts {
       isUsual &&= data.length === 0 || before === IDAT;
       data.push(body);
     } else if (type === IEND && header !== undefined) {
+      if (bytes.byteLength - at - 12 > MOST_BEHIND)
+        throw new PictureError("not_a_picture", "something else follows the end of the PNG");
       const size = new DataView(header.buffer, header.byteOffset);
       return {
         width: size.getUint32(0),
@@ -91,13 +96,13 @@ const LAST_FILTER = 4;
 
 /**
  * Proves the pixels of a PNG whole without making a raster of them: they inflate to as many as there are to be, with the
- * right checksum, and have a colour. False: of a kind that only decoding proves.
+ * right checksum, and have a colour. Undefined: of a kind that only decoding proves.
  * @throws PictureError
  */
-export function provePixels(parts: Parts): boolean {
+export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } | undefined {
   const { width, height, depth, colour, interlaced, isUsual, palette } = parts;
   const [samples, depths] = COLOURS.get(colour) ?? [0, []];
-  if (interlaced || !isUsual || !depths.includes(depth)) return false;
+  if (interlaced || !isUsual || !depths.includes(depth)) return undefined;
   const stride = Math.ceil((width * samples * depth) / 8) + 1;
   const rows = inflateToLook(deflatedOf(parts), stride * height);
   let filters = 0;
@@ -106,11 +111,51 @@ export function provePixels(parts: Parts): boolean {
     if (filter > LAST_FILTER) throw new PictureError("truncated", "a row of the PNG has no known filter");
     filters |= filter;
   }
-  if (colour !== INDEXED) return true;
-  const colours = (palette?.byteLength ?? 0) / 3;
-  // What a filtered byte stands for, and what becomes of an index without a colour, decoding tells.
-  return colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
+  if (colour === INDEXED) {
+    const colours = (palette?.byteLength ?? 0) / 3;
+    // What a filtered byte stands for, and what becomes of an index without a colour, decoding tells.
+    const known =
+      colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
+    if (!known) return undefined;
+  }
+  return {
+    isOfOneColour: areOfOneColour(rows.subarray(0, stride * height), stride, width * samples * depth, samples * depth),
+  };
 }
+
+/** Filters after which a row like the one above is a row of zeros (PNG 1.2, 6.4 and 6.6). */
+const [NONE, SUB, UP, PAETH] = [0, 1, 2, 4];
+
+/**
+ * Whether all pixels are the same, of rows with their filters as an encoder writes them that sees it: the first row is one
+ * pixel repeated, the second is like it, and so are all others. Pictures of several colours are told by their first bytes.
+ * @param bits of a row, @param pixel bits of one
+ */
+function areOfOneColour(rows: Uint8Array, stride: number, bits: number, pixel: number): boolean {
+  if (bits % 8 !== 0) return false;
+  const bytes = Math.max(1, pixel / 8);
+  const first = rows.subarray(1, stride);
+  const isRepeated = rows[0] === NONE || rows[0] === UP;
+  const isFirst = isRepeated
+    ? isShifted(first, bytes) && isPixelRepeated(first[0] ?? 0, pixel)
+    : (rows[0] === SUB || rows[0] === PAETH) && pixel >= 8 && isZero(first.subarray(bytes));
+  if (!isFirst) return false;
+  if (rows.byteLength === stride) return true;
+  const second = rows.subarray(stride, 2 * stride);
+  const isSecond =
+    second[0] === UP || second[0] === PAETH
+      ? isZero(second.subarray(1))
+      : second[0] === rows[0] && Buffer.compare(second, rows.subarray(0, stride)) === 0;
+  return isSecond && isShifted(rows.subarray(stride), stride);
+}
+
+/** Whether each byte is the one so many before it. */
+const isShifted = (bytes: Uint8Array, by: number): boolean =>
+  Buffer.compare(bytes.subarray(0, bytes.byteLength - by), bytes.subarray(by)) === 0;
+const isZero = (bytes: Uint8Array): boolean => bytes[0] === 0 && isShifted(bytes, 1);
+/** Of pixels of less than a byte: 0, 85 (two bits), 255, … */
+const isPixelRepeated = (byte: number, pixel: number): boolean =>
+  pixel >= 8 || byte === (byte >> (8 - pixel)) * (255 / (2 ** pixel - 1));
 
 function haveColours(
   rows: Uint8Array,
