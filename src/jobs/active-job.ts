@@ -95,9 +95,11 @@ export class ActiveJob {
   dirty = false;
   /** What webhooks were told of it last. */
   announced: Extract<JobMoment, "pending" | "running" | "paused">;
+  /** Its state when its end began, which takes until its tasks have left; undefined: it goes on. */
+  endsFrom: "pending" | "running" | undefined;
   /** What was told of it last, and when. */
   told: { readonly standing: string; readonly ms: number } | undefined;
-  /** A metatile that has been drawn: what a probe of the upstream asks for. */
+  /** A metatile that the upstream has answered: what a probe of it asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
   /** Looks at what it stores, where the layer asks for that. */
@@ -182,7 +184,7 @@ export class ActiveJob {
 
   get state(): "pending" | "running" | "done" | "aborted" {
     if (this.outcome !== null) return this.outcome === "aborted" ? "aborted" : "done";
-    return this.tasks.some((t) => t.status === 1) ? "running" : "pending";
+    return this.endsFrom ?? (this.tasks.some((t) => t.status === 1) ? "running" : "pending");
   }
 
   /** How it stands with it, in the words of webhooks: a task that yields its place for a moment is at work. */

@@ -100,7 +100,7 @@ export class Dealer {
 
   /** Of a job that may work. One that stands for a job between two draws (`JobRunner`) comes first. */
   #waiting(job: ActiveJob, nowMs: number): Task | undefined {
-    if (job.outcome !== null || job.paused || !this.#isFirst(job)) return undefined;
+    if (job.outcome !== null || job.endsFrom !== undefined || job.paused || !this.#isFirst(job)) return undefined;
     const waiting = job.tasks.filter((task) => task.running === undefined);
     if (waiting.length === 0 || !job.mayWork(undefined, nowMs)) return undefined;
     return waiting.find((task) => task.status === 1) ?? waiting[0];

@@ -235,6 +235,7 @@ export class JobRunner {
       jobs.add(job);
       // Written with the end of the tasks: should the server be killed before they have stopped.
       if (chosen.length === job.tasks.length) {
+        beginEnd(job);
         job.reason = reason;
         job.abortedBy = by;
       }
@@ -389,6 +390,7 @@ export class JobRunner {
 
   async #abortNow(job: ActiveJob, reason: string): Promise<void> {
     if (job.outcome !== null) return;
+    beginEnd(job);
     job.reason = reason;
     await this.#stop(job.tasks.map((task) => ({ job, task })));
     await this.#parts.beforeAbort();
@@ -431,7 +433,7 @@ export class JobRunner {
         this.#dealer.gaveBack(job, task);
         task.running = undefined;
         task.abort = undefined;
-        task.status = this.#standsFor(job, task) ? 1 : 0;
+        task.status = job.endsFrom === "running" || this.#standsFor(job, task) ? 1 : 0;
         // Lists by state ask the database.
         job.dirty = true;
         this.#deal();
@@ -493,6 +495,8 @@ export class JobRunner {
           error: String(error),
           stack: error instanceof Error ? error.stack : undefined,
         });
+      // Before its task is seen to have stopped.
+      beginEnd(job);
       setImmediate(() => void this.#abort(job, reason));
     } finally {
       job.giveBack(task.claim);
@@ -517,4 +521,10 @@ export class JobRunner {
     for (const job of this.#active.values()) job.dirty = true;
     this.#parts.persist(() => this.records.saveDirty());
   }
+}
+
+/** It is as it was until it has ended. */
+function beginEnd(job: ActiveJob): void {
+  const { state } = job;
+  if (state === "pending" || state === "running") job.endsFrom ??= state;
 }

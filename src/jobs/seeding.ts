@@ -509,6 +509,8 @@ export class Seeding implements Work {
         outcome.kind === "full" ||
         (outcome.kind === "failed" && !isOutage(outcome.failure));
       if (answered) {
+        // What has been seen to answer is asked the next time: one that comes back by itself is told from a part that fails.
+        job.lastGood ??= probe.n;
         job.reason = null;
         job.dirty = true;
         return probes === 0 ? "alive" : "was_down";
@@ -520,23 +522,27 @@ export class Seeding implements Work {
         return "alive";
       }
       failedMs = now();
-      if (now() - since > options().outageLimitSeconds * 1000) {
+      const leftMs = since + options().outageLimitSeconds * 1000 - failedMs;
+      if (leftMs <= 0)
         throw new JobAborted(`the upstream has been down for ${options().outageLimitSeconds} seconds: ${words}`);
-      }
       job.reason = `waiting for the upstream: ${words}`;
       job.dirty = true;
-      await this.#sleep(pauseMs * (0.75 + this.#parts.random() / 2), signal);
+      await this.#sleep(Math.min(leftMs, pauseMs * (0.75 + this.#parts.random() / 2)), signal);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
     return "was_down";
   }
 
-  /** A metatile that has been drawn before; else another one each time. */
+  /** A metatile that has been drawn before; else another one each time, far from those before: a part may fail. */
   #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
     if (job.lastGood !== undefined) return job.lastGood;
-    return (doubted + 1n + BigInt(probes)) % job.metatiles;
+    const away = (job.metatiles * ((BigInt(probes + 1) * GOLDEN) % GOLDEN_WHOLE)) / GOLDEN_WHOLE;
+    return (doubted + (away === 0n ? 1n : away)) % job.metatiles;
   }
 }
+
+/** Steps of the golden ratio of a whole come nowhere near each other for long. */
+const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
 
 /** For whoever comes next. What a killed task had taken has been given back. */
 function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {

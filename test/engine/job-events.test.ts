@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { eventStream, type StreamMessage } from "../support/event-stream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { type JobJson, seed, startServer, type TestServer } from "../support/server.ts";
+import { type JobJson, job, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -80,4 +80,21 @@ test("an id of before a restart gets a snapshot, which holds what is paused; the
   for await (const _ of eventStream(`${again.url}/api/v1/events`, new AbortController().signal))
     ended ??= again.kill("SIGTERM");
   expect(await ended).toBe(0);
+});
+
+test("a job that is ended while it works was running until then", async () => {
+  const server = await start();
+  for (const threadCount of [1, 3]) {
+    const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount });
+    await until("it works", async () => ((await job(server, id)).tiles.stored > 0 ? true : undefined));
+    let kill: Promise<Response> | undefined;
+    const told = await listen(`${server.url}/api/v1/events?job=${id}`, (message) => {
+      kill ??= fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+      return endOf(id)(message);
+    });
+    await kill;
+    const states = told.filter(({ event }) => event === "job").map((message) => jobOf(message).state);
+    expect(states.at(-1)).toBe("aborted");
+    expect(new Set(states.slice(0, -1))).not.toContain("pending");
+  }
 });

@@ -129,3 +129,21 @@ test("a job whose part of the map cannot be drawn ends with its failures, while 
   expect(last).toMatchObject({ outcome: "done_with_failures", errors: [{ class: "server_error" }] });
   expect(last.tiles.failed).toBe(last.tiles.total);
 });
+
+test("an upstream of which a part fails from the beginning is not down: the seed ends, and tells what failed", async () => {
+  running.upstream = await startUpstream();
+  running.upstream.behaviour = ({ bbox }, response) => {
+    // The west, and with it all that reaches into it.
+    if (Number(bbox.split(",")[0]) >= 0) return "draw";
+    response.writeHead(500).end();
+    return "handled";
+  };
+  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
+  for (const threadCount of [1, 2]) {
+    const id = await seed(running.server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, threadCount });
+    const { outcome, tiles } = await ended(running.server, id);
+    // Metatiles of 4 x 4: all of the levels 0 to 2, half of those below.
+    const kept = threadCount === 1 ? { stored: 160, skipped: 0 } : { stored: 0, skipped: 160 };
+    expect([outcome, tiles]).toEqual(["done_with_failures", { total: 341, failed: 181, ...kept }]);
+  }
+});

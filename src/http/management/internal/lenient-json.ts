@@ -16,7 +16,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /**
  * All of strict JSON, and what GWC's documentation prints and GWC reads (decisions 3): single quotes, keys and values
- * without quotes, a comma before a closing bracket, surplus `}` at the end. An unquoted key ends at its first colon, an
+ * without quotes, surplus `}` at the end. An unquoted key ends at its first colon, an
  * unquoted value at white space or one of `,{}[]"'`. A key given twice is refused, as is half of a surrogate pair.
  *
  * Written here because neither JSON.parse nor json5 keeps a number as it was sent (a quota of `1.50` is echoed), sees a
@@ -148,8 +148,11 @@ function startReader(text: string): Reader {
   /** Past a comma, or up to the closing bracket. */
   function readSeparator(close: "}" | "]"): boolean {
     skipBlanks();
-    if (text[at] === ",") at += 1;
-    else if (text[at] !== close) fail(`${found()} where a comma or ${JSON.stringify(close)} belongs`);
+    if (text[at] === ",") {
+      at += 1;
+      skipBlanks();
+      if (text[at] === close) fail(`${found()} after a comma`);
+    } else if (text[at] !== close) fail(`${found()} where a comma or ${JSON.stringify(close)} belongs`);
     return fault === undefined;
   }
 

@@ -57,7 +57,6 @@ describe("JSON", () => {
     ["a bare value with colons", "{ name : ws:roads , srs:EPSG:4326}", { name: "ws:roads", srs: "EPSG:4326" }],
     ["an escaped slash", "{'f':'image\\/png',g:image\\/png}", { f: "image/png", g: "image/png" }],
     ["surplus closing braces", '{"a":{"b":1}}} }\n}', { a: { b: "1" } }],
-    ["a comma before the end", '{"a":[1,2,],}', { a: ["1", "2"] }],
     ["null as absent in objects", '{"a":null,"b":[null,1]}', { b: [null, "1"] }],
     ["a key of __proto__", '{"__proto__x":1,"constructor":2}', { __proto__x: "1", constructor: "2" }],
     ["escapes", '{"a":"\\u00e9\\n\\t\\"\\ud83d\\ude00"}', { a: 'é\n\t"😀' }],
@@ -67,6 +66,8 @@ describe("JSON", () => {
   });
 
   test.each([
+    ["a comma before a closing bracket", '{"a":[1,2,]}', '"]" after a comma @1:11'],
+    ["a comma before a closing brace", '{"a":1, }', '"}" after a comma @1:9'],
     ["a missing closing brace", '{"a":{"b":1}', 'the end where a comma or "}" belongs @1:13'],
     ["a duplicate key", '{"a":1,\n "a":1}', 'the key "a" a second time @2:2'],
     ["a duplicate key in another spelling", "{'a':1,a:1}", 'the key "a" a second time @1:8'],
