@@ -355,6 +355,7 @@ export class JobRunner {
     for (const job of [...this.#active.values()]) {
       if (!layers.has(job.request.layer)) await this.#abort(job, "the layer has been removed");
     }
+    await this.ended();
   }
 
   /** Takes tasks out of their jobs, in one transaction however many they are, and waits until their loops have left. */
@@ -389,7 +390,8 @@ export class JobRunner {
   }
 
   async #abortNow(job: ActiveJob, reason: string): Promise<void> {
-    if (job.outcome !== null) return;
+    // Whoever has taken its tasks out ends it, when they have stopped: several may reach a limit at once.
+    if (job.outcome !== null || job.tasks.length === 0) return;
     beginEnd(job);
     job.reason = reason;
     await this.#stop(job.tasks.map((task) => ({ job, task })));

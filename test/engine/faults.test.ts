@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, rows, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -184,4 +184,38 @@ test("a hundred concurrent misses of one metatile cause one upstream request", a
   );
   expect(tiles.every(([status, size]) => status === 200 && size > 100)).toBe(true);
   expect(at.upstream.asked).toHaveLength(1);
+});
+
+test("where several tasks reach the limit at once, all that is stored is counted when the job has ended", async () => {
+  running.upstream = await startUpstream();
+  let asked = 0;
+  running.upstream.behaviour = async (_, response) => {
+    const n = asked++;
+    // As many at a time as there are tasks, one third of them failures.
+    await new Promise((resolve) => setTimeout(resolve, (n * 7) % 12));
+    if (n % 3 !== 0) return "draw";
+    response.writeHead(404).end();
+    return "handled";
+  };
+  const names = Array.from({ length: 8 }, (_, i) => `layer${i}`);
+  const at = await startServer({
+    configuration: smallTiles(
+      running.upstream.url,
+      names.map((name) => ({ name, extra: "metatile: [1, 1]" })),
+    ),
+  });
+  running.server = at;
+  for (const name of names) {
+    const id = await seed(at, name, {
+      gridSetId: "EPSG:900913",
+      zoomStart: 0,
+      zoomStop: 6,
+      threadCount: 8,
+      tileFailureRetryCount: 0,
+      totalFailuresBeforeAborting: 8,
+    });
+    const { outcome, tiles } = await ended(at, id);
+    expect(outcome).toBe("aborted");
+    expect((await usage(at)).layers.find(({ layer }) => layer === name)?.tiles).toBe(tiles.stored);
+  }
 });
