@@ -1,8 +1,9 @@
+import { setMaxListeners } from "node:events";
 import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { etagOf } from "./etag.ts";
-import type { Gone, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
+import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
 export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
@@ -40,7 +41,9 @@ export class MapRenderer {
    * One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. Where the source
    * knows that there is no tile, the map has a hole.
    */
-  async render(request: MapRequest, gone: Gone): Promise<MapOutcome> {
+  async render(request: MapRequest, gone: AbortSignal): Promise<MapOutcome> {
+    // Each of its tiles may wait for the same signal.
+    setMaxListeners(0, gone);
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
     const window = windowOf(request);
@@ -50,7 +53,7 @@ export class MapRenderer {
         const index = { x, y, z };
         const { left, top } = window.placeOf(tileExtent(gridSet, index));
         reads.push(
-          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, gone)).then((outcome) =>
+          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, () => gone)).then((outcome) =>
             outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure,
           ),
         );

@@ -31,8 +31,7 @@ export function addConfigurationFlags(command: Command): Command {
     );
 }
 
-/** Flags win over variables, variables over the file (decisions 9). */
-/** `boundTo`: what a running server is bound to. */
+/** Flags win over variables, variables over the file (decisions 9). `boundTo`: what a running server is bound to. */
 export function load(
   flags: ConfigurationFlags,
   boundTo?: string,

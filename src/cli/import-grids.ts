@@ -1,4 +1,5 @@
 import { builtInGridSet } from "../grid/built-in.ts";
+import { defaultMetersPerUnit } from "../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../grid/grid-set.ts";
 import { HALF_WORLD, toWebMercator } from "../grid/web-mercator.ts";
 import type { WmsCatalogueLayer } from "../source/wms-catalogue.ts";
@@ -23,7 +24,6 @@ export interface OwnGridSet {
 }
 
 const MERCATOR_CODES = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"];
-const METERS_PER_DEGREE = 111_319.490_793_273_58;
 
 /**
  * The two grid sets of everybody, as far as the WMS draws in their CRS; if in neither, those that are built in for a CRS
@@ -44,7 +44,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
   for (const crs of layer.crs) {
     const extent = layer.boxes.get(crs);
     if (extent === undefined || !/^EPSG:\d{1,9}$/.test(crs)) continue;
-    const metersPerUnit = isInDegrees(extent, layer.box) ? METERS_PER_DEGREE : undefined;
+    const metersPerUnit = isInDegrees(extent, layer.box) ? defaultMetersPerUnit(4326) : undefined;
     const { minX, minY, maxX, maxY } = extent;
     return {
       gridSubsets: [{ gridSet: crs, extent: [minX, minY, maxX, maxY] }],

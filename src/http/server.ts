@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { JobOptions } from "../jobs/job-options.ts";
@@ -13,6 +12,7 @@ import type { JobEvents } from "./api/job-events.ts";
 import { type Authenticator, mayDo } from "./auth/credentials.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { refusalProblem, refusalText } from "./errors.ts";
+import { goneSignal } from "./gone.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
 import { methodPage } from "./management/killed-page.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
@@ -149,7 +149,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
             query: target.query,
             headers: request.headers,
             baseUrl: base,
-            gone: goneFrom(response),
           },
           response,
         ),
@@ -158,7 +157,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (target.path.startsWith("/assets/")) return plain(assetAnswer(target.path, request.method ?? "GET"));
     const requestId = requestIdOf(request.headers, currentTrace());
     response.setHeader(ID_HEADER, requestId);
-    return manage(request, target, requestId, goneFrom(response)()).then((answer) =>
+    return manage(request, target, requestId, goneSignal(response)).then((answer) =>
       send(response, answer, { head, draining: draining || !request.complete }),
     );
   }
@@ -335,21 +334,6 @@ function isManaged(path: string): boolean {
     // Taken as it stands; it is refused later.
   }
   return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
-}
-
-/** The signal that nobody is there any more, made when it is first asked for. */
-function goneFrom(response: ServerResponse): () => AbortSignal {
-  let gone: AbortController | undefined;
-  return () => {
-    if (gone !== undefined) return gone.signal;
-    const made = new AbortController();
-    gone = made;
-    // A map waits for many tiles.
-    setMaxListeners(0, made.signal);
-    if (response.destroyed) made.abort();
-    else response.once("close", () => made.abort());
-    return made.signal;
-  };
 }
 
 function rawAnswer(status: string, text: string): string {

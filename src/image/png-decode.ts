@@ -123,7 +123,7 @@ export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } |
   };
 }
 
-/** Filters after which a row like the one above is a row of zeros (PNG 1.2, 6.4 and 6.6). */
+/** Filters that a picture of one colour is told by (PNG 1.2, 6.1); Average leaves no pattern in it. */
 const [NONE, SUB, UP, PAETH] = [0, 1, 2, 4];
 
 /**

@@ -81,6 +81,8 @@ const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
+/** Steps of the golden ratio of a whole come nowhere near each other for long. */
+const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
 /** The longest step of the clock that files have their times from, ms. */
 const FILE_CLOCK_MS = 10;
 /** A Retry-After longer than this is asked again sooner. */
@@ -540,9 +542,6 @@ export class Seeding implements Work {
     return (doubted + (away === 0n ? 1n : away)) % job.metatiles;
   }
 }
-
-/** Steps of the golden ratio of a whole come nowhere near each other for long. */
-const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
 
 /** For whoever comes next. What a killed task had taken has been given back. */
 function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {

@@ -93,6 +93,16 @@ const numberOf = (element: Element | undefined): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
+/** NaN where there is none. */
+const attributeOf = (element: Element | undefined, name: string): number =>
+  Number(element?.attributes[name] || Number.NaN);
+const sidesOf = (box: Element | undefined): readonly [number, number, number, number] => [
+  attributeOf(box, "minx"),
+  attributeOf(box, "miny"),
+  attributeOf(box, "maxx"),
+  attributeOf(box, "maxy"),
+];
+
 /** Capabilities of WMS 1.1.1 or 1.3.0. Refused, with the reason, when it is another document. */
 export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   const parsed = parse(xml);
@@ -158,8 +168,7 @@ function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[])
 /** The first one of a style, as most map servers have one. */
 function legendOf(style: Element): (readonly [string, WmsLegend])[] {
   const legend = first(style, "LegendURL");
-  const side = (name: string): number => Number(legend?.attributes[name] ?? Number.NaN);
-  const [width, height] = [side("width"), side("height")];
+  const [width, height] = [attributeOf(legend, "width"), attributeOf(legend, "height")];
   const online = Object.entries(first(legend, "OnlineResource")?.attributes ?? {});
   const url = online.find(([key]) => local(key) === "href")?.[1].trim() ?? "";
   const isWhole = [width, height].every((n) => Number.isSafeInteger(n) && n > 0 && n < 10_000);
@@ -171,10 +180,9 @@ function legendOf(style: Element): (readonly [string, WmsLegend])[] {
 function boxOf(element: Element): WmsCatalogueLayer["box"] {
   const modern = first(element, "EX_GeographicBoundingBox");
   const old = first(element, "LatLonBoundingBox");
-  const attribute = (name: string): number => Number(old?.attributes[name] || Number.NaN);
   const box: WmsCatalogueLayer["box"] =
     modern === undefined
-      ? [attribute("minx"), attribute("miny"), attribute("maxx"), attribute("maxy")]
+      ? sidesOf(old)
       : [
           numberOf(first(modern, "westBoundLongitude")) ?? Number.NaN,
           numberOf(first(modern, "southBoundLatitude")) ?? Number.NaN,
@@ -185,12 +193,12 @@ function boxOf(element: Element): WmsCatalogueLayer["box"] {
 }
 
 /** 1.3.0 has the axes in the order of the CRS and says CRS, 1.1.1 has x first and says SRS. */
-function boxInCrs({ attributes }: Element): (readonly [string, Extent])[] {
+function boxInCrs(element: Element): (readonly [string, Extent])[] {
+  const { attributes } = element;
   const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();
   const code = Number(/^EPSG:(\d{1,9})$/.exec(crs)?.[1] ?? Number.NaN);
   const swapped = "CRS" in attributes && isNorthFirst(code) === true;
-  const side = (name: string): number => Number(attributes[name] || Number.NaN);
-  const [a, b, c, d] = [side("minx"), side("miny"), side("maxx"), side("maxy")];
+  const [a, b, c, d] = sidesOf(element);
   const box = swapped ? { minX: b, minY: a, maxX: d, maxY: c } : { minX: a, minY: b, maxX: c, maxY: d };
   return crs !== "" && box.minX < box.maxX && box.minY < box.maxY ? [[crs, box]] : [];
 }

@@ -4,7 +4,7 @@ import type { TaskRow } from "../../jobs/job.ts";
 import type { UsageView } from "../../jobs/operations.ts";
 import { JOB_TYPES } from "../../jobs/seed-request.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
 import { legendAddress, legendOf } from "../tiles/legend-address.ts";
@@ -35,8 +35,9 @@ function readableBytes(bytes: bigint): string {
 const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
 
 /** Where a map begins: the middle of the layer's extent, in degrees where Leaflet knows the CRS, else in its units. */
-function viewOf({ gridSet, extent, zoomStart, zoomStop }: GridSubset): { x: number; y: number; zoom: number } {
-  const e = extent ?? gridSet.extent;
+function viewOf(subset: GridSubset): { x: number; y: number; zoom: number } {
+  const { gridSet, extent, zoomStart, zoomStop } = subset;
+  const e = subsetExtent(subset);
   const x = (e.minX + e.maxX) / 2;
   const y = (e.minY + e.maxY) / 2;
   const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
@@ -49,10 +50,11 @@ function webView(layer: Layer, subset: GridSubset): ReturnType<typeof viewOf> {
 }
 
 /** What the page's script needs to make Leaflet's plane of pixels that of a grid set: its corner is where rows begin. */
-function planeOf({ gridSet, extent }: GridSubset): string {
+function planeOf(subset: GridSubset): string {
+  const { gridSet } = subset;
   const { matrices, alignTopLeft, tileWidth, tileHeight } = gridSet;
   const whole = rectExtent(gridSet, matrixRect(gridSet, 0));
-  const { minX, minY, maxX, maxY } = extent ?? gridSet.extent;
+  const { minX, minY, maxX, maxY } = subsetExtent(subset);
   return JSON.stringify({
     corner: [whole.minX, alignTopLeft ? whole.maxY : whole.minY],
     fromTop: alignTopLeft,

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
-import type { Gone, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField } from "../../lib/refusal.ts";
+import { goneSignal } from "../gone.ts";
 import { parseQuery } from "./address.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
@@ -38,7 +39,6 @@ export interface TileDoorRequest {
   readonly headers: IncomingHttpHeaders;
   /** Absolute, under the mount asked, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
-  readonly gone: Gone;
 }
 
 export interface TileDoors {
@@ -158,7 +158,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> | void => {
-    const outcome = options.reader.read(prepared.request, request.gone);
+    const outcome = options.reader.read(prepared.request, () => goneSignal(response));
     if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
     return answer(prepared, outcome, request, response);
   };
@@ -181,7 +181,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    const outcome = await options.maps.render(map, request.gone);
+    const outcome = await options.maps.render(map, goneSignal(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
     else sendFailure(response, outcome.failure, dialect);

@@ -198,8 +198,6 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
   let baseUrl = "";
   const server = createServer((incoming, response) => {
     const [path = "", ...query] = (incoming.url ?? "").split("?");
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
     const done = doors.handle(
       {
         method: incoming.method ?? "",
@@ -207,7 +205,6 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
         query: query.join("?"),
         headers: incoming.headers,
         baseUrl: () => baseUrl,
-        gone: () => gone.signal,
       },
       response,
     );

@@ -154,14 +154,13 @@ export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, st
 function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, DoorRefusal> {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return invalid("LAYER", layer.error);
   const gridSet = query.get("TILEMATRIXSET") ?? "";
+  const subset = gridSet === "" ? undefined : findGrid(layer.value, gridSet);
+  if (subset?.ok === false) return invalid("TILEMATRIXSET", subset.error);
   const asked = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
-  const document = parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
-  if (document.ok) return document;
-  const layer = catalogue.layers.get(name);
-  if (layer === undefined) return invalid("LAYER", document.error);
-  if (gridSet !== "" && !findGrid(layer, gridSet).ok) return invalid("TILEMATRIXSET", document.error);
-  return document;
+  return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
 }
 
 /** As GetTile, with INFOFORMAT in the place of FORMAT, then the pixel (`gwc-core.md` 5.2). */

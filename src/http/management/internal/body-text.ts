@@ -1,4 +1,5 @@
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { declaredEncoding } from "../../../lib/xml-encoding.ts";
 
 /** Where a document stopped being one; line and column count from 1. */
 export interface Fault {
@@ -33,12 +34,6 @@ export function decodeText(body: Uint8Array): Result<string, Fault> {
       ...positionIn(loose, loose.indexOf("\ufffd")),
     });
   }
-}
-
-/** What an XML declaration says, as written. */
-function declaredEncoding(body: Uint8Array): string | undefined {
-  const head = Buffer.from(body.subarray(0, 200)).toString("latin1");
-  return /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }
 
 function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {

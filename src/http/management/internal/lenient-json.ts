@@ -16,8 +16,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /**
  * All of strict JSON, and what GWC's documentation prints and GWC reads (decisions 3): single quotes, keys and values
- * without quotes, surplus `}` at the end. An unquoted key ends at its first colon, an
- * unquoted value at white space or one of `,{}[]"'`. A key given twice is refused, as is half of a surrogate pair.
+ * without quotes, surplus `}` at the end. An unquoted key ends at its first colon, an unquoted value at white space or one
+ * of `,{}[]"'`. A key given twice is refused, as is half of a surrogate pair.
  *
  * Written here because neither JSON.parse nor json5 keeps a number as it was sent (a quota of `1.50` is echoed), sees a
  * duplicate key, reads a bare word, or says where an error is.
