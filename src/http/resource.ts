@@ -6,7 +6,9 @@ import type { Need } from "./auth/credentials.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** The methods that a resource can offer. HEAD and OPTIONS follow from them. */
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+type Method = (typeof METHODS)[number];
 
 /** What a handler sees of a request that has passed all checks before the body. */
 export interface Exchange {
@@ -48,4 +50,10 @@ export type Route = (segments: readonly string[], path: string) => Resource | un
 export function allowOf({ methods }: Resource): string {
   const names = Object.keys(methods);
   return [...names.flatMap((m) => (m === "GET" ? ["GET", "HEAD"] : [m])), "OPTIONS"].join(", ");
+}
+
+/** Returns what answers a method of a resource: HEAD is answered by the handler of GET. Undefined: the answer is 405. */
+export function handlerOf({ methods }: Resource, method: string): Handler | undefined {
+  const offered = method === "HEAD" ? "GET" : METHODS.find((known) => known === method);
+  return offered === undefined ? undefined : methods[offered];
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { JobOptions } from "../jobs/job-options.ts";
 import type { Operations } from "../jobs/operations.ts";
@@ -35,7 +35,7 @@ import {
   underMount,
 } from "./request.ts";
 import { requestIdOf } from "./request-id.ts";
-import { allowOf, type Exchange, type Method, type Resource, type Route } from "./resource.ts";
+import { allowOf, type Exchange, handlerOf, type Resource, type Route } from "./resource.ts";
 import { SilentConnections } from "./silent-connections.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
@@ -119,8 +119,13 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
-  server.on("connect", (_, socket: Socket) => {
-    socket.end(rawAnswer("405 Method Not Allowed", "Method CONNECT is not allowed here"));
+  // Node hands out the bare socket of a CONNECT. It is answered as any other method is: with the resource's Allow.
+  server.on("connect", (request: IncomingMessage, socket: Socket) => {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once("finish", () => socket.destroySoon());
+    server.emit("request", request, response);
   });
 
   function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -216,7 +221,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (resource === undefined) return refused({ code: "not_found", message: "There is nothing at this path." });
     const allow = allowOf(resource);
     if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
-    const handler = resource.methods[asMethod(method)];
+    const handler = handlerOf(resource, method);
     if (handler === undefined) {
       if (resource.problems === true) {
         return {
@@ -303,21 +308,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === "object" && address !== null ? address.port : 0;
-
-/** HEAD is answered by what GET answers. */
-function asMethod(method: string): Method {
-  switch (method) {
-    case "HEAD":
-    case "GET":
-      return "GET";
-    case "POST":
-    case "PUT":
-    case "PATCH":
-      return method;
-    default:
-      return "DELETE";
-  }
-}
 
 const methodWords = (method: string, allow: string): string =>
   `Method ${method} is not allowed here; allowed: ${allow}`;
