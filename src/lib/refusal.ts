@@ -33,10 +33,30 @@ export interface Refusal {
   readonly details?: readonly string[];
 }
 
-/** A value quoted for a message: as JSON, cut at 200 characters, so that a hostile value cannot flood an answer or a log. */
+/** Characters of a value that a message shows, so that a hostile value cannot flood an answer or a log. */
+const MOST_SHOWN = 200;
+
+/** A value quoted for a message: as JSON, cut at 200 characters. Neither a large nor a deeply nested value costs more. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const text = jsonBeginning(value, MOST_SHOWN);
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+}
+
+/** Returns a value as JSON, or, of what is longer than `length`, a beginning that is longer too. */
+function jsonBeginning(value: unknown, length: number): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, length + 1));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  for (const [key, member] of isList ? value.entries() : Object.entries(value)) {
+    // Each level adds a bracket: the depth has this bound too.
+    if (text.length > length) return text;
+    if (member === undefined && !isList) continue;
+    if (text.length > 1) text += ",";
+    if (typeof key === "string") text += `${jsonBeginning(key, length - text.length)}:`;
+    text += jsonBeginning(member ?? null, length - text.length);
+  }
+  return `${text}${isList ? "]" : "}"}`;
 }
 
 /** The refusal of one field. */
