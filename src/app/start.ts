@@ -9,6 +9,7 @@ import { Draws, type LedgerGate } from "../cache/draws.ts";
 import { Governors } from "../cache/governors.ts";
 import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { RunningConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
@@ -37,8 +38,10 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** `boundTo`: what the running server is bound to. */
-export type LoadConfiguration = (boundTo: string) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+/** Loads the configuration that is to replace the one of the running server. */
+export type LoadConfiguration = (
+  running: RunningConfiguration,
+) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 /** After a read users are taken for reading on for this long. */
 const ACTIVE_MS = 2_000;
@@ -175,7 +178,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   healthTimer.unref();
 
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
-    const loaded = await load(current.server.host);
+    const loaded = await load({ users: current.users.length, layers: current.layers.length });
     if (!loaded.ok) {
       const details = loaded.error.map(problemText);
       log.error("the configuration was not reloaded", { problems: details });

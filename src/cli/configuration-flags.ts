@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Configuration } from "../config/configuration.ts";
-import { loadConfiguration } from "../config/load.ts";
+import { loadConfiguration, type RunningConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { Result } from "../lib/result.ts";
 
@@ -31,10 +31,10 @@ export function addConfigurationFlags(command: Command): Command {
     );
 }
 
-/** Flags win over variables, variables over the file (decisions 9). `boundTo`: what a running server is bound to. */
+/** Flags win over variables, variables over the file (decisions 9). `running`: the server that a reload is for. */
 export function load(
   flags: ConfigurationFlags,
-  boundTo?: string,
+  running?: RunningConfiguration,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   const given: Record<string, string> = {};
   for (const [key, value] of [
@@ -50,7 +50,7 @@ export function load(
     given[pair.slice(0, equals)] = pair.slice(equals + 1);
   }
   const input = { env: process.env, flags: given, cwd: process.cwd() };
-  return loadConfiguration(boundTo === undefined ? input : { ...input, boundTo });
+  return loadConfiguration(running === undefined ? input : { ...input, running });
 }
 
 export function tellProblems(problems: readonly ConfigurationProblem[]): void {

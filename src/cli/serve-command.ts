@@ -16,7 +16,7 @@ export function serveCommand(): Command {
         return;
       }
       const { startServer } = await import("../app/start.ts");
-      const starting = startServer(loaded.value, (boundTo) => load(flags, boundTo));
+      const starting = startServer(loaded.value, (running) => load(flags, running));
       obeySignals(starting);
       try {
         const server = await starting;

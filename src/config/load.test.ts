@@ -7,7 +7,7 @@ import { hashPassword, verifyPassword } from "../http/auth/password.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { Configuration } from "./configuration.ts";
 import { configurationDocument } from "./configuration-document.ts";
-import { loadConfiguration } from "./load.ts";
+import { loadConfiguration, type RunningConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-config-"));
@@ -18,7 +18,7 @@ interface Given {
   readonly yaml?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: Readonly<Record<string, string>>;
-  readonly boundTo?: string;
+  readonly running?: RunningConfiguration;
 }
 function loading({ yaml, env = {}, flags = {}, ...more }: Given) {
   if (yaml === undefined) return loadConfiguration({ env, flags, cwd: directory, ...more });
@@ -887,10 +887,72 @@ test("an htpasswd file closes the server, whoever can log in; one that names nob
   ]);
 });
 
-test("who takes the last user away from a server that others can reach is refused until it is bound to loopback", async () => {
-  const yaml = "server: { host: 127.0.0.1 }";
-  expect(await problems({ yaml, boundTo: "0.0.0.0" })).toEqual([
-    expect.stringMatching(/users: the server is bound to 0\.0\.0\.0 until its next start: it needs a loopback address/),
-  ]);
-  expect((await loaded({ yaml, boundTo: "localhost" })).users).toEqual([]);
+describe("a reload", () => {
+  const running = { users: 2, layers: 1 };
+  const layers = layer("title: A");
+
+  test("that names no user where the running server has some is refused, on loopback too", async () => {
+    for (const users of ["", "users:\n", "users: []\n", "users: null\n"])
+      expect(await problems({ yaml: `${layers}${users}`, running })).toEqual([
+        expect.stringMatching(/users: the running server has 2 users and this configuration names none: .*restart it/),
+      ]);
+    expect((await loaded({ yaml: layers, running: { users: 0, layers: 1 } })).users).toEqual([]);
+    expect(await problems({ yaml: layers, running, env: { NUTHATCH_ADMIN_PASSWORD: "secret" } })).toEqual([]);
+  });
+
+  test("without a section of layers where there were some is refused; an empty list is meant", async () => {
+    const nobody = { users: 0, layers: 1 };
+    for (const yaml of ["{}", "jobs: {}\n", "layers:\n"])
+      expect(await problems({ yaml, running: nobody })).toEqual([
+        expect.stringMatching(
+          /layers: the running server has 1 layer and this configuration has no such section: .*"layers: \[\]"/,
+        ),
+      ]);
+    expect((await loaded({ yaml: "layers: []", running: nobody })).layers).toEqual([]);
+  });
+
+  test("of a file that ends anywhere keeps the server closed or is refused", async () => {
+    const whole = `server: { host: 127.0.0.1 }\n${layers}users:\n  - name: ann\n    password: secret word\n    roles: [viewer]\n`;
+    expect(await problems({ yaml: whole, running })).toEqual([]);
+    for (let end = 0; end < whole.length; end++) {
+      const result = await loading({ yaml: whole.slice(0, end), running });
+      expect(result.ok ? result.value.users.length : 1, JSON.stringify(whole.slice(0, end))).toBe(1);
+    }
+  });
+});
+
+test("an empty file is no configuration, one of {} has no layers", async () => {
+  for (const yaml of ["", "\n", "# nothing yet\n", "---\n", "null\n", "~"])
+    expect(await problems({ yaml }), JSON.stringify(yaml)).toEqual([
+      expect.stringMatching(/1:1: the configuration is empty: expected a map with layers/),
+    ]);
+  expect((await loaded({ yaml: "{}" })).layers).toEqual([]);
+});
+
+test("an alias of what it is in is refused at once, wherever it stands", async () => {
+  for (const yaml of [
+    "a: &a [*a,*a]",
+    "layers: &a [*a]",
+    "&a a: { b: &b { c: [*b, *b, *b] } }",
+    "&root\nlayers: []\njobs: *root\n",
+    "jobs: &j { x: &k { y: [*j, *k] } }",
+  ]) {
+    const beganMs = performance.now();
+    expect(await problems({ yaml }), yaml).toEqual([expect.stringMatching(/cannot be read: an alias stands for/)]);
+    expect(performance.now() - beganMs, yaml).toBeLessThan(2_000);
+  }
+});
+
+test("merge keys that lead back, and aliases that multiply, end at a bound", async () => {
+  const wide = ["a0: &a0 [1,2,3,4,5,6,7,8,9]"];
+  for (let i = 1; i < 30; i++) wide.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`);
+  const maps = ["m0: &m0 { x: 1 }"];
+  for (let i = 1; i < 40; i++) maps.push(`m${i}: &m${i} { a: *m${i - 1}, b: *m${i - 1} }`);
+  const merges = ["n0: &n0 { x0: [1] }"];
+  for (let i = 1; i < 60; i++) merges.push(`n${i}: &n${i} { <<: [*n${i - 1}, *n${i - 1}], x${i}: [*n${i - 1}] }`);
+  for (const yaml of [wide.join("\n"), maps.join("\n"), merges.join("\n"), "a: &a { <<: *a, b: 1 }"]) {
+    const beganMs = performance.now();
+    expect((await problems({ yaml })).join("\n"), yaml).toMatch(/cannot be read|unknown key/);
+    expect(performance.now() - beganMs, yaml).toBeLessThan(5_000);
+  }
 });

@@ -13,6 +13,7 @@ import { buildLayers } from "./internal/build-layers.ts";
 import { buildServer, isLoopback } from "./internal/build-server.ts";
 import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
+import { checkReload, type RunningConfiguration } from "./internal/check-reload.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { conform } from "./internal/conform.ts";
 import { lay, readOverrides } from "./internal/overrides.ts";
@@ -38,14 +39,16 @@ import type { ConfigurationProblem } from "./problem.ts";
 const NOBODY =
   "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
 
+export type { RunningConfiguration };
+
 export interface ConfigurationInput {
   readonly env: Variables;
   /** `config`, `host`, `port`, `data-dir`, or the path of a key (`jobs.maxRunningTasks`). */
   readonly flags: Readonly<Record<string, string>>;
   /** What relative paths are relative to. */
   readonly cwd: string;
-  /** What a running server is bound to, until its next start. */
-  readonly boundTo?: string;
+  /** At a reload: the server whose configuration it would replace. */
+  readonly running?: RunningConfiguration;
 }
 
 /**
@@ -156,12 +159,10 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     : buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await usersOf(building, items(UserSchema, "users"), section(HtpasswdSchema, "htpasswd"));
-  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"])) {
-    const { boundTo = server.host } = input;
-    if (!isLoopback(server.host)) problems.expected(["server", "host"], NOBODY, server.host);
-    else if (!isLoopback(boundTo))
-      problems.add(["users"], `the server is bound to ${boundTo} until its next start: it needs ${NOBODY}`);
-  }
+  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
+    problems.expected(["server", "host"], NOBODY, server.host);
+  if (input.running !== undefined)
+    checkReload(input.running, { users: users.length, hasLayers: demo || root["layers"] !== undefined }, problems);
   const diskQuota = section(DiskQuotaSchema, "diskQuota") ?? {};
   const eviction = section(EvictionSchema, "eviction") ?? {};
   const known = layers.map((layer) => layer.name);

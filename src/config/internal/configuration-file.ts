@@ -14,9 +14,20 @@ export interface ConfigurationFile {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Far beyond any real file; each alias and each level costs time and stack. */
+/** Far beyond any real file; each alias, each level and each value costs time, stack and memory. */
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 50;
+const MAX_VALUES = 1_000_000;
+
+/** The document as a whole cannot be used. */
+class Unusable extends Error {
+  readonly path: Path;
+
+  constructor(path: Path, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
 
 /** Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). */
 export function readConfigurationFile(name: string, text: string, env: Variables): ConfigurationFile {
@@ -57,22 +68,44 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     return file(undefined);
   }
 
+  if (content === null || content === undefined) {
+    add(
+      at(0),
+      "",
+      "the configuration is empty: expected a map with layers (a file of {} has all defaults and no layers)",
+    );
+    return file(undefined);
+  }
+
+  let values = 0;
+  /** The collections that hold the one that is being filled. */
+  const around = new Set<object>();
   function fill(value: unknown, path: Path): unknown {
-    if (path.length > MAX_DEPTH) {
-      add(positionOf(path, "value"), "", "this YAML is nested too deeply");
-      return undefined;
+    // Aliases share one collection, and here each gets a copy: the copies are what grows.
+    if (++values > MAX_VALUES) throw new Unusable([], `its aliases make more than ${MAX_VALUES} values of it`);
+    if (path.length > MAX_DEPTH) throw new Unusable(path, "it is nested too deeply");
+    if (typeof value === "object" && value !== null) {
+      if (around.has(value)) throw new Unusable(path, "an alias stands for a collection that it is in itself");
+      around.add(value);
+      const filled = Array.isArray(value)
+        ? value.map((item, i) => fill(item, [...path, i]))
+        : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key])]));
+      around.delete(value);
+      return filled;
     }
-    if (Array.isArray(value)) return value.map((item, i) => fill(item, [...path, i]));
-    if (typeof value === "object" && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key])]));
     if (typeof value !== "string" || !value.includes("${")) return value;
     const filled = substitute(value, env);
     written.set(pathText(path), value);
     for (const message of filled.problems) add(positionOf(path, "value"), pathText(path), message);
     return filled.text;
   }
-  const filled = fill(content, []);
-  return file(problems.length > 0 && filled === undefined ? undefined : filled);
+  try {
+    return file(fill(content, []));
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    add(positionOf(error.path, "value"), "", `this YAML cannot be read: ${error.message}`);
+    return file(undefined);
+  }
 }
 
 /** The parser's words without the text of the file, which may hold a secret. */
