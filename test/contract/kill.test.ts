@@ -126,6 +126,70 @@ describe("kill_all", () => {
   );
 });
 
+describe.each([".json", ".xml"])("on /rest/seed/LAYER%s", (extension) => {
+  const own = `/rest/seed/ws:roads${extension}`;
+  for (const type of ["application/x-www-form-urlencoded", "text/plain", "text/xml", "application/json", "what/ever"])
+    kill(
+      `kill_all under Content-Type ${type} ends the layer's tasks`,
+      post("kill_all=all", own, `Content-Type: ${type}`),
+      killed(A_RUNNING),
+      B,
+    );
+  kill("kill_all without a Content-Type", post("kill_all=1", own), killed(A_RUNNING), B);
+  kill("the value's case does not matter", post("kill_all=RUNNING", own), killed(A_RUNNING), B);
+  kill("kill_all in the query, without a body", `> POST ${own}?kill_all=all`, killed(A_RUNNING), B);
+  kill(
+    "kill_all in the query, with a Content-Type and an empty body",
+    `> POST ${own}?kill_all=all\n> Content-Type: application/json\n> Content-Length: 0`,
+    killed(A_RUNNING),
+    B,
+  );
+  kill("kill_all in the query, and a body of blanks", post(" ", `${own}?kill_all=all`), killed(A_RUNNING), B);
+  kill("kill_thread ends one task", post("kill_thread=1&thread_id={id:a}", own), killed(A_RUNNING), B);
+  kill("kill_thread in the query", `> POST ${own}?kill_thread=1&thread_id={id:a}`, killed(A_RUNNING), B);
+  kill(
+    "kill_thread comes before kill_all, and that before seed fields",
+    post("type=seed&zoomStop=1&kill_all=pending&kill_thread=1&thread_id={id:a}", own),
+    killed(A_RUNNING),
+    B,
+  );
+  kill("kill_all comes before seed fields", post("type=seed&zoomStop=1&kill_all=all", own), killed(A_RUNNING), B);
+  transcript(
+    "the fields of the seed form are a seed request, answered with a page",
+    `
+    > POST ${own}
+    >
+    > threadCount=1&type=seed&gridSetId=EPSG%3A900913&tileFormat=image%2Fpng&zoomStart=0&zoomStop=1
+    < 200 text/html; charset=utf-8
+    < X-Job-Id: {id}
+    <
+    < {any}<ul><li>{id:task}</li></ul>{any}
+    > GET /rest/seed.json
+    < 200 application/json
+    <
+    < {"long-array-array":[[0,5,-1,{id:task},{status}]]}
+  `,
+  );
+  for (const [sentence, body] of [
+    ["after blanks and in the other format, is a seed request", '  {"seedRequest":{"zoomStop":1}}'],
+    ["is one though the query says kill_all", "<seedRequest><zoomStop>1</zoomStop></seedRequest>"],
+  ])
+    transcript(
+      `what begins as a seed request, ${sentence}`,
+      `
+      > POST ${own}${body?.startsWith("<") ? "?kill_all=all" : ""}
+      >
+      > ${body}
+      < 200 text/plain
+      < X-Job-Id: {id}
+      > GET /rest/seed.json
+      < 200 application/json
+      <
+      < {"long-array-array":[[0,5,-1,{id},{status}]]}
+    `,
+    );
+});
+
 describe("what is refused kills nothing", () => {
   const refused = (sentence: string, request: string, words: string): void =>
     transcript(
@@ -145,6 +209,35 @@ describe("what is refused kills nothing", () => {
   refused("no kill_all", post("foo=bar"), expects("nothing"));
   refused("an empty body", "> POST /rest/seed\n> Content-Length: 0", expects("nothing"));
   refused("no body at all", "> POST /rest/seed", expects("nothing"));
+  const neither = (got: string) =>
+    `kill_all: expected all, running, pending or 1, or a seedRequest document as XML or JSON in the body, got ${got}`;
+  for (const path of ["/rest/seed/ws:roads", "/rest/seed/ws:roads.json", "/rest/seed/ws:roads.xml"]) {
+    refused(`an empty body on ${path}`, `> POST ${path}\n> Content-Length: 0`, neither("an empty body"));
+    refused(`no body at all on ${path}`, `> POST ${path}`, neither("an empty body"));
+    for (const type of ["text/xml", "application/json"])
+      refused(
+        `an empty body labelled ${type} on ${path}`,
+        `> POST ${path}\n> Content-Type: ${type}\n> Content-Length: 0`,
+        neither("an empty body"),
+      );
+    refused(`a body that is neither on ${path}`, post("rubbish", path), neither('"rubbish"'));
+    refused(`a seed form of too few fields on ${path}`, post("type=seed", path), neither('"type=seed"'));
+    refused(`an unknown value on ${path}`, post("kill_all=everything", path), expects('"everything"'));
+    refused(
+      `a thread that is no number on ${path}`,
+      post("kill_thread=1&thread_id=x", path),
+      'thread_id: expected the number of a task, got "x"',
+    );
+  }
+  transcript(
+    "POST /rest/seed.json and .xml is 405, a kill or not",
+    ["json", "xml"]
+      .map(
+        (ext) =>
+          `> POST /rest/seed.${ext}\n>\n> kill_all=all\n< 405 text/plain\n< Allow: GET, HEAD, OPTIONS\n<\n< {any}`,
+      )
+      .join("\n"),
+  );
   refused(
     "given twice with different values",
     post("kill_all=all&kill_all=pending"),

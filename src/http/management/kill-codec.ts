@@ -23,6 +23,14 @@ export const nothingToKill = (): Refusal => ({
   message: `kill_all: expected ${VALUES}, got nothing`,
 });
 
+/** The refusal of a body on a layer that is neither a seed request, nor the seed form, nor says what to kill. */
+export const neitherSeedNorKill = (body: string): Refusal => ({
+  code: "bad_field",
+  message: `kill_all: expected ${VALUES}, or a seedRequest document as XML or JSON in the body, got ${
+    body.trim() === "" ? "an empty body" : shown(body)
+  }`,
+});
+
 /**
  * `kill_all` (contract 4.3) or GWC's `kill_thread=1&thread_id=N`, which comes first, from the body under any content
  * type, or from the query. The body is a form, GWC's pairs with a blank between, or multipart.

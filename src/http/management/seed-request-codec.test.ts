@@ -13,8 +13,8 @@ const bytes = (text: string): Uint8Array => Buffer.from(text);
 const none: ReadonlyMap<string, string> = new Map();
 
 /** The request, or the message it was refused with. */
-const decoded = (body: string, extension: "xml" | "json" = body.trim().startsWith("<") ? "xml" : "json"): unknown => {
-  const result = decodeSeedRequest(bytes(body), extension);
+const decoded = (body: string): unknown => {
+  const result = decodeSeedRequest(bytes(body));
   return result.ok ? result.value : result.error.message;
 };
 const xml = (fields: string): unknown => decoded(`<seedRequest>${fields}</seedRequest>`);
@@ -34,7 +34,7 @@ describe("what real clients send", () => {
       parameters: none,
     };
     expect(decoded(body)).toEqual(expected);
-    expect(decoded(body, "json")).toEqual(expected);
+    expect(decoded(body)).toEqual(expected);
   });
 
   test("C02, the documentation's JSON with single quotes and one brace too many", () => {
@@ -359,47 +359,26 @@ describe("parameters", () => {
 
 describe("documents that are none", () => {
   test.each([
-    ["", "xml", "Expected a seedRequest document as XML, got an empty body"],
-    [" \n", "json", "Expected a seedRequest document as JSON, got an empty body"],
-    ["<foo/>", "xml", 'Expected a seedRequest document as XML, got the root "foo" (line 1, column 1)'],
-    ["<seedrequest/>", "xml", 'Expected a seedRequest document as XML, got the root "seedrequest" (line 1, column 1)'],
+    ["", "Expected a seedRequest document as XML, got an empty body"],
+    ["<foo/>", 'Expected a seedRequest document as XML, got the root "foo" (line 1, column 1)'],
+    ["<seedrequest/>", 'Expected a seedRequest document as XML, got the root "seedrequest" (line 1, column 1)'],
     [
       "{}",
-      "json",
       "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an object with 0 keys (line 1, column 1)",
     ],
     [
       '{"seedRequest":{},"a":1}',
-      "json",
       "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an object with 2 keys (line 1, column 1)",
     ],
-    [
-      "[]",
-      "json",
-      "Expected a seedRequest document as JSON, an object with the one key seedRequest, got an array (line 1, column 1)",
-    ],
-    [
-      '{"seedRequest":[]}',
-      "json",
-      "Expected a seedRequest document as JSON, got an array as seedRequest (line 1, column 16)",
-    ],
-    [
-      '{"seedRequest":"x"}',
-      "json",
-      'Expected a seedRequest document as JSON, got "x" as seedRequest (line 1, column 16)',
-    ],
-    [
-      "<seedRequest>",
-      "xml",
-      "Expected a seedRequest document as XML, got unclosed tag: seedRequest (line 1, column 13)",
-    ],
-  ] as const)("%j for %s: %s", (body, extension, message) => {
-    expect(decoded(body, extension)).toBe(message);
+    ['{"seedRequest":[]}', "Expected a seedRequest document as JSON, got an array as seedRequest (line 1, column 16)"],
+    ['{"seedRequest":"x"}', 'Expected a seedRequest document as JSON, got "x" as seedRequest (line 1, column 16)'],
+    ["<seedRequest>", "Expected a seedRequest document as XML, got unclosed tag: seedRequest (line 1, column 13)"],
+  ] as const)("%j: %s", (body, message) => {
+    expect(decoded(body)).toBe(message);
   });
 
-  test("plain text is refused as what the address says", () => {
-    expect(decoded("kill_all=all", "xml")).toMatch(/^Expected a seedRequest document as XML, got something else: /);
-    expect(decoded("kill_all=all", "json")).toMatch(/^Expected a seedRequest document as JSON, an object with/);
+  test("plain text is no seed request", () => {
+    expect(decoded("kill_all=all")).toMatch(/^Expected a seedRequest document as XML, got something else: /);
   });
 
   test("a DOCTYPE is refused", () => {
@@ -475,7 +454,7 @@ test.each([
   ["application/xml; charset=UTF-8", " <foo/>", true],
   ["Application/JSON", "{}", true],
   ["application/vnd.x+json", "{}", true],
-  ["application/json", "", true],
+  ["application/json", "", false],
   ["text/xml", "kill_all=all", false],
   ["text/plain", "<seedRequest/>", false],
   [undefined, "<seedRequest/>", false],
@@ -520,7 +499,7 @@ test.each(["xml", "json"] as const)("every request comes back from %s as it was,
     fc.property(request, (asked) => {
       const text = encodeSeedRequest(asked, format);
       expect(text).toMatch(/^[\t\n\r -~]*$/);
-      expect(decodeSeedRequest(bytes(text), format)).toEqual({ ok: true, value: asked });
+      expect(decodeSeedRequest(bytes(text))).toEqual({ ok: true, value: asked });
     }),
   );
 });
@@ -536,9 +515,7 @@ test("no bytes make a decoder throw", () => {
   fc.assert(
     fc.property(start, fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary" }), (head, tail, form) => {
       const body = Buffer.concat([Buffer.from(head), tail]);
-      for (const format of ["xml", "json"] as const) {
-        expect(typeof decodeSeedRequest(body, format).ok).toBe("boolean");
-      }
+      expect(typeof decodeSeedRequest(body).ok).toBe("boolean");
       expect(typeof decodeSeedForm(new URLSearchParams(form)).ok).toBe("boolean");
     }),
     { numRuns: 1000 },
@@ -561,7 +538,5 @@ test("a megabyte made to be slow is answered at once", { timeout: 5000 }, () => 
     `{${Array.from({ length: 90_000 }, (_, n) => `a${n}:1`).join(",")}}`,
     million("\n"),
   ];
-  for (const body of bodies) {
-    for (const format of ["xml", "json"] as const) expect(decodeSeedRequest(bytes(body), format).ok).toBe(false);
-  }
+  for (const body of bodies) expect(decodeSeedRequest(bytes(body)).ok).toBe(false);
 });

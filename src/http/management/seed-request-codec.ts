@@ -55,12 +55,9 @@ type NewFields =
   | "terms"
   | "supersede";
 
-/**
- * The body of a POST to `/rest/seed/<layer>.<extension>` (contract 2.1, decisions 4). Its first character decides
- * between XML and JSON; only where that is neither `<` nor `{` does the extension.
- */
-export function decodeSeedRequest(body: Uint8Array, extension: DocumentFormat): Result<SeedRequest, Refusal> {
-  const root = readDocument(body, sniffFormat(body) ?? extension, "a seedRequest document", ["seedRequest"]);
+/** Decodes the body of a seed request (contract 2.1). Its first character decides between XML and JSON. */
+export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal> {
+  const root = readDocument(body, sniffFormat(body) ?? "xml", "a seedRequest document", ["seedRequest"]);
   if (!root.ok) return root;
   const problems = startProblems();
   const fields = fieldsOf(root.value, "", FIELDS, problems);
@@ -264,18 +261,13 @@ function formParameters(form: URLSearchParams, problems: Problems): ReadonlyMap<
 }
 
 /**
- * A POST to `/rest/seed/<layer>` without extension that is a seed request: labelled XML or JSON, and the body begins as
- * one or is empty (then `decodeSeedRequest` says so). GWC's own tests send `kill_all=all` labelled text/xml, and others
- * send `?kill_all=all` with no body: the caller looks for that in the query first.
+ * Whether a POST to `/rest/seed/<layer>` without extension is a seed request: it is labelled XML or JSON and begins as
+ * one. GWC's own tests send `kill_all=all` labelled text/xml.
  */
 export function looksLikeSeedRequest(contentType: string | undefined, body: Uint8Array): boolean {
   const type = contentType?.split(";")[0]?.trim() ?? "";
-  return (
-    /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && (sniffFormat(body) !== undefined || isBlank(body))
-  );
+  return /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && sniffFormat(body) !== undefined;
 }
-
-const isBlank = (body: Uint8Array): boolean => body.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
 /** A request as clients send it (contract 2.1): what `decodeSeedRequest` reads back as it was. */
 export function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {

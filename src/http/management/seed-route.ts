@@ -10,8 +10,9 @@ import { refusalText } from "../errors.ts";
 import { parseForm } from "../form.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
-import type { Exchange, Resource, Route } from "../resource.ts";
-import { decodeKill, nothingToKill } from "./kill-codec.ts";
+import type { Exchange, Handler, Resource, Route } from "../resource.ts";
+import { sniffFormat } from "./internal/document.ts";
+import { decodeKill, neitherSeedNorKill, nothingToKill } from "./kill-codec.ts";
 import { killedPage, seedSubmittedPage } from "./killed-page.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 import { encodeTaskListJson, encodeTaskListXml } from "./task-list-codec.ts";
@@ -35,7 +36,7 @@ export function seedRoute(parts: SeedParts): Route {
       if (seed === "seed") {
         return {
           browserPage: true,
-          methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange, undefined) } },
+          methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange) } },
         };
       }
       if (seed === "seed.json" || seed === "seed.xml") {
@@ -54,15 +55,8 @@ export function seedRoute(parts: SeedParts): Route {
       layer,
       methods: {
         GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
-        POST: {
-          need: "operate",
-          handle: async (exchange) => {
-            const body = await exchange.body();
-            return body.ok
-              ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value, format))
-              : refusalText(body.error);
-          },
-        },
+        // The address does not make a seed request: scripts send GWC's kill form here too.
+        POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
       },
     };
   };
@@ -74,36 +68,27 @@ function listAnswer(rows: readonly TaskRow[], xml: boolean): Answer {
     : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
 }
 
-/** Without an extension: kill, GWC's form, or a seed request that says by its Content-Type what it is. */
+/** Without an extension: a kill, GWC's form, or a seed request that says by its Content-Type what it is. */
 function layerResource(parts: SeedParts, layer: string): Resource {
+  const isSeedRequest = ({ headers, query }: Exchange, body: Uint8Array): boolean =>
+    !query.has("kill_all") && !query.has("kill_thread") && looksLikeSeedRequest(headers["content-type"], body);
+  return { layer, browserPage: true, methods: { POST: postOf(parts, layer, isSeedRequest) } };
+}
+
+/** A POST to a layer: a seed request where `isSeedRequest` says so, else a kill or the fields of the seed form. */
+function postOf(
+  parts: SeedParts,
+  layer: string,
+  isSeedRequest: (exchange: Exchange, body: Uint8Array) => boolean,
+): Handler {
   return {
-    layer,
-    browserPage: true,
-    methods: {
-      POST: {
-        need: "operate",
-        handle: async (exchange) => {
-          const body = await exchange.body();
-          if (!body.ok) return refusalText(body.error);
-          const type = exchange.headers["content-type"];
-          const text = Buffer.from(body.value).toString("utf8");
-          const asksKill = /kill_(all|thread)=/.test(text) && !/^\s*[<{]/.test(text);
-          if (
-            !asksKill &&
-            !exchange.query.has("kill_all") &&
-            !exchange.query.has("kill_thread") &&
-            looksLikeSeedRequest(type, body.value)
-          ) {
-            return submitAnswer(
-              parts,
-              exchange,
-              layer,
-              decodeSeedRequest(body.value, /json/i.test(type ?? "") ? "json" : "xml"),
-            );
-          }
-          return killAnswer(parts, exchange, layer, text);
-        },
-      },
+    need: "operate",
+    handle: async (exchange) => {
+      const body = await exchange.body();
+      if (!body.ok) return refusalText(body.error);
+      return isSeedRequest(exchange, body.value)
+        ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value))
+        : formAnswer(parts, exchange, layer, body.value);
     },
   };
 }
@@ -151,21 +136,23 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-async function killAnswer(
+/** POST to `/rest/seed`: ends tasks of all layers. */
+async function killAnswer(parts: SeedParts, exchange: Exchange): Promise<Answer> {
+  const body = await exchange.body();
+  return body.ok ? formAnswer(parts, exchange, undefined, body.value) : refusalText(body.error);
+}
+
+/** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
+async function formAnswer(
   parts: SeedParts,
   exchange: Exchange,
   layer: string | undefined,
-  given?: string,
+  body: Uint8Array,
 ): Promise<Answer> {
-  let text = given;
-  if (text === undefined) {
-    const body = await exchange.body();
-    if (!body.ok) return refusalText(body.error);
-    text = Buffer.from(body.value).toString("utf8");
-  }
+  const text = Buffer.from(body).toString("utf8");
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return refusalText(decoded.error);
-  const page = (body: string): Answer => ({ status: 200, type: HTML_TYPE, body });
+  const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html });
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;
@@ -179,8 +166,9 @@ async function killAnswer(
       return page(killedPage(killed, `Requested to terminate task ${taskId}.`));
     }
     case "none": {
+      if (layer === undefined) return refusalText(nothingToKill());
       const form = parseForm(text);
-      if (layer === undefined || !isSeedForm(form)) return refusalText(nothingToKill());
+      if (!isSeedForm(form)) return refusalText(neitherSeedNorKill(text));
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return refusalText(made.error);
       return { ...page(seedSubmittedPage(layer, made.value.taskIds)), headers: jobHeaders(exchange, made.value.jobId) };
