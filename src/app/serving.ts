@@ -15,7 +15,7 @@ import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { JobEvent } from "../jobs/job.ts";
-import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
@@ -157,9 +157,10 @@ export class Serving implements HotTiles {
   }
 
   async configure(configuration: Configuration): Promise<void> {
+    const changed = changedLayers(this.#configuration.layers, configuration.layers);
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
-    for (const { name } of configuration.layers) this.#memory.clear(name);
+    for (const name of changed) this.#memory.clear(name);
     this.#authenticator.setUsers(configuration.users);
   }
 

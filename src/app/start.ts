@@ -10,18 +10,19 @@ import { Governors } from "../cache/governors.ts";
 import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
-import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import type { ConfigurationProblem } from "../config/problem.ts";
 import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import { namesCollector } from "./collector.ts";
 import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
 import { createLogger } from "./logger.ts";
 import { PainterPool } from "./painter-pool.ts";
+import { Reloads } from "./reloads.ts";
 import { type Core, Serving } from "./serving.ts";
 import { ServingPool } from "./serving-pool.ts";
 
@@ -177,37 +178,27 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   }, 1_000);
   healthTimer.unref();
 
-  const reload = async (): Promise<Result<readonly string[], Refusal>> => {
-    const loaded = await load({ users: current.users.length, layers: current.layers.length });
-    if (!loaded.ok) {
-      const details = loaded.error.map(problemText);
-      log.error("the configuration was not reloaded", { problems: details });
-      return refuse({
-        code: "bad_configuration",
-        message: "The configuration is not valid and was not loaded.",
-        details,
-      });
-    }
-    const next = loaded.value;
-    const { host, port, workers, memoryTierBytes } = current.server;
-    const server = { ...next.server, host, port, workers, memoryTierBytes };
-    const ignored = [
-      ...(["dataDir", "store"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
-      ...(["host", "port", "workers", "memoryTierBytes"] as const)
-        .filter((key) => next.server[key] !== server[key])
-        .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
-    ];
-    for (const key of ignored) log.warn("this change needs a restart", { key });
-    const warnings = [...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)];
-    current = { ...next, server, dataDir: current.dataDir, store: current.store };
-    catalogue = catalogueOf(next.layers);
-    draws.configure(next.layers);
-    painters.configure(next.layers);
-    await serving.configure(current);
-    await keeper.call("configure", current);
-    log.info("the configuration has been reloaded", { layers: next.layers.length });
-    return ok(warnings);
-  };
+  const reloads = new Reloads({
+    load: () => load({ users: current.users.length, layers: current.layers.length }),
+    async apply(next) {
+      const { host, port, workers, memoryTierBytes } = current.server;
+      const server = { ...next.server, host, port, workers, memoryTierBytes };
+      const ignored = [
+        ...(["dataDir", "store"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+        ...(["host", "port", "workers", "memoryTierBytes"] as const)
+          .filter((key) => next.server[key] !== server[key])
+          .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
+      ];
+      current = { ...next, server, dataDir: current.dataDir, store: current.store };
+      catalogue = catalogueOf(next.layers);
+      draws.configure(next.layers);
+      painters.configure(next.layers);
+      await serving.configure(current);
+      await keeper.call("configure", current);
+      return ignored;
+    },
+    log,
+  });
 
   const core: Core = {
     operations: keeper,
@@ -225,7 +216,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       spacedDraws: pace.waiting,
       uniformTiles: draws.uniformTiles,
     }),
-    reload,
+    reload: () => reloads.reload(),
   };
   const { workers, memoryTierBytes } = configuration.server;
   const serving =
@@ -249,7 +240,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   return {
     address,
     configuration: () => current,
-    reload,
+    reload: () => reloads.reload(),
     async close() {
       if (closing) return;
       closing = true;

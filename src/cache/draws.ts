@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import { changedLayers } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
@@ -100,7 +100,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
   readonly #now: () => number;
-  #configured: ReadonlyMap<string, Layer> = new Map();
+  #configured: readonly Layer[] = [];
   readonly #governors: Governors;
   readonly #meter: UpstreamMeter;
   readonly #pace: DrawPace;
@@ -142,10 +142,12 @@ export class Draws implements DrawGate, UserDraws {
     // What failed may have been what the operator has just put right.
     this.#failures.clearAll();
     this.#governors.configure(layers);
+    this.#meter.configure(layers.map(({ source }) => upstreamOf(source)));
     const before = this.#configured;
-    this.#configured = new Map(layers.map((layer) => [layer.name, layer]));
-    for (const [name, layer] of before) {
-      if (isDeepStrictEqual(layer, this.#configured.get(name))) continue;
+    this.#configured = layers;
+    const names = new Set(layers.map(({ name }) => name));
+    for (const name of this.#truncatedMs.keys()) if (!names.has(name)) this.#truncatedMs.delete(name);
+    for (const name of changedLayers(before, layers)) {
       // What is drawn, or waits for its turn, is of the layer as it was.
       for (const [key, { order }] of this.#flights) if (order.tileSet.layer === name) this.#flights.delete(key);
       this.#memory.clear(name);
@@ -239,7 +241,10 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   async ask(layer: Layer, question: Question): Promise<UserAnswer> {
-    const governor = this.#governors.of(layer);
+    // The serving process that asks may not have heard of the reload yet.
+    const configured = this.#layer(layer.name);
+    if (configured === undefined) return LAYER_REMOVED;
+    const governor = this.#governors.of(configured);
     const refused = governor.refuseUser();
     if (refused !== undefined) return { kind: "refused", ...refused };
     const late = await governor.acquireForUser(patienceMsOf(layer), NEVER);

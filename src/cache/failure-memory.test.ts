@@ -52,3 +52,18 @@ test("a draw that succeeds forgets the failure, and the oldest go when there are
   failures.forget("l");
   expect([failures.find("a", "l"), failures.find("a", "m")]).toEqual([undefined, expect.anything()]);
 });
+
+test("what began before all is cleared is not remembered after it, however often its layer was cleared", () => {
+  const { failures } = memory();
+  for (let cleared = 0; cleared < 3; cleared++) {
+    for (let i = 0; i < cleared; i++) failures.clear("a");
+    const before = failures.epoch("a");
+    failures.clearAll();
+    failures.remember("a", "k", failure, 5, before);
+    expect(failures.find("a", "k")).toBeUndefined();
+    for (let i = 0; i < 5; i++) {
+      failures.clear("a");
+      expect(failures.epoch("a")).toBeGreaterThan(before);
+    }
+  }
+});

@@ -58,8 +58,10 @@ export class FailureMemory {
     this.#epochs.set(layer, (this.#epochs.get(layer) ?? 0) + 1);
   }
 
+  /** Clears every layer, and releases what is known of each: the epoch of all is beyond that of any layer before. */
   clearAll(): void {
-    this.#allEpochs++;
+    this.#allEpochs += Math.max(0, ...this.#epochs.values()) + 1;
+    this.#epochs.clear();
     this.#entries.clear();
   }
 }

@@ -60,7 +60,15 @@ export class Governor {
   #nextPauseMs = FIRST_PAUSE_MS;
   #nextProbeMs = 0;
 
-  constructor({ connections, jobConnections = connections }: ConnectionOptions, now: () => number) {
+  readonly #unused: () => void;
+
+  /** `unused` is called when the last connection has been released and nobody waits for one. */
+  constructor(
+    { connections, jobConnections = connections }: ConnectionOptions,
+    now: () => number,
+    unused: () => void = () => {},
+  ) {
+    this.#unused = unused;
     this.#limit = connections;
     this.#jobLimit = jobConnections;
     this.#bearable = connections;
@@ -68,8 +76,9 @@ export class Governor {
     this.#now = now;
   }
 
-  /** A reload may change the bound; what is in flight stays. */
+  /** A reload may change the bound; what is in flight stays. An equal bound changes nothing of what has been learnt. */
   setConnections({ connections, jobConnections = connections }: ConnectionOptions): void {
+    if (connections === this.#limit && jobConnections === this.#jobLimit) return;
     this.#jobLimit = jobConnections;
     this.#bearable = this.#bearable === this.#limit ? connections : Math.min(this.#bearable, connections);
     this.#limit = connections;
@@ -146,6 +155,17 @@ export class Governor {
     this.#inUse--;
     if (who === "job") this.#inUseByJobs--;
     this.#serve();
+    if (this.isUnused) this.#unused();
+  }
+
+  /** No connection is in use, and nobody waits for one. */
+  get isUnused(): boolean {
+    return this.#inUse === 0 && this.#users.length === 0 && this.#jobs.length === 0;
+  }
+
+  /** Ends the timer of an unused governor. */
+  close(): void {
+    clearTimeout(this.#rest);
   }
 
   #take(who: "user" | "job"): void {

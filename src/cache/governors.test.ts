@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { layerNamed } from "../../test/support/layer.ts";
 import type { UpstreamOptions } from "../layer/layer.ts";
-import { upstreamOf } from "./governors.ts";
+import { Governors, upstreamOf } from "./governors.ts";
 
 const upstream = (url: UpstreamOptions["url"]): UpstreamOptions => ({
   url,
@@ -23,4 +24,44 @@ test("an upstream is the first server's scheme, host and port, whatever the kind
     upstreamOf({ type: "wmts", layer: "a", style: "", tileMatrixSet: "", ...upstream("http://u/{TileMatrix}") }),
   ).toBe("http://u");
   expect(upstreamOf({ type: "demo", dataset: "world", connections: 1 })).toBe("demo");
+});
+
+const layerOf = (name: string, url: string) =>
+  layerNamed(name, {
+    source: { type: "wms", version: "1.1.1", layers: [], styles: [], transparent: true, ...upstream(url) },
+  });
+const NEVER = new AbortController().signal;
+
+test("the governor of an upstream that no layer has any more is released when nobody uses it", async () => {
+  const governors = new Governors(() => 0);
+  const known = () => governors.states().map(({ upstream }) => upstream);
+  const [a, b, c] = ["a", "b", "c"].map((name) => layerOf(name, `http://${name}/`));
+  if (a === undefined || b === undefined || c === undefined) throw new Error("three layers");
+  governors.configure([a, b, c]);
+  const used = governors.of(b);
+  await used.acquireForJob(NEVER);
+  const waiting = used.acquireForUser(1_000, NEVER);
+  governors.configure([c]);
+  expect(known()).toEqual(["http://b", "http://c"]);
+  used.release("job");
+  await waiting;
+  expect(known()).toEqual(["http://b", "http://c"]);
+  used.release("user");
+  expect(known()).toEqual(["http://c"]);
+});
+
+test("an upstream that comes back while its last connection is in use has that one counted", async () => {
+  const governors = new Governors(() => 0);
+  const [a, b] = [layerOf("a", "http://a/"), layerOf("b", "http://b/")];
+  governors.configure([a, b]);
+  const used = governors.of(a);
+  await used.acquireForJob(NEVER);
+  governors.configure([b]);
+  governors.configure([a, b]);
+  expect(governors.of(a)).toBe(used);
+  used.release("job");
+  expect(governors.states().map(({ upstream, inUse }) => [upstream, inUse])).toEqual([
+    ["http://a", 0],
+    ["http://b", 0],
+  ]);
 });

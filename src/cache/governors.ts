@@ -10,6 +10,7 @@ export interface UpstreamState extends GovernorState {
 /** The governor of each upstream. Layers in front of one share its connections. */
 export class Governors {
   readonly #governors = new Map<string, Governor>();
+  #configured: ReadonlySet<string> = new Set();
   /** By upstream, of those that have several. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
@@ -18,7 +19,10 @@ export class Governors {
     this.#now = now;
   }
 
-  /** Where layers of one upstream disagree about its connections the smallest bound holds. */
+  /**
+   * Where layers of one upstream disagree about its connections the smallest bound holds. The governor of an upstream that
+   * no layer has any more is released when its last connection is: until then an upstream that comes back shares it.
+   */
   configure(layers: Iterable<Layer>): void {
     const bounds = new Map<string, Required<ConnectionOptions>>();
     const servers = new Map<string, ReadonlySet<string>>();
@@ -36,11 +40,21 @@ export class Governors {
       });
     }
     this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
+    this.#configured = new Set(bounds.keys());
     for (const [key, connections] of bounds) {
       const governor = this.#governors.get(key);
-      if (governor === undefined) this.#governors.set(key, new Governor(connections, this.#now));
+      if (governor === undefined)
+        this.#governors.set(key, new Governor(connections, this.#now, () => this.#dropUnconfigured(key)));
       else governor.setConnections(connections);
     }
+    for (const key of this.#governors.keys()) this.#dropUnconfigured(key);
+  }
+
+  #dropUnconfigured(key: string): void {
+    const governor = this.#governors.get(key);
+    if (governor === undefined || this.#configured.has(key) || !governor.isUnused) return;
+    governor.close();
+    this.#governors.delete(key);
   }
 
   of(layer: Layer): Governor {

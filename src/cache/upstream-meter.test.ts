@@ -13,3 +13,12 @@ test("a request is counted in the first bucket that holds it, and a failure by i
   expect(a?.buckets).toEqual([1, 1, ...LATENCY_BUCKETS_SECONDS.slice(2).map(() => 0), 1]);
   expect(b).toMatchObject({ requests: 1, failures: {} });
 });
+
+test("counters of upstreams that no layer has any more are released, others go on", () => {
+  const meter = new UpstreamMeter();
+  meter.observe("a", 10, undefined);
+  meter.observe("b", 10, undefined);
+  meter.configure(["b", "c"]);
+  meter.observe("b", 10, undefined);
+  expect(meter.measures().map(({ upstream, requests }) => [upstream, requests])).toEqual([["b", 2]]);
+});

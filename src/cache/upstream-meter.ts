@@ -25,6 +25,12 @@ interface Measure {
 export class UpstreamMeter {
   readonly #measures = new Map<string, Measure>();
 
+  /** Releases the counters of upstreams that no layer has any more. */
+  configure(upstreams: Iterable<string>): void {
+    const configured = new Set(upstreams);
+    for (const upstream of this.#measures.keys()) if (!configured.has(upstream)) this.#measures.delete(upstream);
+  }
+
   observe(upstream: string, ms: number, failure: FailureClass | undefined): void {
     let measure = this.#measures.get(upstream);
     if (measure === undefined) {

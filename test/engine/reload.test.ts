@@ -114,3 +114,26 @@ test("a reload puts another initial quota in force while none has been put", asy
   await reload(server, configuration(13));
   expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?11"?/);
 });
+
+test("a reload empties the memory tier of the layers that it changes, and of no other", async () => {
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  upstream.behaviour = drawNoise(40, 64);
+  const server = await startServer({ configuration: layers(upstream.url, [LAYER, OTHER], 1) });
+  running.server = server;
+  const tile = (layer: string, query = "") => fetch(`${server.url}/xyz/${layer}/2/0/3.png${query}`);
+  const inMemory = async (layer: string): Promise<unknown> => {
+    const explained: { inMemory?: unknown } = JSON.parse(await (await tile(layer, "?explain")).text());
+    return explained.inMemory;
+  };
+  for (const layer of [LAYER, OTHER, LAYER, OTHER]) await (await tile(layer)).arrayBuffer();
+  expect([await inMemory(LAYER), await inMemory(OTHER)]).toEqual([true, true]);
+  const changed = layers(upstream.url, [LAYER, OTHER], 1).replace(
+    `name: "${OTHER}"`,
+    `name: "${OTHER}"\n    title: Other`,
+  );
+  await reload(server, changed);
+  expect([await inMemory(LAYER), await inMemory(OTHER)]).toEqual([true, false]);
+  await reload(server, `${changed}jobs: { maxRunningTasks: 7 }\n`);
+  expect(await inMemory(LAYER)).toBe(true);
+});

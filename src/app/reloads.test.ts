@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { Configuration } from "../config/configuration.ts";
+import { loadConfiguration } from "../config/load.ts";
+import type { ConfigurationProblem } from "../config/problem.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { Reloads } from "./reloads.ts";
+
+type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
+
+async function configurationWith(...warnings: string[]): Promise<Configuration> {
+  const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
+  if (!loaded.ok) throw new Error("the demo configuration is not valid");
+  return { ...loaded.value, warnings };
+}
+
+/** Reloads whose files are read when the test says so. */
+function heldReloads() {
+  const events: string[] = [];
+  const reading: ((loaded: Loaded) => void)[] = [];
+  const applying: (() => void)[] = [];
+  const log = (level: string) => (sentence: string) => void events.push(`${level} ${sentence}`);
+  const reloads = new Reloads({
+    load: () =>
+      new Promise((resolve) => {
+        events.push("load");
+        reading.push(resolve);
+      }),
+    apply: ({ warnings }) =>
+      new Promise((resolve) => {
+        events.push(`apply ${warnings.join()}`);
+        applying.push(() => resolve(["dataDir"]));
+      }),
+    log: { info: log("info"), warn: log("warn"), error: log("error") },
+  });
+  return { events, reading, applying, reloads };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a reload reads its file only when the one before it is in force", async () => {
+  const { events, reading, applying, reloads } = heldReloads();
+  const first = reloads.reload();
+  const second = reloads.reload();
+  await turn();
+  expect(events).toEqual(["load"]);
+  reading[0]?.(ok(await configurationWith("older")));
+  await turn();
+  expect(events).toEqual(["load", "apply older"]);
+  applying[0]?.();
+  expect(await first).toEqual(ok(["older", "dataDir changes at the next start"]));
+  await turn();
+  reading[1]?.(ok(await configurationWith("newer")));
+  await turn();
+  applying[1]?.();
+  expect(await second).toEqual(ok(["newer", "dataDir changes at the next start"]));
+  const one = (name: string) => [
+    "load",
+    `apply ${name}`,
+    `warn ${name}`,
+    "warn this change needs a restart",
+    "info the configuration has been reloaded",
+  ];
+  expect(events).toEqual([...one("older"), ...one("newer")]);
+});
+
+test("a reload that is refused, or fails, is not in the way of the next one", async () => {
+  const { events, reading, applying, reloads } = heldReloads();
+  const answers = [reloads.reload(), reloads.reload(), reloads.reload()];
+  await turn();
+  const problem = { file: "a", line: 1, column: 1, path: "b", value: undefined, message: "c" };
+  reading[0]?.(refuse([problem]));
+  expect(await answers[0]).toMatchObject({ ok: false, error: { code: "bad_configuration", details: ["a:1:1: c"] } });
+  await turn();
+  const { proxy, revoke } = Proxy.revocable(await configurationWith(), {});
+  revoke();
+  reading[1]?.(ok(proxy));
+  await expect(answers[1]).rejects.toThrow(TypeError);
+  await turn();
+  reading[2]?.(ok(await configurationWith()));
+  await turn();
+  applying[0]?.();
+  expect(await answers[2]).toMatchObject({ ok: true });
+  expect(events.filter((event) => event === "load")).toHaveLength(3);
+});

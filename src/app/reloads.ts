@@ -1,0 +1,52 @@
+import PQueue from "p-queue";
+import type { Configuration } from "../config/configuration.ts";
+import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+
+export interface ReloadsParts {
+  /** Reads the configuration as it is now. */
+  readonly load: () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+  /** Puts a configuration into force. Returns the keys whose change needs a restart. */
+  readonly apply: (next: Configuration) => Promise<readonly string[]>;
+  readonly log: Logger;
+}
+
+/**
+ * The reloads of one server, one after the other in the order in which they were requested. Each reads the file when its
+ * turn has come, so that a reload never puts an older file in place of a newer one, and answers for the file it has read.
+ */
+export class Reloads {
+  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #parts: ReloadsParts;
+
+  constructor(parts: ReloadsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the warnings of the new configuration, which are logged too. */
+  reload(): Promise<Result<readonly string[], Refusal>> {
+    return this.#turns.add(() => this.#reload());
+  }
+
+  async #reload(): Promise<Result<readonly string[], Refusal>> {
+    const { load, apply, log } = this.#parts;
+    const loaded = await load();
+    if (!loaded.ok) {
+      const details = loaded.error.map(problemText);
+      log.error("the configuration was not reloaded", { problems: details });
+      return refuse({
+        code: "bad_configuration",
+        message: "The configuration is not valid and was not loaded.",
+        details,
+      });
+    }
+    const next = loaded.value;
+    const ignored = await apply(next);
+    for (const warning of next.warnings) log.warn(warning);
+    for (const key of ignored) log.warn("this change needs a restart", { key });
+    log.info("the configuration has been reloaded", { layers: next.layers.length });
+    return ok([...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)]);
+  }
+}
