@@ -174,6 +174,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     closeCells: (id) => keeper().userWrites.close(id),
     wrote: (tileSet, tiles) => keeper().userWrites.wrote(tileSet, tiles),
     lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),
+    notStored: (layer, reason, who) => keeper().userWrites.notStored(layer, reason, who),
   };
   const channel = new Channel<KeeperMethods, FrontMethods>(port, methods);
 }

@@ -139,9 +139,9 @@ function startPainter(): void {
         },
         signal,
       );
-      const { written, writtenBeside, stale, storeFailure, storeFull, upstreamMs } = painting;
+      const { written, writtenBeside, stale, storeFailure, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      const painted = { kind: "painted", written, tiles, stale, storeFailure, storeFull, upstreamMs } as const;
+      const painted = { kind: "painted", written, tiles, stale, storeFailure, upstreamMs } as const;
       return writtenBeside === undefined ? painted : { ...painted, writtenBeside };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };

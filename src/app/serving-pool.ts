@@ -193,6 +193,7 @@ const sumOf = (a: ServingMetrics, b: ServingMetrics): ServingMetrics => ({
     expired: a.tiles.expired + b.tiles.expired,
     failures: a.tiles.failures + b.tiles.failures,
     failuresRemembered: a.tiles.failuresRemembered + b.tiles.failuresRemembered,
+    storeFaults: a.tiles.storeFaults + b.tiles.storeFaults,
   },
   memory: { bytes: a.memory.bytes + b.memory.bytes, limitBytes: a.memory.limitBytes + b.memory.limitBytes },
   listeners: a.listeners + b.listeners,

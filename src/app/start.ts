@@ -115,6 +115,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     closeCells: (id) => keeper.note("closeCells", [id]),
     wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
+    notStored: (layer, reason, who) => keeper.note("notStored", [layer, reason, who]),
   };
   const cores = availableParallelism();
   const painters = new PainterPool({

@@ -86,6 +86,8 @@ export type DrawOutcome =
   | { readonly kind: "stale" }
   /** Drawn, but the store had no room for it. */
   | { readonly kind: "full"; readonly reason: string }
+  /** Drawn, but the store, or the layer's part of it, cannot be written at the moment. */
+  | { readonly kind: "store_away"; readonly reason: string }
   | DrawFailure
   | { readonly kind: "cancelled" };
 

@@ -35,7 +35,6 @@ function drawsWith(ledger: Pick<LedgerGate, "open">, answered: Promise<void> = P
         tiles,
         stale: !kept,
         storeFailure: undefined,
-        storeFull: false,
         upstreamMs: 1,
       };
     },
@@ -52,6 +51,7 @@ function drawsWith(ledger: Pick<LedgerGate, "open">, answered: Promise<void> = P
       ...ledger,
       closeCells: (id) => void events.push(`close ${id}`),
       wrote: () => void events.push("wrote"),
+      notStored: () => undefined,
       lost: unused,
     },
     memory: { clear() {}, forget() {}, expireBefore() {} },

@@ -20,7 +20,7 @@ import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import { DOWN_AFTER_FAILURES, type Governor, type Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
 import type { HotTiles } from "./memory-tier.ts";
-import type { Painting } from "./paint.ts";
+import type { Painting, StoreFailure } from "./paint.ts";
 import type { InfoResult, Painters, PaintResult } from "./painters.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./user-draws.ts";
@@ -35,6 +35,8 @@ export interface LedgerGate {
   closeCells(id: number): void;
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
   lost(tileSet: TileSet, rect: TileRect): void;
+  /** A metatile of a layer was rendered for somebody, and the store could not keep it: why. */
+  notStored(layer: string, reason: string, who: "user" | "job"): void;
 }
 
 /** How long an answer may take where the source names no time. */
@@ -462,8 +464,10 @@ export class Draws implements DrawGate, UserDraws {
       this.#pace.took(result.processorMs);
     this.#measure(order, result);
     learn(governor, result);
-    if (result.kind === "painted") this.#failures.forget(this.#keyOf(order));
-    else if (result.kind === "failed") {
+    if (result.kind === "painted") {
+      this.#failures.forget(this.#keyOf(order));
+      if (result.storeFailure !== undefined) this.#ledger.notStored(layer, result.storeFailure.message, who);
+    } else if (result.kind === "failed") {
       const seconds = this.#layer(layer)?.negativeCacheSeconds ?? 0;
       this.#failures.remember(layer, this.#keyOf(order), failed(result), seconds, epoch);
     } else if (result.kind === "lost") {
@@ -627,9 +631,7 @@ function outcomeOf({ watched, tileSet }: DrawOrder, drawn: DrawOrder, result: Fl
     case "painted": {
       const written = writtenIn(tileSet.format, drawn, result);
       if (result.stale) return { kind: "stale" };
-      if (result.storeFull) return { kind: "full", reason: result.storeFailure ?? "the store is full" };
-      if (result.storeFailure !== undefined)
-        return failed({ failure: "store", message: result.storeFailure, retryAfterMs: undefined });
+      if (result.storeFailure !== undefined) return notStored(result.storeFailure);
       return {
         kind: "stored",
         bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
@@ -645,6 +647,19 @@ function outcomeOf({ watched, tileSet }: DrawOrder, drawn: DrawOrder, result: Fl
       return CANCELLED;
     case "lost":
       return PAINTER_DIED;
+  }
+}
+
+/** What a job is told when the store has not kept its tiles. */
+function notStored({ code, message }: StoreFailure): DrawOutcome {
+  switch (code) {
+    case "full":
+      return { kind: "full", reason: message };
+    case "read_only":
+    case "unavailable":
+      return { kind: "store_away", reason: message };
+    case "corrupt":
+      return failed({ failure: "store", message, retryAfterMs: undefined });
   }
 }
 

@@ -50,11 +50,15 @@ export interface Painting {
   /** Not kept: a newer generation has begun, or it may not be. */
   readonly stale: boolean;
   /** Drawn, but the store could not keep it. */
-  readonly storeFailure: string | undefined;
-  /** It could not because there is no room. */
-  readonly storeFull: boolean;
+  readonly storeFailure: StoreFailure | undefined;
   /** How long the source took. */
   readonly upstreamMs: number;
+}
+
+/** A fault of the store, as it travels between processes. */
+export interface StoreFailure {
+  readonly code: StoreError["code"];
+  readonly message: string;
 }
 
 interface PositionedTile extends PaintedTile {
@@ -145,7 +149,7 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
   signal.throwIfAborted();
-  if (!mayKeep) return { written: [], tiles, stale: true, storeFailure: undefined, storeFull: false, upstreamMs };
+  if (!mayKeep) return { written: [], tiles, stale: true, storeFailure: undefined, upstreamMs };
   parts.storing(true);
   try {
     const kept = { ...(await keepTiles(order, tiles, parts)), upstreamMs };
@@ -201,8 +205,7 @@ async function keepTiles(
       : "keep";
   const written: WrittenTile[] = [];
   let stale = false;
-  let storeFailure: string | undefined;
-  let storeFull = false;
+  let storeFailure: StoreFailure | undefined;
   try {
     for (const { x, y, bytes, keep, sight } of tiles) {
       if (!keep) continue;
@@ -230,10 +233,9 @@ async function keepTiles(
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    storeFailure = `${error.code}: ${error.message}`;
-    storeFull = error.code === "full";
+    storeFailure = { code: error.code, message: error.message };
   }
-  return { written, tiles, stale, storeFailure, storeFull };
+  return { written, tiles, stale, storeFailure };
 }
 
 /** What a job's guard wants to know of the pictures that are to be kept. */
@@ -267,15 +269,15 @@ async function keepBeside(
 ): Promise<Painting> {
   const { isNew: _, watched: __, ...plain } = order;
   const writtenBeside: (readonly WrittenTile[])[] = [];
-  let { stale, storeFailure, storeFull } = kept;
+  let { stale, storeFailure } = kept;
   for (const [i, { mimeType }] of beside.entries()) {
     if (stale || storeFailure !== undefined) break;
     const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
     const next = await keepTiles(other, tiles[i] ?? [], parts);
     writtenBeside.push(next.written);
-    ({ stale, storeFailure, storeFull } = next);
+    ({ stale, storeFailure } = next);
   }
-  return { ...kept, writtenBeside, stale, storeFailure, storeFull };
+  return { ...kept, writtenBeside, stale, storeFailure };
 }
 
 /** @throws SourceError for what is not the picture asked for */

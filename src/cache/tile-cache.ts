@@ -3,8 +3,8 @@ import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
 import { currentTrace } from "../lib/trace-context.ts";
-import type { BlobStore, StoredTile } from "../store/blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import { type BlobStore, type StoredTile, StoreError } from "../store/blob-store.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import { tileKey } from "./draws.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
@@ -27,6 +27,8 @@ export interface TileCounts {
   failures: number;
   /** Failures that were answered without asking the upstream again. */
   failuresRemembered: number;
+  /** Tiles that the store could not read: they were rendered. */
+  storeFaults: number;
 }
 
 export const noTileCounts = (): TileCounts => ({
@@ -37,6 +39,7 @@ export const noTileCounts = (): TileCounts => ({
   expired: 0,
   failures: 0,
   failuresRemembered: 0,
+  storeFaults: 0,
 });
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
@@ -116,7 +119,7 @@ export class TileCache implements TileReader {
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
-    const found = this.#store.stat({ tileSet, ...index });
+    const found = this.#found({ tileSet, ...index });
     const oldest = oldestOf(layer, index.z, this.#now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
@@ -148,17 +151,38 @@ export class TileCache implements TileReader {
   }
 
   #isKept(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
-    const kept = this.#store.stat({ tileSet, ...index });
+    const kept = this.#found({ tileSet, ...index });
     return kept?.bytes === bytes.byteLength && wholeSeconds(kept.modifiedMs) === modifiedMs;
+  }
+
+  #found(at: TileAddress): ReturnType<BlobStore["stat"]> {
+    try {
+      return this.#store.stat(at);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.counts.storeFaults++;
+      return undefined;
+    }
   }
 
   #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
     const epoch = this.#memory.epoch(tileSet.layer);
-    const stored = this.#store.get({ tileSet, ...index });
+    const stored = this.#stored({ tileSet, ...index });
     if (stored === undefined) return undefined;
     const tile = served(stored);
     this.#memory.set(key, tile, epoch);
     return tile;
+  }
+
+  /** A tile that cannot be read is rendered: the user gets a picture whatever the store says. */
+  #stored(at: TileAddress): StoredTile | undefined {
+    try {
+      return this.#store.get(at);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.counts.storeFaults++;
+      return undefined;
+    }
   }
 
   async #miss(

@@ -102,6 +102,10 @@ export class ActiveJob {
   /** A metatile that the upstream has answered: what a probe of it asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
+  /** All its tasks wait for the store together. */
+  storeWait: Promise<void> | undefined;
+  /** Since when the store has kept nothing of it, ms. */
+  storeAwaySinceMs: number | undefined;
   /** Looks at what it stores, where the layer asks for that. */
   guard: SeedGuard | undefined;
   /** Somebody has resumed it since the start of the server: it is no longer guarded. */

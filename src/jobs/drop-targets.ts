@@ -2,7 +2,8 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import { parseParameters } from "../layer/parameter-filter.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import { pyramidKey, pyramidOf } from "../ledger/tile-set-table.ts";
+import { type BlobStore, type StoredPyramid, StoreError } from "../store/blob-store.ts";
 import type { DropTarget } from "./drops.ts";
 import type { MassTruncationRequest } from "./mass-truncation.ts";
 import { verbatimParameters } from "./plan-job.ts";
@@ -63,11 +64,28 @@ function isOrphan(layer: string, { store, catalogue }: DropTargetSources): (pyra
 
 /** What the store or the ledger holds of a layer, configured or not. */
 export function pyramidsOf(layer: string, { ledger, store, catalogue }: DropTargetSources): StoredPyramid[] {
-  const recorded = [...ledger.tileSets()].filter((t) => t.tileSet.layer === layer).map((t) => t.tileSet);
+  const recorded = recordedPyramidsOf(layer, ledger);
   const configured = catalogue().layers.get(layer)?.gridSubsets ?? [];
   const known = new Set([...configured.map((subset) => subset.gridSet.id), ...recorded.map((t) => t.gridSet)]);
   const found = new Map<string, StoredPyramid>();
   for (const { gridSet, parametersId } of [...store.pyramids(layer, [...known]), ...recorded])
     found.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+  return [...found.values()];
+}
+
+/** As `pyramidsOf`; what the ledger has while the store is away: a layer is dropped as a whole, whatever it holds. */
+export function droppedPyramidsOf(layer: string, from: DropTargetSources): StoredPyramid[] {
+  try {
+    return pyramidsOf(layer, from);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return recordedPyramidsOf(layer, from.ledger);
+  }
+}
+
+function recordedPyramidsOf(layer: string, ledger: Ledger): StoredPyramid[] {
+  const found = new Map<string, StoredPyramid>();
+  for (const { tileSet } of ledger.tileSets())
+    if (tileSet.layer === layer) found.set(pyramidKey(tileSet), pyramidOf(tileSet));
   return [...found.values()];
 }

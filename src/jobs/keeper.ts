@@ -48,6 +48,7 @@ import { ScheduleRuns } from "./schedule-runs.ts";
 import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Seeding } from "./seeding.ts";
+import { StoreFaults } from "./store-faults.ts";
 import { Truncation } from "./truncation.ts";
 import { UsageDesk } from "./usage-desk.ts";
 import { UserWrites } from "./user-writes.ts";
@@ -153,11 +154,13 @@ export class Keeper
       now,
       closing: this.#closing.signal,
     });
+    const storeFaults = new StoreFaults(log, now);
     this.userWrites = new UserWrites({
       ledger: this.#ledger,
       admit: (layer) => this.#admit(layer, "user"),
       marksCommitted: () => this.#marksCommitted(),
       notStored: () => this.#enforcer.counts.notStored++,
+      storeFault: (layer, reason) => storeFaults.note(layer, reason),
       fault: (error) => this.#fault(error),
     });
     this.#quota = new QuotaStore(db, parts.initialQuota());

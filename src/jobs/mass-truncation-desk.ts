@@ -4,7 +4,7 @@ import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/blob-store.ts";
-import { type DropTargetSources, dropTargets, pyramidsOf } from "./drop-targets.ts";
+import { type DropTargetSources, droppedPyramidsOf, dropTargets } from "./drop-targets.ts";
 import type { Drops, DropTarget } from "./drops.ts";
 import type {
   MassTruncationFilter,
@@ -147,7 +147,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
   /** Reads directories of the store. */
   #partsOf(targets: readonly DropTarget[]): TargetParts[] {
     return targets.map((target) => {
-      const pyramids = target.kind === "layer" ? pyramidsOf(target.layer, this.#parts) : [target.pyramid];
+      const pyramids = target.kind === "layer" ? droppedPyramidsOf(target.layer, this.#parts) : [target.pyramid];
       const { ledger } = this.#parts;
       return {
         target,

@@ -23,6 +23,7 @@ import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
 import { LONGEST_RUN } from "./run-length.ts";
 import { SeedGuard } from "./seed-guard.ts";
+import { waitForStore } from "./store-wait.ts";
 import { type IsCounted, type MetatilePlace, WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedingParts {
@@ -337,6 +338,7 @@ export class Seeding implements Work {
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;
+          job.storeAwaySinceMs = undefined;
           this.#finish(job, task, metatile, { wanted, drawn: outcome });
           return this.#lookAt(job, layer, outcome.written ?? []);
         case "cancelled":
@@ -345,6 +347,9 @@ export class Seeding implements Work {
           continue;
         case "full":
           await this.#waitForRoom(job, outcome.reason, signal);
+          continue;
+        case "store_away":
+          await this.#waitForStore(job, outcome.reason, signal);
           continue;
         case "failed":
           if (outcome.failure === "no_tile") return this.#finish(job, task, metatile, undefined);
@@ -452,10 +457,25 @@ export class Seeding implements Work {
     const waiting = `waiting for room: ${reason}`;
     job.reason = waiting;
     job.dirty = true;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random() / 2);
-    await this.#sleep(pauseMs, signal);
+    await this.#sleep(pauseAfter(waitedMs, random()), signal);
     // Somebody may have paused or ended it meanwhile.
     if (job.reason === waiting) job.reason = null;
+  }
+
+  /** The tasks of a job look at the store together, so that the upstream is left in peace. */
+  #waitForStore(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+    const { store, now, options, random } = this.#parts;
+    job.storeWait ??= waitForStore(job, reason, {
+      store,
+      now,
+      limitSeconds: () => options().outageLimitSeconds,
+      pauseMs: (awayMs) => pauseAfter(awayMs, random()),
+      sleep: (ms) => this.#sleep(ms, signal),
+      mustStop: () => this.#mustStop(signal),
+    }).finally(() => {
+      job.storeWait = undefined;
+    });
+    return job.storeWait;
   }
 
   #fail(job: ActiveJob, task: Task, metatile: CountedMetatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
@@ -509,6 +529,7 @@ export class Seeding implements Work {
         outcome.kind === "stored" ||
         outcome.kind === "stale" ||
         outcome.kind === "full" ||
+        outcome.kind === "store_away" ||
         (outcome.kind === "failed" && !isOutage(outcome.failure));
       if (answered) {
         // What has been seen to answer is asked the next time: one that comes back by itself is told from a part that fails.
@@ -542,6 +563,10 @@ export class Seeding implements Work {
     return (doubted + (away === 0n ? 1n : away)) % job.metatiles;
   }
 }
+
+/** As long as it has waited already, within bounds, with jitter: `random` is at least 0 and below 1. */
+const pauseAfter = (waitedMs: number, random: number): number =>
+  Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random / 2);
 
 /** For whoever comes next. What a killed task had taken has been given back. */
 function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {

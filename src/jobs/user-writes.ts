@@ -10,6 +10,7 @@ export interface UserWritesParts {
   readonly marksCommitted: () => Promise<void>;
   /** A tile was drawn for a user and cannot be kept. */
   readonly notStored: () => void;
+  readonly storeFault: (layer: string, reason: string) => void;
   readonly fault: (error: unknown) => void;
 }
 
@@ -48,6 +49,12 @@ export class UserWrites {
     const id = this.#next++;
     this.#opened.set(id, open);
     return id;
+  }
+
+  /** A metatile was rendered and the store has not kept it. */
+  notStored(layer: string, reason: string, who: "user" | "job"): void {
+    if (who === "user") this.#parts.notStored();
+    this.#parts.storeFault(layer, reason);
   }
 
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {

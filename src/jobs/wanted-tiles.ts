@@ -4,8 +4,8 @@ import { isSelected } from "../grid/tile-selection.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BlobStore } from "../store/blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 export interface WantedTilesParts {
@@ -125,8 +125,18 @@ export class WantedTiles {
       isOld: (x, y) =>
         presence.has(x, y) &&
         presence.oldestMs < sinceMs &&
-        (store.stat({ tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
+        (statOf(store, { tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
     };
+  }
+}
+
+/** A tile that cannot be read is rendered: the job waits where it cannot be stored either. */
+function statOf(store: Pick<BlobStore, "stat">, at: TileAddress): ReturnType<BlobStore["stat"]> {
+  try {
+    return store.stat(at);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
   }
 }
 

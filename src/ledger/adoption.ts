@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import type { TileRect } from "../grid/grid-set.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import type { BlobStore, Region, StoredPyramid } from "../store/blob-store.ts";
+import { type BlobStore, type Region, type StoredPyramid, StoreError } from "../store/blob-store.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
 import { blockRect } from "./block.ts";
 import type { Ledger } from "./ledger.ts";
@@ -65,7 +65,7 @@ export class Adoption {
   /** Looks for pyramids that nobody counted, and counts them. */
   start(layers: readonly AdoptedLayer[]): void {
     for (const { name, gridSets } of layers)
-      for (const pyramid of this.#ledger.unknownPyramids(name, gridSets)) this.#left.set(pyramidKey(pyramid), pyramid);
+      for (const pyramid of this.#unknown(name, gridSets)) this.#left.set(pyramidKey(pyramid), pyramid);
     if (this.#left.size === 0 || this.#running !== undefined) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
@@ -75,6 +75,16 @@ export class Adoption {
         this.#running = undefined;
         this.#current = null;
       });
+  }
+
+  #unknown(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+    try {
+      return this.#ledger.unknownPyramids(layer, gridSets);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+      return [];
+    }
   }
 
   /** Pyramids have got back tiles that a count under way may have passed by. */

@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { BlobStore } from "../store/blob-store.ts";
+import { type BlobStore, type FoundTile, StoreError } from "../store/blob-store.ts";
 import { type Block, CELLS } from "./block.ts";
 import { type BlockAddress, type BlockTable, blockKey } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
@@ -55,15 +55,16 @@ export class DoubtedCells {
   /** Counts a cell. Only trusted while nobody writes there. */
   count(record: TileSetRecord, block: Block, cell: number): void {
     if (this.#held.has(record.tileSet.layer)) return;
-    const { store, cells } = this.#parts;
+    const { cells } = this.#parts;
+    const counted = this.#recount(record, block, cell);
+    if (counted === undefined) return;
     const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
     let tiles = -(block.cellTiles[cell] ?? 0);
     for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
     let bytes = 0;
     let allocated = 0;
     let [oldest, newest] = [Number.POSITIVE_INFINITY, 0];
-    const afterReboot = this.#rebooted.delete(cellId(block, cell));
-    for (const found of store.recount(record.tileSet, block.cellRect(cell), afterReboot)) {
+    for (const found of counted) {
       block.set(found.x, found.y);
       tiles++;
       bytes += found.bytes;
@@ -85,6 +86,20 @@ export class DoubtedCells {
       allocated - (block.cellAllocated[cell] ?? 0),
     );
     if (block.writers[cell] === 0) block.known[cell] = 1;
+  }
+
+  /** Undefined: the store is away. What was known of the cell stays, and the cell is counted when it is next needed. */
+  #recount(record: TileSetRecord, block: Block, cell: number): FoundTile[] | undefined {
+    const id = cellId(block, cell);
+    try {
+      const found = this.#parts.store.recount(record.tileSet, block.cellRect(cell), this.#rebooted.has(id));
+      this.#rebooted.delete(id);
+      return found;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      block.known[cell] = 0;
+      return undefined;
+    }
   }
 
   /** Counts a cell now, or, where somebody writes, once nobody does. */

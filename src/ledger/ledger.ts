@@ -3,7 +3,7 @@ import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import type { BlobStore, Place, StoredPyramid } from "../store/blob-store.ts";
+import { type BlobStore, type Place, type StoredPyramid, StoreError } from "../store/blob-store.ts";
 import type { TileAddress, TileSet } from "../tile/tile-set.ts";
 import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
 import { BlockTable } from "./block-table.ts";
@@ -16,6 +16,7 @@ import { Restoration } from "./restoration.ts";
 import {
   type AsidePyramid,
   emptySum,
+  levelsIn,
   pyramidKey,
   pyramidOf,
   type Sum,
@@ -165,8 +166,9 @@ export class Ledger {
   forgetVanished(layer?: string): void {
     for (const record of [...this.#tileSets.all()]) {
       if (record.sums.size === 0 || (layer !== undefined && record.tileSet.layer !== layer)) continue;
-      const levels = new Set(this.#store.levels(pyramidOf(record.tileSet)));
-      for (const z of [...record.sums.keys()]) if (!levels.has(z)) this.#dropZooms(record, z, z);
+      const levels = levelsIn(this.#store, pyramidOf(record.tileSet));
+      if (levels === undefined) continue;
+      for (const z of [...record.sums.keys()]) if (!levels.includes(z)) this.#dropZooms(record, z, z);
     }
   }
 
@@ -464,9 +466,9 @@ export class Ledger {
       if (record === undefined) return [];
       if (block.known[cell] !== 1) this.#doubted.count(record, block, cell);
       const tiles = [...block.tilesOf(cell)];
-      for (const { x, y } of tiles) {
-        const bytes = this.#store.delete({ tileSet: record.tileSet, x, y, z: block.z });
-        this.removed(record.tileSet, { x, y, z: block.z, bytes: bytes ?? 0 });
+      if (!this.#deleted(record.tileSet, block.z, tiles)) {
+        this.#doubted.doubt(block, cell);
+        return [];
       }
       // Whatever the cell was believed to hold beyond its tiles is gone with the last of them.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
@@ -474,6 +476,20 @@ export class Ledger {
       block.lastClosedMs = this.#now();
       return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
     });
+  }
+
+  /** False: the store is away, and tiles of them may be left. */
+  #deleted(tileSet: TileSet, z: number, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
+    try {
+      for (const { x, y } of tiles) {
+        const bytes = this.#store.delete({ tileSet, x, y, z });
+        this.removed(tileSet, { x, y, z, bytes: bytes ?? 0 });
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return false;
+    }
   }
 
   // ---- drops

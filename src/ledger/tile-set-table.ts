@@ -1,5 +1,5 @@
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
+import { type BlobStore, type StoredPyramid, StoreError } from "../store/blob-store.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
 /** Tiles and bytes of one zoom of one tile set; `allocated`: what the store's disk takes for them. */
@@ -126,7 +126,7 @@ export class TileSetTable {
   }
 
   #begin(tileSet: TileSet): boolean {
-    const complete = this.#store.levels(pyramidOf(tileSet)).length === 0;
+    const complete = levelsIn(this.#store, pyramidOf(tileSet))?.length === 0;
     this.#setComplete(tileSet, complete);
     return complete;
   }
@@ -285,6 +285,16 @@ export class TileSetTable {
       if (sum !== undefined) put.run(record.id, z, sum.tiles, sum.bytes, sum.allocated);
     }
     this.#dirty.clear();
+  }
+}
+
+/** Undefined: the store is away, and what it holds is not known. */
+export function levelsIn(store: BlobStore, pyramid: StoredPyramid): readonly number[] | undefined {
+  try {
+    return store.levels(pyramid);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileAddress, TileSet } from "../tile/tile-set.ts";
-import type { BlobStore, Deleted } from "./blob-store.ts";
+import { type BlobStore, type Deleted, StoreError } from "./blob-store.ts";
 
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
 const base: TileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png", parametersId: "" };
@@ -21,8 +21,28 @@ const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number)
 });
 const yes = (): boolean => true;
 
-/** What every store promises; an implementation calls this and adds only its own cases. */
-export function blobStoreConformance(make: () => BlobStore): void {
+/** What an implementation can be made to suffer. */
+export interface StoreTrouble {
+  /** Every read, or write, of a tile fails with this code of the system until `end`. */
+  fail(what: "read" | "write", code: string): { end(): void };
+  /** The directory of layer `ws:a` is away, as a link to a volume that is not mounted is, until `end`. */
+  away(store: BlobStore): { end(): void };
+}
+
+const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
+  ["EIO", "unavailable"],
+  ["ENOTDIR", "corrupt"],
+  ["ELOOP", "unavailable"],
+  ["EACCES", "read_only"],
+  ["EISDIR", "corrupt"],
+];
+
+/**
+ * What every store promises; an implementation calls this and adds only its own cases. `trouble`: undefined for one that
+ * depends on nothing that could fail.
+ */
+export function blobStoreConformance(make: () => BlobStore, trouble: StoreTrouble | undefined): void {
+  if (trouble !== undefined) troubledStoreConformance(make, trouble);
   test("a tile that was put is read back, and another is absent", async () => {
     const store = make();
     await store.put(at(3, 2, 5), of(10), yes);
@@ -264,5 +284,57 @@ export function blobStoreConformance(make: () => BlobStore): void {
     await store.describeParameters("ws:a", ID, values);
     expect(store.parametersOf("ws:a", ID)).toEqual(values);
     expect(store.parametersOf("ws:a", "0".repeat(40))).toBeUndefined();
+  });
+}
+
+function troubledStoreConformance(make: () => BlobStore, trouble: StoreTrouble): void {
+  const codeOf = async (work: () => unknown): Promise<unknown> => {
+    try {
+      return await work();
+    } catch (error) {
+      return error instanceof StoreError ? error.code : error;
+    }
+  };
+  test.each(TROUBLES)("%s of a read or a write is a StoreError, and is over with its cause", async (code, expected) => {
+    const store = make();
+    await store.put(at(0, 0, 0), of(7), yes);
+    const reading = trouble.fail("read", code);
+    try {
+      expect(await codeOf(() => store.get(at(0, 0, 0)))).toBe(expected);
+    } finally {
+      reading.end();
+    }
+    const writing = trouble.fail("write", code);
+    try {
+      expect(await codeOf(() => store.put(at(0, 0, 0), of(9), yes))).toBe(expected);
+      expect(await codeOf(() => store.put(at(5, 5, 5), of(9), yes))).toBe(expected);
+    } finally {
+      writing.end();
+    }
+    expect(store.stat(at(0, 0, 0))?.bytes).toBe(7);
+    expect(store.stat(at(5, 5, 5))).toBeUndefined();
+    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+  });
+  test("a layer whose part of the store is away is not empty: it cannot be written, counted, listed or evicted", async () => {
+    const store = make();
+    await store.put(at(1, 1, 3), of(7), yes);
+    await store.check("ws:a");
+    const away = trouble.away(store);
+    const cell = rect(3, 0, 0, 7, 7);
+    try {
+      expect(await codeOf(() => store.put(at(1, 1, 3), of(9), yes))).toBe("unavailable");
+      expect(await codeOf(() => store.check("ws:a"))).toBe("unavailable");
+      expect(await codeOf(() => store.recount(base, cell, false))).toBe("unavailable");
+      expect(await codeOf(() => store.levels(base))).toBe("unavailable");
+      expect(await codeOf(() => store.pyramids("ws:a", []))).toBe("unavailable");
+      expect(await codeOf(() => store.delete(at(1, 1, 3)))).toBe("unavailable");
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+    } finally {
+      away.end();
+    }
+    await store.check("ws:a");
+    expect(store.get(at(1, 1, 3))?.bytes.byteLength).toBe(7);
+    expect(store.recount(base, cell, false)).toHaveLength(1);
   });
 }

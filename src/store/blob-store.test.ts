@@ -1,9 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import sharp from "sharp";
-import { afterAll, describe, expect, test } from "vitest";
-import { blobStoreConformance } from "./blob-store.conformance.ts";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { blobStoreConformance, type StoreTrouble } from "./blob-store.conformance.ts";
+import { StoreError } from "./blob-store.ts";
 import { createFileBlobStore } from "./file-blob-store.ts";
 import { createMemoryBlobStore } from "./memory-blob-store.ts";
 
@@ -13,10 +15,90 @@ let made = 0;
 const root = (): string => join(directory, String(made++));
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 
-describe("memory store", () => blobStoreConformance(createMemoryBlobStore));
+describe("memory store", () => blobStoreConformance(createMemoryBlobStore, undefined));
+
+/** Replaces functions of `node:fs` in the modules that import them. */
+function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstatSync")[], code: string) {
+  const spies = names.map((name) =>
+    vi.spyOn(fs, name).mockImplementation(() => {
+      throw Object.assign(new Error(`${code}: injected`), { code });
+    }),
+  );
+  syncBuiltinESMExports();
+  return {
+    end() {
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+/** Of the store that was made last. */
+const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
+const trouble: StoreTrouble = {
+  fail: (what, code) => failing([what === "read" ? "readSync" : "writeSync"], code),
+  away() {
+    const [there, elsewhere] = [layerOfLast(), join(directory, `volume-${made}`)];
+    renameSync(there, `${elsewhere}-unmounted`);
+    symlinkSync(elsewhere, there);
+    return { end: () => renameSync(`${elsewhere}-unmounted`, elsewhere) };
+  },
+};
 
 describe("file store", () => {
-  blobStoreConformance(() => createFileBlobStore({ root: root(), fsync: false, instance: "test" }));
+  blobStoreConformance(() => createFileBlobStore({ root: root(), fsync: false, instance: "test" }), trouble);
+
+  test.each([
+    ["layer", "a", "unavailable"],
+    ["level", "a/g_00", "unavailable"],
+    ["bucket", "a/g_00/0_0", "corrupt"],
+  ])("a file in the place of a %s's directory is no drop: a put throws", async (_, path, code) => {
+    const at = root();
+    const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });
+    const place = join(at, path);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, "x");
+    const put = store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    await expect(put).rejects.toMatchObject({ name: "StoreError", code });
+  });
+
+  test("an error of opening a file is a StoreError too, and one of looking at it", async () => {
+    const store = createFileBlobStore({ root: root(), fsync: false, instance: "test" });
+    const place = { tileSet, x: 0, y: 0, z: 0 };
+    await store.put(place, new Uint8Array(1), () => true);
+    for (const name of ["openSync", "fstatSync"] as const) {
+      const fault = failing([name], "EIO");
+      try {
+        expect(() => store.get(place)).toThrow(StoreError);
+      } finally {
+        fault.end();
+      }
+    }
+  });
+
+  test("a directory in a tile's place is no tile: it is not read, counted or deleted, and nothing is stored there", async () => {
+    const at = root();
+    const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });
+    const place = { tileSet, x: 0, y: 0, z: 0 };
+    const inTheWay = join(at, store.keyOf(place));
+    mkdirSync(join(inTheWay, "inside"), { recursive: true });
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    expect(store.get(place)).toBeUndefined();
+    expect(store.stat(place)).toBeUndefined();
+    expect(store.delete(place)).toBeUndefined();
+    expect(store.recount(tileSet, cell, true)).toEqual([]);
+    const listener = { willDelete: async () => {}, onDeleted: () => {} };
+    await store.deleteRange(
+      { layer: "a", gridSet: "g", parametersId: "" },
+      cell,
+      listener,
+      new AbortController().signal,
+    );
+    const put = store.put(place, new Uint8Array(1), () => true);
+    await expect(put).rejects.toMatchObject({ name: "StoreError", code: "corrupt" });
+    expect(readdirSync(dirname(inTheWay))).toEqual(["00_00.png"]);
+    expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
+  });
 
   test("a put whose directory is dropped under it stores nothing", async () => {
     const store = createFileBlobStore({ root: root(), fsync: false, instance: "test" });

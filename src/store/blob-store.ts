@@ -83,7 +83,8 @@ export interface Room {
 /**
  * Keeps drawn tiles. Every implementation passes `blob-store.conformance.ts`.
  * A reader sees the old tile or the new one, never half of one. A file of length 0 is absent.
- * @throws StoreError with code `full`, `read_only`, `unavailable` or `corrupt`
+ * A store, or a layer's part of it, that is away is told from an empty one.
+ * @throws StoreError
  */
 export interface BlobStore extends AsyncDisposable {
   /** One read, no database; synchronous, because the page cache answers faster than a hop to a thread (`facts/perf.md`). */
@@ -104,6 +105,8 @@ export interface BlobStore extends AsyncDisposable {
    * tile's age counts from its last look. False also where `guard` says no, or the time cannot be renewed: put it.
    */
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
+  /** Whether tiles of a layer can be stored, as far as can be told without storing one. @throws StoreError when not */
+  check(layer: string): Promise<void>;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
   /** Bytes that the disk takes for a tile of this size. */
@@ -176,6 +179,7 @@ export interface BlobStore extends AsyncDisposable {
 }
 
 export class StoreError extends Error {
+  /** `full`, `read_only` and `unavailable` concern more than one tile and may pass; `corrupt` is in the way of one tile. */
   readonly code: "full" | "read_only" | "unavailable" | "corrupt";
   constructor(code: StoreError["code"], message: string, cause: unknown) {
     super(message, { cause });

@@ -1,9 +1,11 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -11,6 +13,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statfsSync,
   statSync,
   unlinkSync,
@@ -18,13 +21,23 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { formatOf } from "../layer/format.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { BLOCK_SIDE, type TileAddress, type TileSet } from "../tile/tile-set.ts";
-import type { BlobStore, DeletionListener, FoundTile, Place, PutOutcome, Room, StoredPyramid } from "./blob-store.ts";
+import {
+  type BlobStore,
+  type DeletionListener,
+  type FoundTile,
+  type Place,
+  type PutOutcome,
+  type Room,
+  type StoredPyramid,
+  StoreError,
+} from "./blob-store.ts";
 import {
   bucketDirectory,
   bucketOf,
@@ -109,16 +122,12 @@ class FileBlobStore implements BlobStore {
   }
 
   get(at: TileAddress) {
-    let file: number;
+    let file: number | undefined;
     try {
       file = openSync(this.#path(at), "r");
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw storeError(error, "a tile cannot be read");
-    }
-    try {
-      const { size, mtimeMs } = fstatSync(file);
-      if (size === 0) return undefined;
+      const found = fstatSync(file);
+      if (!isTile(found)) return undefined;
+      const { size, mtimeMs } = found;
       const bytes = Buffer.allocUnsafeSlow(size);
       let read = 0;
       while (read < size) {
@@ -127,22 +136,29 @@ class FileBlobStore implements BlobStore {
         read += n;
       }
       return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw storeError(error, "a tile cannot be read");
     } finally {
-      closeSync(file);
+      if (file !== undefined) closeSync(file);
     }
   }
 
   stat(at: TileAddress) {
-    const found = statSync(this.#path(at), { throwIfNoEntry: false });
-    if (found === undefined || found.size === 0) return undefined;
+    const found = tileAt(this.#path(at));
+    if (found === undefined) return undefined;
     // The file system's own time of the last change of a file or of its attributes.
     return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
   }
 
   delete(at: TileAddress): number | undefined {
     const path = this.#path(at);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return undefined;
+    const found = statOf(path, "a tile cannot be removed");
+    if (found === undefined) {
+      this.#expectPresent(at.tileSet.layer, this.#zoomPath(at.tileSet, at.z));
+      return undefined;
+    }
+    if (!found.isFile()) return undefined;
     try {
       unlinkSync(path);
     } catch (error) {
@@ -174,8 +190,8 @@ class FileBlobStore implements BlobStore {
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean {
     try {
       const path = this.#path(at);
-      const before = guard() ? statSync(path, { throwIfNoEntry: false }) : undefined;
-      if (before === undefined || before.size === 0 || before.size !== bytes.byteLength) return false;
+      const before = guard() ? tileAt(path) : undefined;
+      if (before === undefined || before.size !== bytes.byteLength) return false;
       const kept = this.get(at);
       if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
       if (time === "renew") {
@@ -197,39 +213,62 @@ class FileBlobStore implements BlobStore {
     const bucket = this.#bucketPath(at);
     const target = `${bucket}/${fileOf(at)}`;
     const temporary = `${bucket}/${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
+    let isWritten = false;
     try {
       if (!guard()) return { stored: false };
       this.#write(temporary, bytes);
-      const before = statSync(target, { throwIfNoEntry: false });
+      isWritten = true;
+      const before = tileAt(target);
       if (!guard()) {
         rmSync(temporary, { force: true });
         return { stored: false };
       }
       renameSync(temporary, target);
-      return { stored: true, replaced: before === undefined || before.size === 0 ? undefined : before.size };
+      return { stored: true, replaced: before?.size };
     } catch (error) {
-      // The directory has been dropped under our hands.
-      if (isAbsent(error)) return { stored: false };
-      rmSync(temporary, { force: true });
+      // A drop has moved the directory away since the temporary file was written there. Before, a directory that cannot be
+      // made is a place that is away: "nothing stored" would have a job render the metatile again at once.
+      if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
+      if (isWritten) rmSync(temporary, { force: true });
+      this.#expectPresent(at.tileSet.layer, this.#zoomPath(at.tileSet, at.z));
       throw storeError(error, "a tile cannot be written");
     }
   }
 
   #write(temporary: string, bytes: Uint8Array): void {
-    let file: number;
-    try {
-      file = openSync(temporary, "wx");
-    } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error;
-      mkdirSync(dirname(temporary), { recursive: true });
-      file = openSync(temporary, "wx");
-    }
+    const file = openNew(temporary);
     try {
       let written = 0;
       while (written < bytes.byteLength) written += writeSync(file, bytes, written);
       if (this.#fsync) fsyncSync(file);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
     } finally {
       closeSync(file);
+    }
+  }
+
+  async check(layer: string): Promise<void> {
+    const directory = join(this.#root, directoryName(layer));
+    try {
+      await mkdir(directory, { recursive: true });
+      await access(directory, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw storeError(error, "a tile cannot be written");
+    }
+  }
+
+  /**
+   * A directory that is a link to a volume that is not mounted, or no directory, says nothing of the tiles. `level`: of one
+   * level of the layer.
+   * @throws StoreError where it is
+   */
+  #expectPresent(layer: string, level?: string): void {
+    for (const directory of [join(this.#root, directoryName(layer)), ...(level === undefined ? [] : [level])]) {
+      if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) continue;
+      if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
+        throw new StoreError("unavailable", `${relative(this.#root, directory)} is away from the store`, undefined);
     }
   }
 
@@ -268,10 +307,19 @@ class FileBlobStore implements BlobStore {
     }
   }
 
+  /** Names in a layer's directory. */
+  #levelDirectories(layer: string): string[] {
+    const names = this.#list(join(this.#root, directoryName(layer)));
+    if (names.length === 0) this.#expectPresent(layer);
+    return names;
+  }
+
   planDrop(scope: Parameters<BlobStore["planDrop"]>[0]): readonly string[] {
     const layer = directoryName(scope.layer);
-    if (scope.kind === "layer") return existsSync(join(this.#root, layer)) ? [layer] : [];
-    return this.#list(join(this.#root, layer))
+    // A link to a volume that is away can be moved all the same.
+    if (scope.kind === "layer")
+      return lstatSync(join(this.#root, layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
+    return this.#levelDirectories(scope.layer)
       .filter((name) => {
         const parsed = parseZoomDirectory(name);
         return (
@@ -362,7 +410,7 @@ class FileBlobStore implements BlobStore {
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {
     const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
     const found = new Map<string, StoredPyramid>();
-    for (const name of this.#list(join(this.#root, directoryName(layer)))) {
+    for (const name of this.#levelDirectories(layer)) {
       const parsed = parseZoomDirectory(name);
       if (parsed === undefined) continue;
       const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
@@ -374,7 +422,7 @@ class FileBlobStore implements BlobStore {
 
   levels({ layer, gridSet, parametersId }: StoredPyramid): readonly number[] {
     const directory = directoryName(gridSet);
-    return this.#list(join(this.#root, directoryName(layer)))
+    return this.#levelDirectories(layer)
       .flatMap((name) => {
         const parsed = parseZoomDirectory(name);
         return parsed !== undefined && parsed.gridSetDirectory === directory && parsed.parametersId === parametersId
@@ -404,8 +452,8 @@ class FileBlobStore implements BlobStore {
     const extension = extensionOf(tileSet.format);
     const found: FoundTile[] = [];
     const look = (path: string, x: number, y: number): void => {
-      const at = statSync(path, { throwIfNoEntry: false });
-      if (at === undefined) return;
+      const at = statOf(path, "a tile cannot be counted");
+      if (at === undefined || !at.isFile()) return;
       // What a power loss cut to nothing, or in two, is not a tile.
       if (at.size === 0 || (afterReboot && isCutOff(path, at.size, tileSet.format))) unlinkSync(path);
       else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
@@ -414,6 +462,7 @@ class FileBlobStore implements BlobStore {
       for (let y = rect.minY; y <= rect.maxY; y++)
         for (let x = rect.minX; x <= rect.maxX; x++)
           look(join(directory, bucketDirectory(x, y, rect.z), tileFile(x, y, rect.z, extension)), x, y);
+      if (found.length === 0) this.#expectPresent(tileSet.layer, directory);
       return found;
     }
     for (const bucket of this.#list(directory).filter((name) => bucketTouches(name, rect))) {
@@ -425,6 +474,7 @@ class FileBlobStore implements BlobStore {
         if (tileFile(tile.x, tile.y, rect.z, extension) === name) look(path, tile.x, tile.y);
       }
     }
+    if (found.length === 0) this.#expectPresent(tileSet.layer, directory);
     return found;
   }
 
@@ -437,4 +487,35 @@ class FileBlobStore implements BlobStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
+
+/** Undefined: nothing is there. @throws StoreError */
+function statOf(path: string, what: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
+/** Undefined: no tile is there, such as an empty file or a directory. @throws StoreError */
+function tileAt(path: string): Stats | undefined {
+  const found = statOf(path, "a tile cannot be read");
+  return found !== undefined && isTile(found) ? found : undefined;
+}
+
+/** Drops between making a directory and making the file in it, each of which has the directory made again. */
+const MOST_DROPS = 3;
+
+function openNew(path: string): number {
+  for (let drops = 0; ; drops++) {
+    try {
+      return openSync(path, "wx");
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" || drops === MOST_DROPS) throw error;
+      mkdirSync(dirname(path), { recursive: true });
+    }
+  }
 }

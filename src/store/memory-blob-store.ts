@@ -46,6 +46,7 @@ export function createMemoryBlobStore(): BlobStore {
       tiles.set(keyOf(at), { ...kept, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
       return true;
     },
+    check: async () => undefined,
     delete(at) {
       const kept = found(at);
       tiles.delete(keyOf(at));

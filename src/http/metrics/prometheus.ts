@@ -77,6 +77,9 @@ export async function metricsText(sample: Sample): Promise<string> {
   counter("tile_failures_remembered_total", "Those that were answered without asking the upstream again", [
     [{}, tiles.failuresRemembered],
   ]);
+  counter("store_faults_total", "Tiles that the store could not read, and that were rendered", [
+    [{}, tiles.storeFaults],
+  ]);
   counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, uniformTiles]]);
   gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);

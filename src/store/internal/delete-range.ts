@@ -59,8 +59,8 @@ async function deleteChunk(
 ): Promise<void> {
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
-    const bytes = (await stat(path).catch(ignoreAbsent))?.size;
-    if (bytes !== undefined) found.push({ path, deleted: { format, x, y, z, bytes } });
+    const at = await stat(path).catch(ignoreAbsent);
+    if (at?.isFile() === true) found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
   });
   if (found.length === 0) return;
   await listener.willDelete(found.map(({ deleted }) => deleted));

@@ -1,0 +1,27 @@
+import type { Logger } from "../lib/logger.ts";
+
+/** A fault that goes on is told again after so long. */
+const AGAIN_MS = 60_000;
+
+/** Logs the faults of the store by layer: the first at once, then a line a minute with how many there were. */
+export class StoreFaults {
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #told = new Map<string, { readonly atMs: number; since: number }>();
+
+  constructor(log: Logger, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  note(layer: string, reason: string): void {
+    const nowMs = this.#now();
+    const last = this.#told.get(layer);
+    if (last !== undefined && nowMs >= last.atMs && nowMs - last.atMs < AGAIN_MS) {
+      last.since++;
+      return;
+    }
+    this.#told.set(layer, { atMs: nowMs, since: 0 });
+    this.#log.error("rendered tiles cannot be stored", { layer, reason, count: (last?.since ?? 0) + 1 });
+  }
+}
