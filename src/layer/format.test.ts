@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuMs } from "../../test/support/cpu-time.ts";
 import { contentTypeOf, formatNames, formatOf, formatOfExtension, type TileFormat } from "./format.ts";
 
 function format(mimeType: string): TileFormat {
@@ -50,4 +51,9 @@ test("a hybrid's Content-Type is read from the tile, any other format's is fixed
   expect(contentTypeOf(format("image/png8"), png)).toBe("image/png");
   expect(contentTypeOf(format("image/avif"), jpeg)).toBe("image/avif");
   expect(contentTypeOf(format("application/json;type=utfgrid"), Buffer.from("{}"))).toBe("application/json");
+});
+
+test.each([" ", "+", ";", " ;", "; ", "a"])("1 MiB of %j in a type is refused without a look at all of it", (text) => {
+  const type = `a/${text.repeat(1024 * 1024)}x`;
+  expect(cpuMs(() => expect(formatOf(type)).toBeUndefined())).toBeLessThan(200);
 });

@@ -99,12 +99,17 @@ const byExtension = new Map(FORMATS.map((f) => [f.extension, f]));
 
 export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
 
-/** A format by its MIME type or another name of it; case and spaces around `;` do not matter. */
+/** Longer than every name of a format, with some blanks in it. A client may send megabytes. */
+const LONGEST_TYPE = 200;
+
+/** Finds a format by its MIME type or another name of it; case and spaces around `;` do not matter. */
 export function formatOf(mimeType: string): TileFormat | undefined {
+  if (mimeType.length > LONGEST_TYPE) return undefined;
   const name = mimeType
-    .trim()
-    .toLowerCase()
-    .replace(/\s*;\s*/g, ";");
+    .split(";")
+    .map((part) => part.trim())
+    .join(";")
+    .toLowerCase();
   return byMimeType.get(TYPE_ALIASES.get(name) ?? name);
 }
 

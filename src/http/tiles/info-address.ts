@@ -21,7 +21,7 @@ export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeat
 
 /** Parameters within a MIME type are passed on too, such as `text/xml; subtype=gml/3.1.1`. */
 export const parseInfoFormat = (field: string, text: string): Result<string, Refusal> =>
-  /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(text) && text.length <= 256
+  text.length <= 256 && /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(text)
     ? ok(text)
     : refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
 
