@@ -1,39 +1,7 @@
 import { pictureKind } from "../image/picture-kind.ts";
 import { codeOf } from "../lib/error-code.ts";
+import { ownWords } from "./own-words.ts";
 import { type FailureClass, SourceError } from "./source.ts";
-
-/** The upstream's own words from an exception document or a page: one line, no markup, not endless. */
-export function ownWords(body: Uint8Array): string {
-  const text = Buffer.from(body.subarray(0, 64 * 1024)).toString("utf8");
-  const exceptions = [
-    ...text.matchAll(
-      /<(?:\w+:)?(?:ServiceException|ExceptionText)\b[^>]*>([\s\S]*?)<\/(?:\w+:)?(?:ServiceException|ExceptionText)>/gi,
-    ),
-  ];
-  const said = exceptions.map((m) => m[1] ?? "").join(" ");
-  // Some say no more than a code.
-  const codes = [...text.matchAll(/<(?:\w+:)?(?:ServiceException|Exception)\s[^>]*?[cC]ode="([^"]*)"/g)].map(
-    (m) => m[1],
-  );
-  return plainWords(said) || codes.join(" ") || plainWords(text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " "));
-}
-
-function plainWords(markup: string): string {
-  const plain = markup
-    .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, "$1")
-    .replace(/<[^>]*>/g, " ")
-    .replace(/&nbsp;/g, " ")
-    .replace(/&lt;/g, "<")
-    .replace(/&gt;/g, ">")
-    .replace(/&quot;/g, '"')
-    .replace(/&(?:apos|#39);/g, "'")
-    .replace(/&amp;/g, "&")
-    .replace(/https?:\/\/\S+/gi, "…")
-    // Control characters of an upstream must not reach a log line.
-    .replace(/[\s\p{C}]+/gu, " ")
-    .trim();
-  return plain.length > 300 ? `${plain.slice(0, 300).replace(/[\ud800-\udbff]$/, "")}…` : plain;
-}
 
 /** By the first bytes. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;

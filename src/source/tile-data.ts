@@ -1,7 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import type { DataFormat } from "../layer/format.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { checkStatus, isPicture, ownWords, type UpstreamAnswer } from "./picture-answer.ts";
+import { ownWords } from "./own-words.ts";
+import { checkStatus, isPicture, type UpstreamAnswer } from "./picture-answer.ts";
 import { SourceError } from "./source.ts";
 
 /** Clients give up on tiles of a hundredth of this; what unpacks to more is meant to do harm. */

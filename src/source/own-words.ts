@@ -1,0 +1,77 @@
+/** Bytes of a document that are looked at: what an upstream has to say comes early. */
+const MOST_BYTES = 64 * 1024;
+const MOST_WORDS = 300;
+
+/** Elements of OGC exceptions that hold words, in lower case and without a prefix. */
+const SAYING: ReadonlySet<string> = new Set(["serviceexception", "exceptiontext"]);
+/** Elements whose content is no text to read. */
+const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
+
+/**
+ * Returns the upstream's own words from an exception document or a page: one line, no markup, 300 characters at most. Takes
+ * time in proportion to the document: an upstream may send anything, and the renderer waits.
+ */
+export function ownWords(body: Uint8Array): string {
+  const text = Buffer.from(body.subarray(0, MOST_BYTES)).toString("utf8");
+  const said: string[] = [];
+  const codes: string[] = [];
+  const all: string[] = [];
+  let isSaying = false;
+  for (const { before, tag, name, isEnd } of tagsOf(text.replaceAll("<![CDATA[", "").replaceAll("]]>", ""))) {
+    all.push(before);
+    if (isSaying) said.push(before);
+    if (SAYING.has(name)) isSaying = !isEnd && !tag.endsWith("/>");
+    // Some say no more than a code.
+    if (!isEnd && /^(?:service)?exception$/.test(name)) codes.push(/\s\w*[cC]ode="([^"]*)"/.exec(tag)?.[1] ?? "");
+  }
+  return plainWords(said) || codes.filter((code) => code !== "").join(" ") || plainWords(all);
+}
+
+interface Tag {
+  /** The text before the tag; that of scripts and styles is left out. */
+  readonly before: string;
+  /** With its brackets; "" at the end of the document. */
+  readonly tag: string;
+  /** In lower case, without a prefix. */
+  readonly name: string;
+  readonly isEnd: boolean;
+}
+
+/** Yields the tags of a document and the text between them. An opening bracket that nothing closes is text. */
+function* tagsOf(markup: string): Generator<Tag> {
+  // Letter by letter: of some others the lower case is longer, and places would differ.
+  const lower = markup.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  /** Elements without a further end: it is not searched for again. */
+  const open = new Set<string>();
+  let at = 0;
+  for (;;) {
+    const from = markup.indexOf("<", at);
+    const close = from < 0 ? -1 : markup.indexOf(">", from);
+    if (close < 0) break;
+    const tag = markup.slice(from, close + 1);
+    const [, slash = "", name = ""] = /^<(\/?)(?:\w+:)?(\w*)/.exec(lower.slice(from, close)) ?? [];
+    yield { before: markup.slice(at, from), tag, name, isEnd: slash !== "" };
+    at = close + 1;
+    if (slash !== "" || !HIDDEN.has(name) || open.has(name)) continue;
+    const end = lower.indexOf(`</${name}>`, at);
+    if (end < 0) open.add(name);
+    else at = end;
+  }
+  yield { before: markup.slice(at), tag: "", name: "", isEnd: true };
+}
+
+function plainWords(texts: readonly string[]): string {
+  const plain = texts
+    .join(" ")
+    .replaceAll("&nbsp;", " ")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replace(/&(?:apos|#39);/g, "'")
+    .replaceAll("&amp;", "&")
+    .replace(/https?:\/\/\S+/gi, "…")
+    // Control characters of an upstream must not reach a log line.
+    .replace(/[\s\p{C}]+/gu, " ")
+    .trim();
+  return plain.length > MOST_WORDS ? `${plain.slice(0, MOST_WORDS).replace(/[\ud800-\udbff]$/, "")}…` : plain;
+}
