@@ -49,7 +49,7 @@ const optionCandidates = ({ command, given }: Place): readonly Candidate[] =>
 
 /** The name by which the value of an option or argument is asked for: of `--layer <layer>` it is `layer`. */
 export const placeholderOf = (asked: Option | Argument): string =>
-  "flags" in asked ? (/[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(asked.flags)?.[1] ?? "") : asked.name();
+  "flags" in asked ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(asked.flags)?.[1] ?? "") : asked.name();
 
 async function valuesOf(asked: Option | Argument, place: Place): Promise<Completion> {
   const name = placeholderOf(asked);

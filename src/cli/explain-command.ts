@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { trimEndOf } from "../lib/trim-end.ts";
 import { type AnswerFlags, askingCommand, tell } from "./answer.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { ServerClient, type ServerFlags } from "./server-client.ts";
@@ -53,7 +54,7 @@ function show(e: ExplanationAnswer): string {
 function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
   const ownServer = /^https?:\/\//i.test(tile);
   const relative = tile.startsWith("/") ? tile : `/${tile}`;
-  const text = ownServer ? tile : `${flags.url.replace(/\/+$/, "")}${relative}`;
+  const text = ownServer ? tile : `${trimEndOf(flags.url, "/")}${relative}`;
   if (!URL.canParse(text)) throw new CommandFailure(`expected the address of a tile, got ${tile}`, EXIT.usage);
   const at = new URL(text);
   // A pasted address may lead anywhere: the password goes to the server that it is for.

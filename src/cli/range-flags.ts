@@ -196,7 +196,8 @@ const parseParameter = parseChoice("VALUE", (value) => value);
 const parseLike = parseChoice("PATTERN", (like) => ({ like }));
 const parseOlder = parseChoice("AGE", (olderThan) => ({ olderThan }));
 const parseRange = parseChoice("FROM..TO", (value) => {
-  const [, from = "", to = ""] = /^(.*?)\.\.(.*)$/.exec(value) ?? [];
+  const dots = value.indexOf("..");
+  const [from, to] = dots < 0 ? ["", ""] : [value.slice(0, dots), value.slice(dots + 2)];
   if (from === "" && to === "")
     throw new InvalidArgumentError("It has the form KEY=FROM..TO; one of the two may be left out.");
   return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) };

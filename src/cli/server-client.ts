@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { trimEndOf } from "../lib/trim-end.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 
@@ -64,7 +65,7 @@ export class ServerClient {
         "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD, or a netrc file, have one",
         EXIT.usage,
       );
-    this.#base = url.replace(/\/+$/, "");
+    this.#base = trimEndOf(url, "/");
     this.#signal = signal;
     this.#credentials = credentials === "none" ? undefined : findCredentials(server, user);
   }

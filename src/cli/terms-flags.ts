@@ -56,6 +56,6 @@ const parsePriority = (text: string): number | string =>
 
 function parseRate(text: string): number {
   const rate = Number(text);
-  if (!/^\d*\.?\d+$/.test(text) || rate <= 0) throw new InvalidArgumentError("A number above 0, or none.");
+  if (!/^(?:\d+|\d*\.\d+)$/.test(text) || rate <= 0) throw new InvalidArgumentError("A number above 0, or none.");
   return rate;
 }

@@ -1,3 +1,5 @@
+import { trimEndOf } from "../lib/trim-end.ts";
+
 /** minx, miny, maxx, maxy in the units of a CRS, x always first. */
 export interface Extent {
   readonly minX: number;
@@ -158,7 +160,7 @@ export function plainNumber(value: number): string {
 }
 
 function trimZeros(text: string): string {
-  const cut = text.replace(/0+$/, "");
+  const cut = trimEndOf(text, "0");
   return cut.endsWith(".") ? `${cut}0` : cut;
 }
 

@@ -15,7 +15,7 @@ const MAX_DIGITS = 100;
  */
 export function parseQuotaValue(text: string): string | undefined {
   if (text.length > 2 * MAX_DIGITS) return undefined;
-  const match = /^\+?(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text.trim());
+  const match = /^\+?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text.trim());
   if (match === null) return undefined;
   const whole = match[1] ?? "0";
   const fraction = match[2] ?? match[3] ?? "";

@@ -1,6 +1,7 @@
 import { canonicalSrs } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { ArcgisExportOptions, ArcgisSourceOptions } from "../layer/layer.ts";
+import { trimEndOf } from "../lib/trim-end.ts";
 import { createHttpSource, type TellHealth } from "./http-source.ts";
 import { decimal, setParameters, withQuery } from "./query.ts";
 import type { DrawRequest, Source } from "./source.ts";
@@ -73,6 +74,6 @@ const spelling = (key: string): string => SPELLINGS.get(key) ?? key;
 
 function operation(address: string, name: string): URL {
   const url = new URL(address);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${name}`;
+  url.pathname = `${trimEndOf(url.pathname, "/")}/${name}`;
   return url;
 }

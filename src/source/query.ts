@@ -1,3 +1,5 @@
+import { trimEndOf } from "../lib/trim-end.ts";
+
 /**
  * An address with parameters set, later ones in place of earlier ones and of its own of the same name, whatever the case:
  * OGC services read them so (OGC 06-042, 6.8.1). Untouched where nothing is set, as writing a query anew changes its escapes.
@@ -19,5 +21,5 @@ export const setParameters = (parameters: Readonly<Record<string, string>>): Rec
 /** A number without an exponent, which few servers read. */
 export const decimal = (value: number): string => {
   const text = String(value);
-  return /e/i.test(text) ? value.toFixed(20).replace(/0+$/, "").replace(/\.$/, "") : text;
+  return /e/i.test(text) ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;
 };

@@ -27,8 +27,9 @@ export function decodeParametersFile(text: string): Record<string, string> {
   for (const line of text.split(/\r\n|\r|\n/)) {
     const trimmed = line.replace(/^[ \t\f]+/, "");
     if (trimmed === "" || trimmed.startsWith("#") || trimmed.startsWith("!")) continue;
-    const split = /^((?:\\.|[^\\=: \t])*)[ \t]*[=:]?[ \t]*(.*)$/s.exec(trimmed);
-    if (split !== null) values[unescapeText(split[1] ?? "")] = unescapeText(split[2] ?? "");
+    const key = /^(?:\\.|[^\\=: \t])*/s.exec(trimmed)?.[0] ?? "";
+    const value = trimmed.slice(key.length).replace(/^[ \t]*(?:[=:][ \t]*)?/, "");
+    values[unescapeText(key)] = unescapeText(value);
   }
   return values;
 }

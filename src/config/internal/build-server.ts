@@ -1,4 +1,5 @@
 import type { ServerOptions } from "../../http/options.ts";
+import { trimEndOf } from "../../lib/trim-end.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ServerSchema } from "./schema.ts";
@@ -31,7 +32,7 @@ function buildMounts(given: readonly string[], at: Path, problems: Problems): re
   const mounts = given.map((mount, i) => {
     if (!/^(?:\/[\w.~-]+)*\/*$/.test(mount) || !mount.startsWith("/") || /\/\.{1,2}(\/|$)/.test(mount))
       problems.expected([...at, i], 'a path such as "/" or "/geowebcache"', mount);
-    return mount.replace(/\/+$/, "") || "/";
+    return trimEndOf(mount, "/") || "/";
   });
   return [...new Set(mounts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 }

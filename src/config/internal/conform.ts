@@ -95,7 +95,7 @@ function conformKind(kinds: Kinds, value: unknown, path: Path, reading: Reading)
 function fromText(schema: Shape, text: string): unknown {
   const trimmed = text.trim();
   if (schema.kind === "integer" || schema.kind === "number") {
-    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
+    return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
   }
   if (schema.kind === "boolean") {
     const word = trimmed.toLowerCase();

@@ -21,7 +21,7 @@ test("bcrypt as htpasswd writes it, and scrypt in its common form, are read", as
   expect(await verifyPassword("secret", hash)).toBe(true);
   expect(await verifyPassword("Secret", hash)).toBe(false);
   const [, ln, r, p, salt = "", key = ""] = (await hashPassword("secret")).split(":");
-  const plain = (text: string) => Buffer.from(text, "base64url").toString("base64").replace(/=+$/, "");
+  const plain = (text: string) => Buffer.from(text, "base64url").toString("base64").replaceAll("=", "");
   const common = `$scrypt$ln=${ln},r=${r},p=${p}$${plain(salt)}$${plain(key)}`;
   expect(isPasswordHash(common)).toBe(true);
   expect(await verifyPassword("secret", common)).toBe(true);
@@ -50,7 +50,7 @@ test("credentials are read as RFC 7617 has them, the password with its colons", 
   expect(decodeBasic(basic("admin:a:b"))).toEqual({ name: "admin", password: "a:b" });
   expect(decodeBasic(basic("jürgen:€"))).toEqual({ name: "jürgen", password: "€" });
   expect(decodeBasic(basic("a:").replace("Basic", "bAsIc"))).toEqual({ name: "a", password: "" });
-  expect(decodeBasic(basic("a:b").replace(/=+$/, ""))).toEqual({ name: "a", password: "b" });
+  expect(decodeBasic(basic("a:b").replaceAll("=", ""))).toEqual({ name: "a", password: "b" });
 });
 
 test("what is not Basic, not base64 or not UTF-8 is nobody, whatever it is", () => {

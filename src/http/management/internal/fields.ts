@@ -91,8 +91,7 @@ export const parseInteger = (text: string): number | undefined =>
 
 /** A finite decimal number, exponent allowed; no hex, no words. */
 export function parseDecimal(text: string): number | undefined {
-  // A double needs 17 digits; without a limit the pattern would take quadratic time over a megabyte of them.
-  if (text.length > 400 || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())) return undefined;
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value + 0 : undefined;
 }
