@@ -103,7 +103,7 @@ const CASES: readonly [string, Decode, readonly [string, (text: string) => strin
   ],
   [
     "a seed request in JSON",
-    (body) => decodeSeedRequest(body, "json"),
+    decodeSeedRequest,
     [
       ...SEED_FIELDS.map((field): [string, (text: string) => string] => [
         field,
@@ -114,7 +114,7 @@ const CASES: readonly [string, Decode, readonly [string, (text: string) => strin
   ],
   [
     "a seed request in XML",
-    (body) => decodeSeedRequest(body, "xml"),
+    decodeSeedRequest,
     [
       ...SEED_FIELDS.map((field): [string, (text: string) => string] => [
         field,
