@@ -106,7 +106,9 @@ function nameOf({ layer, subset: { gridSet }, format, parameters, index }: TileR
 
 /** The tile that an address means, whatever stands before the path of a tile door: a mount, here or at a proxy. */
 function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
-  const { path, query } = splitTarget(target);
+  const split = splitTarget(target);
+  if (split === undefined) return undefined;
+  const { path, query } = split;
   for (let at = 0; at >= 0; at = path.indexOf("/", at + 1)) {
     const rest = path.slice(at);
     if (!isTilePath(rest)) continue;

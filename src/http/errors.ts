@@ -57,7 +57,6 @@ export function refusalProblem(refusal: Refusal): Answer {
 }
 
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
-  if (code === "unauthorized") return { "WWW-Authenticate": 'Basic realm="Nuthatch"' };
   if (code === "too_many_attempts") return { "Retry-After": "1" };
   // The rest of the body is not read: the connection cannot be used again.
   if (code === "too_large") return { Connection: "close" };

@@ -21,6 +21,11 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
   headers,
 });
 
+export const methodWords = (method: string, allow: string): string =>
+  `Method ${method} is not allowed here; allowed: ${allow}`;
+export const methodAnswer = (method: string, allow: string): Answer =>
+  textAnswer(405, methodWords(method, allow), { Allow: allow });
+
 /** Sends an answer of the management interface: never stored, its body only for other methods than HEAD. */
 export async function send(
   response: ServerResponse,

@@ -17,9 +17,13 @@ export interface Target {
 /** Longest body of the management interface. */
 export const BODY_LIMIT = 1024 * 1024;
 
-/** Path and query of a request target (RFC 9112, 3.2): origin form, absolute form, or `*`. */
-export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+/**
+ * Splits a request target (RFC 9112, 3.2) in origin form or absolute form into path and query; the path begins with `/`.
+ * Undefined: the target begins neither with `/` nor with `http://` or `https://`.
+ */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } | undefined {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (absolute === null && !target.startsWith("/")) return undefined;
   const rest = absolute === null ? target : target.slice(absolute[0].length);
   const hash = rest.indexOf("#");
   const whole = hash < 0 ? rest : rest.slice(0, hash);

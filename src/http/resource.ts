@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { Need } from "./auth/credentials.ts";
+import type { Need } from "./auth/rights.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 

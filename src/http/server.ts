@@ -1,58 +1,20 @@
 import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { JobOptions } from "../jobs/job-options.ts";
-import type { Operations } from "../jobs/operations.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { Logger } from "../lib/logger.ts";
-import { type Refusal, unknownLayer } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
+import { shown } from "../lib/refusal.ts";
 import { currentTrace, traceContextOf, withTrace } from "../lib/trace-context.ts";
-import { apiRoute } from "./api/api-route.ts";
-import type { JobEvents } from "./api/job-events.ts";
-import { type Authenticator, mayDo } from "./auth/credentials.ts";
-import { isCrossSite } from "./cross-site.ts";
-import { refusalProblem, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
-import { diskQuotaRoute } from "./management/disk-quota-route.ts";
-import { methodPage } from "./management/killed-page.ts";
-import { massTruncateRoute } from "./management/mass-truncate-route.ts";
-import { reloadRoute } from "./management/reload-route.ts";
-import { seedRoute } from "./management/seed-route.ts";
-import { metricsRoute } from "./metrics/metrics-route.ts";
-import type { FrontMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions, ServerOptions, User } from "./options.ts";
-import { assetAnswer, mapPageRoute } from "./pages/map-page-route.ts";
+import { createManagement, type ManagementOptions } from "./management.ts";
+import { assetAnswer } from "./pages/map-page-route.ts";
 import type { Readiness } from "./readiness.ts";
-import { type Answer, HTML_TYPE, send, textAnswer } from "./reply.ts";
-import {
-  ClientGone,
-  clientAddress,
-  ownOrigin,
-  readBody,
-  segmentsOf,
-  splitTarget,
-  type Target,
-  underMount,
-} from "./request.ts";
+import { type Answer, methodAnswer, send, textAnswer } from "./reply.ts";
+import { ClientGone, ownOrigin, splitTarget, underMount } from "./request.ts";
 import { requestIdOf } from "./request-id.ts";
-import { allowOf, type Exchange, handlerOf, type Resource, type Route } from "./resource.ts";
 import { SilentConnections } from "./silent-connections.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
-export interface HttpOptions {
-  readonly server: () => ServerOptions;
-  readonly compat: () => CompatOptions;
-  readonly catalogue: () => Catalogue;
-  readonly jobOptions: () => JobOptions;
-  readonly operations: Operations;
-  readonly jobEvents: JobEvents;
-  readonly metrics: () => Promise<FrontMetrics>;
-  readonly authenticator: Authenticator;
+export interface HttpOptions extends ManagementOptions {
   readonly tileDoors: TileDoors;
-  readonly readiness: () => Readiness;
-  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
-  readonly log: Logger;
 }
 
 export interface HttpServer {
@@ -67,23 +29,12 @@ const ID_HEADER = "X-Request-Id";
 /** What a connection made just before the shutdown has to say its first request. */
 const LAST_WORD_MS = 500;
 
-/**
- * The one HTTP server. Order of checks: mount, health, tiles (public), then for the management interface 401, cross-site
- * 403, 404, 405, role 403, layer, body (decisions 1).
- */
+/** The one HTTP server. Health, tiles and the static files of the pages are public; all else is the management interface. */
 export function createHttpServer(options: HttpOptions): HttpServer {
-  const { operations, jobOptions, compat, log } = options;
+  const { log } = options;
   let draining = false;
   const readiness = (): Readiness => (draining ? { ready: false, reason: "shutting down" } : options.readiness());
-  const routes: readonly Route[] = [
-    seedRoute({ operations, jobOptions }),
-    massTruncateRoute({ operations, jobOptions }),
-    diskQuotaRoute({ operations, compat }),
-    reloadRoute(options.reload),
-    apiRoute({ operations, catalogue: options.catalogue, jobOptions, events: options.jobEvents, readiness }),
-    metricsRoute({ operations, metrics: options.metrics }),
-    mapPageRoute({ operations, catalogue: options.catalogue }),
-  ];
+  const manage = createManagement({ ...options, readiness });
 
   const server = createServer({
     maxHeaderSize: 16 * 1024,
@@ -132,14 +83,19 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     const url = request.url ?? "/";
     const head = request.method === "HEAD";
     const plain = (answer: Answer) => send(response, answer, { head, draining });
+    const split = splitTarget(url);
+    if (split === undefined) {
+      const message = `The request target begins neither with "/" nor with http:// or https://: ${shown(url)}`;
+      return plain(textAnswer(400, message, { Connection: "close" }));
+    }
     if (url.length > PATH_LIMIT)
       return plain(textAnswer(414, `The address is longer than ${PATH_LIMIT} bytes.`, { Connection: "close" }));
     if (request.httpVersion === "1.1" && request.headers.host === undefined)
       return plain(textAnswer(400, "Host: expected one Host header", { Connection: "close" }));
-    const { path, query } = splitTarget(url);
+    const { path, query } = split;
     const health = healthAnswer(path, request.method);
     if (health !== undefined) return plain(health);
-    const target = path === "*" ? { mount: "", path: "*", query } : underMount(path, query, options.server().mounts);
+    const target = underMount(path, query, options.server().mounts);
     if (target === undefined) return plain(textAnswer(404, "There is nothing at this path."));
     const mounted = healthAnswer(target.path, request.method);
     if (mounted !== undefined) return plain(mounted);
@@ -177,110 +133,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     return state.ready ? textAnswer(200, "ok") : textAnswer(503, state.reason);
   }
 
-  async function manage(
-    request: IncomingMessage,
-    target: Target,
-    requestId: string,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const method = request.method ?? "GET";
-    const isApi = /^\/api(\/|$)/.test(target.path);
-    const refused = isApi ? refusalProblem : refusalText;
-    const { authenticator } = options;
-    let user: User | undefined;
-    if (authenticator.usersConfigured() && isManaged(target.path)) {
-      const checked = await authenticator.check(
-        request.headers.authorization,
-        clientAddress(request, options.server()),
-      );
-      switch (checked.kind) {
-        case "user":
-          user = checked.user;
-          break;
-        case "throttled":
-          return refused({ code: "too_many_attempts", message: "Too many wrong credentials; try again later." });
-        case "anonymous":
-        case "wrong":
-          return refused({
-            code: "unauthorized",
-            message: "Credentials are needed: HTTP Basic with a user of this server.",
-          });
-      }
-    }
-    const origin = ownOrigin(request, options.server());
-    if (
-      !["GET", "HEAD", "OPTIONS"].includes(method) &&
-      isCrossSite(request.headers, origin, options.server().allowedOrigins)
-    ) {
-      return refused({ code: "forbidden", message: "Requests from another site's page may not change anything here." });
-    }
-    if (target.path === "*") return { status: 200, body: "", headers: { Allow: "GET, HEAD, POST, PUT, OPTIONS" } };
-    const segments = segmentsOf(target.path);
-    if (!segments.ok) return refused(segments.error);
-    const resource = findResource(segments.value, target.path);
-    if (resource === undefined) return refused({ code: "not_found", message: "There is nothing at this path." });
-    const allow = allowOf(resource);
-    if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
-    const handler = handlerOf(resource, method);
-    if (handler === undefined) {
-      if (resource.problems === true) {
-        return {
-          ...refusalProblem({ code: "method_not_allowed", message: methodWords(method, allow) }),
-          headers: { Allow: allow },
-        };
-      }
-      if (resource.browserPage === true && method === "GET" && /text\/html/i.test(request.headers.accept ?? "")) {
-        return { status: 405, type: HTML_TYPE, body: methodPage(allow.split(", ")), headers: { Allow: allow } };
-      }
-      return methodAnswer(method, allow);
-    }
-    if (user !== undefined && !mayDo(user, handler.need)) {
-      return refused({
-        code: "forbidden",
-        message: `The account ${JSON.stringify(user.name)} may not do this; its roles are: ${user.roles.join(", ")}.`,
-      });
-    }
-    const catalogue = options.catalogue();
-    if (resource.layer !== undefined && !catalogue.layers.has(resource.layer)) {
-      return refused(unknownLayer(resource.layer));
-    }
-    const exchange: Exchange = {
-      target,
-      headers: request.headers,
-      query: new URLSearchParams(target.query),
-      origin,
-      base: origin + target.mount,
-      catalogue,
-      by: user?.name ?? null,
-      signal,
-      body: () => readBody(request),
-    };
-    if (handler.need === "read") return handler.handle(exchange);
-    const beganMs = performance.now();
-    const answer = await handler.handle(exchange);
-    const tookMs = performance.now() - beganMs;
-    // Nobody waits for the log.
-    setImmediate(() => {
-      log.info("a request for a change was answered", {
-        requestId,
-        by: exchange.by,
-        method,
-        path: target.path.slice(0, 500),
-        status: answer.status,
-        ms: Math.round(tookMs * 10) / 10,
-      });
-    });
-    return answer;
-  }
-
-  function findResource(segments: readonly string[], path: string): Resource | undefined {
-    for (const route of routes) {
-      const resource = route(segments, path);
-      if (resource !== undefined) return resource;
-    }
-    return undefined;
-  }
-
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
@@ -308,23 +160,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === "object" && address !== null ? address.port : 0;
-
-const methodWords = (method: string, allow: string): string =>
-  `Method ${method} is not allowed here; allowed: ${allow}`;
-const methodAnswer = (method: string, allow: string): Answer =>
-  textAnswer(405, methodWords(method, allow), { Allow: allow });
-
-/** What needs credentials once users are configured (decisions 2): by the raw path, so that a bad escape is 401 first. */
-function isManaged(path: string): boolean {
-  if (path === "/" || path === "*") return true;
-  let first = path.split("/")[1] ?? "";
-  try {
-    first = decodeURIComponent(first);
-  } catch {
-    // Taken as it stands; it is refused later.
-  }
-  return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
-}
 
 function rawAnswer(status: string, text: string): string {
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`;

@@ -80,6 +80,42 @@ describe("without credentials every management request is 401, before path, meth
   );
 });
 
+describe("a 401 has a Basic challenge unless a script of a page asks", () => {
+  const challenge = 'WWW-Authenticate: Basic realm="Nuthatch"';
+  for (const path of ["/rest/seed.json", "/api/v1/jobs", "/", "/xyz/secret/0/0/0.png", "/xyz/a/0/0/0.png?explain"]) {
+    for (const mode of ["cors", "no-cors", "same-origin", "websocket"])
+      transcript(
+        `GET ${path} with Sec-Fetch-Mode ${mode} has none`,
+        `\n> GET ${path}\n> Sec-Fetch-Mode: ${mode}\n< 401 {line}\n< WWW-Authenticate: {absent}\n<\n< {any}`,
+      );
+    transcript(
+      `GET ${path} with Sec-Fetch-Mode navigate has one`,
+      `\n> GET ${path}\n> Sec-Fetch-Mode: navigate\n< 401 {line}\n< ${challenge}\n<\n< {any}`,
+    );
+  }
+});
+
+describe("a request target that begins neither with / nor with a scheme is 400 before all else", () => {
+  for (const [method, target] of [
+    ["GET", "*x"],
+    ["GET", "*/"],
+    ["GET", "*x?layer=secret"],
+    ["GET", "*/rest/seed.json"],
+    ["OPTIONS", "*"],
+    ["GET", "*"],
+    ["CONNECT", "localhost:80"],
+  ])
+    transcript(
+      `${method} ${target}`,
+      `\n> ${method} ${target}\n< 400 text/plain\n<\n< The request target begins neither with "/" {any}`,
+    );
+  transcript("an absolute target has a scheme", "\n> GET http://localhost/livez\n< 200 text/plain\n<\n< ok");
+  transcript(
+    "an absolute target without a path is the page, which needs credentials",
+    "\n> GET http://localhost\n< 401 text/plain\n<\n< {any}",
+  );
+});
+
 describe("what is public", () => {
   for (const path of ["/livez", "/readyz", "/healthz", "/geowebcache/readyz"])
     transcript(`GET ${path}`, `\n> GET ${path}\n< 200 text/plain\n<\n< ok`);
@@ -274,7 +310,7 @@ test("wrong credentials that crowd are 429 with Retry-After, and the right ones 
   expect(new Set(answers.map((a) => a.status))).toEqual(new Set([401, 429]));
   for (const answer of answers) {
     expect(answer.headers.get("retry-after")).toBe(answer.status === 429 ? "1" : null);
-    expect(answer.headers.get("www-authenticate")).toBe(answer.status === 401 ? 'Basic realm="Nuthatch"' : null);
+    expect(answer.headers.get("www-authenticate"), "fetch says Sec-Fetch-Mode: cors").toBe(null);
   }
 });
 

@@ -4,7 +4,12 @@ const MANAGED = /^(?:\/geowebcache|\/gs\/gwc)?\/(?:rest(?:\/|$)|api(?:\/|$)|mass
 const ASCII = /^[\0-\x7f]*$/;
 
 /** What every answer of the management interface keeps to (decisions 1 to 3), checked on each one of the suite. */
-export function brokenLaws(method: string, target: string, answer: RawAnswer): string[] {
+export function brokenLaws(
+  method: string,
+  target: string,
+  requestHeaders: readonly string[],
+  answer: RawAnswer,
+): string[] {
   const broken: string[] = [];
   const law = (holds: boolean, sentence: string) => {
     if (!holds) broken.push(`law: ${sentence}`);
@@ -55,9 +60,10 @@ export function brokenLaws(method: string, target: string, answer: RawAnswer): s
     law(allow.endsWith("OPTIONS"), "Allow lists OPTIONS too");
     law(allow.includes("GET") === allow.includes("HEAD"), "HEAD wherever GET is");
   }
+  const isScript = requestHeaders.some((line) => /^sec-fetch-mode: (?!navigate$)/i.test(line));
   law(
-    (answer.status === 401) === (header("www-authenticate") === 'Basic realm="Nuthatch"'),
-    "401, and only 401, carries WWW-Authenticate",
+    (answer.status === 401 && !isScript) === (header("www-authenticate") === 'Basic realm="Nuthatch"'),
+    "401 to what is no script of a page, and only that, carries WWW-Authenticate",
   );
   if (answer.status >= 400 && method !== "HEAD")
     law(/^\S/.test(body), "an error's body begins with a sentence, problem or page");

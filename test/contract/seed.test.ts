@@ -5,7 +5,7 @@ import { layers } from "./layers.ts";
 // Contract 4.1 and decisions 4, 5: what becomes of a request that is accepted. The upstream never answers, so that
 // seeds stay in the list.
 const { transcript } = contractServer({
-  configuration: (url) => layers(url),
+  configuration: (url) => layers(url, 'server: { allowedOrigins: ["https://tiles.example:8443"] }'),
   hanging: true,
   before: KILL_ALL,
 });

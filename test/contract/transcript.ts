@@ -180,7 +180,7 @@ function problemsOf(step: Step, answer: RawAnswer, bound: Bound): string[] {
   }
   const body = answer.body.toString("utf8");
   if (!matches(step.body, body, bound)) problems.push(firstDifference(step.body, body));
-  return [...problems, ...brokenLaws(step.method, step.target, answer)];
+  return [...problems, ...brokenLaws(step.method, step.target, step.requestHeaders, answer)];
 }
 
 /** Where a body stops being what it should be, as far as masks let one tell. */

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import type { User } from "../options.ts";
-import { Authenticator, type Checked, mayDo } from "./credentials.ts";
+import { Authenticator, type Checked } from "./credentials.ts";
 import { hashPassword } from "./password.ts";
+import { mayDo } from "./rights.ts";
 
 /** A clock that stands still until it is moved. */
 function handClock() {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Role, User } from "../options.ts";
+import type { User } from "../options.ts";
 import { decodeBasic } from "./basic.ts";
 import { verifyPassword } from "./password.ts";
 import { type Clock, realClock, Throttle } from "./throttle.ts";
@@ -11,17 +11,6 @@ export type Checked =
   | { readonly kind: "user"; readonly user: User }
   | { readonly kind: "wrong" }
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number };
-
-/** What a request needs: to read, to run tasks, or everything. */
-export type Need = "read" | "operate" | "administer";
-
-const MAY: Readonly<Record<Role, readonly Need[]>> = {
-  admin: ["read", "operate", "administer"],
-  operator: ["read", "operate"],
-  viewer: ["read"],
-};
-
-export const mayDo = (user: User, need: Need): boolean => user.roles.some((role) => MAY[role].includes(need));
 
 /** How long a verified pair is believed without hashing it again: Basic is sent on every call. */
 const BELIEVED_MS = 300_000;

@@ -8,6 +8,7 @@ import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
+import { challengeOf } from "../auth/challenge.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
@@ -312,8 +313,7 @@ export const sendExplanation = (response: ServerResponse, explanation: Explanati
 
 export const sendUnauthorized = (response: ServerResponse, what = "This layer"): void =>
   sendPlain(response, 401, `${what} needs a user name and a password`, [
-    "WWW-Authenticate",
-    'Basic realm="Nuthatch"',
+    ...Object.entries(challengeOf(response.req.headers)).flat(),
     "Cache-Control",
     "no-store",
   ]);
