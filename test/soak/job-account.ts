@@ -70,9 +70,17 @@ export class JobAccount {
   #floor = { job: 0, task: 0 };
   #highest = { job: 0, task: 0 };
 
-  constructor(kept: readonly string[], problem: (text: string) => void) {
+  readonly #hasEnded: (job: KnownJob, now: ToldJob) => void;
+
+  /** `hasEnded`: called once for each job. */
+  constructor(
+    kept: readonly string[],
+    problem: (text: string) => void,
+    hasEnded: (job: KnownJob, now: ToldJob) => void = () => {},
+  ) {
     this.#kept = new Set(kept);
     this.#problem = problem;
+    this.#hasEnded = hasEnded;
   }
 
   restarted(): void {
@@ -137,6 +145,7 @@ export class JobAccount {
       this.open.delete(job.id);
       this.#ended.set(job.id, { job, text });
       await this.#lookAtEnd(job, now, asker);
+      this.#hasEnded(job, now);
     }
   }
 

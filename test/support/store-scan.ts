@@ -2,8 +2,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** All tiles in a data directory's store, or of one layer, by looking: what usage must equal. */
-export function scanStore(dataDir: string, layer = ""): { tiles: number; bytes: number; files: string[] } {
+export function scanStore(
+  dataDir: string,
+  layer = "",
+): { tiles: number; bytes: number; files: string[]; sizes: { file: string; bytes: number }[] } {
   const files: string[] = [];
+  const sizes: { file: string; bytes: number }[] = [];
   let bytes = 0;
   const walk = (directory: string, depth: number): void => {
     for (const entry of entriesOf(directory)) {
@@ -14,12 +18,13 @@ export function scanStore(dataDir: string, layer = ""): { tiles: number; bytes: 
         const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
         if (size === 0) continue;
         files.push(path);
+        sizes.push({ file: path, bytes: size });
         bytes += size;
       }
     }
   };
   walk(join(dataDir, "tiles", layer), 0);
-  return { tiles: files.length, bytes, files };
+  return { tiles: files.length, bytes, files, sizes };
 }
 
 /** What is removed while it is scanned is not there. */

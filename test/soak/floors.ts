@@ -1,0 +1,74 @@
+import type { Tile } from "./walk-tiles.ts";
+
+type Covers = (tile: Tile) => boolean;
+
+/** One truncation, or what else makes sure that nothing older is served of some tiles. */
+export interface Floor {
+  readonly version: number;
+  /** When it was sent and answered, in the order of the book; infinite: there is no answer yet. */
+  readonly sent: number;
+  answered: number;
+}
+
+interface Entry extends Floor {
+  readonly layer: string;
+  readonly covers: Covers;
+  readonly except: Undo[];
+}
+
+/** What an undo may have brought back. */
+export interface Undo {
+  readonly covers: Covers;
+  readonly layer: string;
+  /** False: it was refused, and has changed nothing. */
+  isPossible: boolean;
+}
+
+/** The oldest version of the map of which each tile may be served: the book of what was acknowledged. */
+export class Floors {
+  #clock = 0;
+  readonly #entries: Entry[] = [];
+  readonly #undos: Undo[] = [];
+
+  /** Before the request is sent: from its answer on nothing older than `version` is served of what it covers. */
+  send(layer: string, version: number, covers: Covers): Floor {
+    const entry = { layer, version, covers, sent: ++this.#clock, answered: Number.POSITIVE_INFINITY, except: [] };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  answered(floor: Floor): void {
+    floor.answered = Math.min(floor.answered, ++this.#clock);
+  }
+
+  /**
+   * Before an undo is sent, and again when it is answered: what the truncation took away is back after it as it was
+   * before. What was truncated of that since, or is being truncated, is so no longer.
+   */
+  undo(truncation: Floor, known?: Undo): Undo | undefined {
+    const undone = this.#entries.find((entry) => entry === truncation);
+    if (undone === undefined) return undefined;
+    const undo: Undo = known ?? { covers: undone.covers, layer: undone.layer, isPossible: true };
+    if (known === undefined) this.#undos.push(undo);
+    for (const entry of this.#entries)
+      if (entry.layer === undone.layer && (entry === undone || entry.answered > undone.sent))
+        if (!entry.except.includes(undo)) entry.except.push(undo);
+    return undo;
+  }
+
+  /** How often something of a layer may have been brought back. */
+  undosOf(layer: string): number {
+    return this.#undos.filter((undo) => undo.layer === layer && undo.isPossible).length;
+  }
+
+  of(tile: Tile): number {
+    let oldest = 0;
+    for (let n = this.#entries.length - 1; n >= 0; n--) {
+      const entry = this.#entries[n];
+      if (entry === undefined || entry.version <= oldest || entry.layer !== tile.layer) continue;
+      if (entry.answered === Number.POSITIVE_INFINITY || !entry.covers(tile)) continue;
+      if (!entry.except.some((undo) => undo.isPossible && undo.covers(tile))) oldest = entry.version;
+    }
+    return oldest;
+  }
+}

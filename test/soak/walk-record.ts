@@ -1,0 +1,40 @@
+/** What has happened in a walk, as a failure shows it. */
+export class WalkRecord {
+  readonly #lines: string[] = [];
+  readonly #began = performance.now();
+  readonly problems: string[] = [];
+  step = 0;
+  /** Until when answers of an upstream that does not answer well are nobody's fault. */
+  #troubleEndsMs = 0;
+  #isUpstreamOut = false;
+
+  note(line: string): void {
+    this.#lines.push(`${((performance.now() - this.#began) / 1000).toFixed(3)} s, step ${this.step}: ${line}`);
+    if (this.#lines.length > 400) this.#lines.shift();
+  }
+
+  problem(text: string): void {
+    this.note(`PROBLEM ${text}`);
+    this.problems.push(`step ${this.step}: ${text}`);
+  }
+
+  last(lines: number): string {
+    return this.#lines.slice(-lines).join("\n");
+  }
+
+  /** Whether the upstream is out of order from now on. */
+  upstream(isOutOfOrder: boolean): void {
+    this.#isUpstreamOut = isOutOfOrder;
+    this.disturbed();
+  }
+
+  /** Something was killed or has changed: answers of the next seconds may still be of before. */
+  disturbed(): void {
+    this.#troubleEndsMs = performance.now() + 6_000;
+  }
+
+  /** Whether a request that was sent then may have failed. */
+  excuses(sentMs: number): boolean {
+    return this.#isUpstreamOut || sentMs < this.#troubleEndsMs;
+  }
+}
