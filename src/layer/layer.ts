@@ -46,6 +46,8 @@ export interface UpstreamOptions extends ConnectionOptions {
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
+  /** Follows redirects to this machine and into private networks too; absent: there to the configured servers only. */
+  readonly allowPrivateRedirects?: boolean;
 }
 
 export interface WmsSourceOptions extends UpstreamOptions {

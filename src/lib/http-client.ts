@@ -19,6 +19,8 @@ export interface HttpQuestion {
   readonly untilMs: number;
   /** Of the answer's body, bytes. */
   readonly limit: number;
+  /** Refuses addresses that are not of the internet, after the name has been resolved (`PrivateAddress`). */
+  readonly isPublic?: boolean;
 }
 
 /** There was no whole answer in time. */
@@ -108,7 +110,7 @@ class Server {
  */
 export class HttpClient implements AsyncDisposable {
   readonly #connections: number;
-  /** By origin. */
+  /** By origin, and apart those of the internet only. */
   readonly #servers = new Map<string, Server>();
   #sweeper: NodeJS.Timeout | undefined;
   #running = 0;
@@ -129,7 +131,7 @@ export class HttpClient implements AsyncDisposable {
     if (this.#closed) throw new ClientClosed();
     const { method, body, limit } = question;
     const message: Message = { head: headOf(url, question), body, limit };
-    const server = this.#server(url);
+    const server = this.#server(url, question.isPublic === true);
     this.#running++;
     try {
       for (;;) {
@@ -146,8 +148,9 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 
-  #server({ origin, protocol, hostname, port }: URL): Server {
-    const known = this.#servers.get(origin);
+  #server({ origin, protocol, hostname, port }: URL, isPublic: boolean): Server {
+    const key = isPublic ? `public ${origin}` : origin;
+    const known = this.#servers.get(key);
     if (known !== undefined) return known;
     const isSecure = protocol === "https:";
     const server = new Server(
@@ -155,10 +158,11 @@ export class HttpClient implements AsyncDisposable {
         isSecure,
         host: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
         port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+        isPublic,
       },
       this.#connections,
     );
-    this.#servers.set(origin, server);
+    this.#servers.set(key, server);
     this.#sweeper ??= setInterval(() => {
       for (const [name, each] of this.#servers) {
         each.sweep(performance.now());

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { codeOf } from "./error-code.ts";
 import { AnswerReader, type HttpAnswer } from "./http-answer.ts";
+import { checkPublicHost, lookupPublic } from "./private-address.ts";
 
 /** The connection ended without an answer, and without an error. */
 class NoAnswer extends Error {
@@ -32,6 +33,8 @@ export interface Place {
   readonly isSecure: boolean;
   readonly host: string;
   readonly port: number;
+  /** Only addresses of the internet are connected to. */
+  readonly isPublic: boolean;
 }
 
 /** A question as it is sent; `limit`: of the body of its answer, bytes. */
@@ -53,9 +56,14 @@ interface Exchange {
  */
 const arriving = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Begins a connection to a place; what is wrong with it is told whoever asks. `ended`: it cannot be used any more. */
+/**
+ * Begins a connection to a place; what is wrong with it is told whoever asks. `ended`: it cannot be used any more.
+ * @throws PrivateAddress
+ */
 export async function openConnection(place: Place, ended: () => void): Promise<Connection> {
-  const { isSecure, host, port } = place;
+  const { isSecure, host, port, isPublic } = place;
+  if (isPublic) checkPublicHost(host);
+  const to = isPublic ? { host, port, lookup: lookupPublic } : { host, port };
   if (!isSecure) {
     let connection: Connection | undefined;
     const callback = (bytes: number): boolean => {
@@ -63,14 +71,14 @@ export async function openConnection(place: Place, ended: () => void): Promise<C
       return true;
     };
     const onread = { buffer: arriving, callback };
-    connection = new Connection(connect({ host, port, noDelay: true, keepAlive: true, onread }), ended);
+    connection = new Connection(connect({ ...to, noDelay: true, keepAlive: true, onread }), ended);
     return connection;
   }
   // Loaded by the first of them.
   const tls = await import("node:tls");
   // A server is not named by an address (RFC 6066, 3).
   const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
-  const socket = tls.connect({ host, port, ...name, ALPNProtocols: ["http/1.1"] });
+  const socket = tls.connect({ ...to, ...name, ALPNProtocols: ["http/1.1"] });
   socket.setNoDelay(true);
   socket.setKeepAlive(true);
   return new Connection(socket, ended);

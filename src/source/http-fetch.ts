@@ -58,6 +58,11 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   ];
   const usually = hiding(secrets);
 
+  const allowed = new Set(servers.map(({ host }) => host));
+  /** A redirect leads to the internet or to an upstream's own server: elsewhere it would show clients what is not for them. */
+  const mayBePrivate = (url: URL, first: URL): boolean =>
+    options.allowPrivateRedirects === true || url.host === first.host || allowed.has(url.host);
+
   /** `met`: takes the addresses that it was sent on to. */
   async function read(first: URL, accept: string, signal: AbortSignal, met: URL[]): Promise<UpstreamAnswer> {
     // Of the whole request: a slow drip sends something all the time.
@@ -66,7 +71,8 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     for (let hop = 0; ; hop++) {
       // Credentials are for the configured server only.
       const sent = sentTo(hop === 0 || url.origin === first.origin, accept);
-      const question = { method: "GET", headers: sent, untilMs, limit: BODY_LIMIT } as const;
+      const isPublic = !mayBePrivate(url, first);
+      const question = { method: "GET", headers: sent, untilMs, limit: BODY_LIMIT, isPublic } as const;
       const { status, headers: told, body } = await client.ask(url, question, signal);
       const location = status >= 300 && status < 400 ? told.get("location") : undefined;
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);

@@ -49,12 +49,25 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
     throw new SourceError("exception", ownWords(body) || "a document without words");
   }
-  throw new SourceError("wrong_type", `the answer is no picture (${contentType.split(";")[0] || "no Content-Type"})`);
+  throw new SourceError(
+    "wrong_type",
+    `the answer is no picture (${contentType.split(";")[0]?.replace(/\p{C}/gu, "…") || "no Content-Type"})`,
+  );
+}
+
+/** What may stand in a header (RFC 9110, 5.5). */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** @throws SourceError for a Content-Type that cannot be passed on */
+function checkContentType({ contentType }: UpstreamAnswer): void {
+  if (!FIELD_VALUE.test(contentType))
+    throw new SourceError("wrong_type", "the answer's Content-Type holds a control character");
 }
 
 /** The document in an answer to GetFeatureInfo, as it came. @throws SourceError, for an exception document too */
 export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
+  checkContentType(answer);
   if (
     /<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(
       Buffer.from(answer.body.subarray(0, 2048)).toString("utf8"),
@@ -67,6 +80,7 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
 /** The picture, or the JSON, in an answer to GetLegendGraphic. @throws SourceError */
 export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
+  checkContentType(answer);
   const { contentType, body } = answer;
   if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
   if (isPicture(body) || /^application\/(\w+\+)?json\b/i.test(contentType)) return answer;
@@ -83,6 +97,13 @@ const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ["ECONNRESET", ["reset", "the connection broke"]],
   ["EPIPE", ["reset", "the connection broke"]],
   ["ECANCELED", ["cancelled", "cancelled"]],
+  [
+    "EPRIVATE",
+    [
+      "http_status",
+      "redirected to this machine or into a private network, which needs allowPrivateRedirects of the source",
+    ],
+  ],
 ]);
 
 /** A fault of the HTTP client, without the address it holds. */

@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
+import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
 import { startOrigin } from "../../test/support/origin.ts";
 import { encodePng } from "../image/png-encode.ts";
 import type { WmsSourceOptions } from "../layer/layer.ts";
-import { type DrawRequest, type Source, SourceError } from "./source.ts";
+import { type DrawRequest, type Question, type Source, SourceError } from "./source.ts";
 import { createWmsSource } from "./wms-source.ts";
 
 const open: (() => Promise<void>)[] = [];
@@ -16,6 +18,20 @@ async function serve(handler: RequestListener): Promise<string> {
   const { origin, close } = await startOrigin(handler);
   open.push(close);
   return `${origin}/wms`;
+}
+
+/** A server that sends the same bytes to each who asks. */
+async function serveAsIs(answer: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(answer, "latin1"));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  open.push(async () => void server.close());
+  const at = server.address();
+  if (at === null || typeof at === "string") throw new Error("no port");
+  return `http://127.0.0.1:${at.port}/wms`;
 }
 
 function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOptions> = {}): Source {
@@ -41,6 +57,19 @@ const REQUEST: DrawRequest = {
   width: 256,
   height: 256,
   format: formatNamed("image/png"),
+  parameters: {},
+};
+const LEGEND: Question = { kind: "legend", style: "", format: "image/png", options: {} };
+const INFO: Question = {
+  kind: "feature_info",
+  gridSet: REQUEST.gridSet,
+  extent: REQUEST.extent,
+  width: 256,
+  height: 256,
+  i: 1,
+  j: 1,
+  infoFormat: "text/html",
+  featureCount: undefined,
   parameters: {},
 };
 const TILE = Buffer.from(
@@ -265,6 +294,55 @@ test("redirects are followed three times, a loop and an odd address are errors",
   }
 });
 
+describe("a redirect to this machine or into a private network", () => {
+  const REFUSED = /^redirected to this machine or into a private network, which needs allowPrivateRedirects/;
+
+  test("is refused in every form of the address, for pictures and for what is asked of the map server", async () => {
+    let asked = 0;
+    const inside = await serve((_, response) => {
+      asked++;
+      response.end(TILE);
+    });
+    const { port } = new URL(inside);
+    for (const host of ["127.0.0.1", "localhost", "0.0.0.0", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"]) {
+      const outside = await serve((_, response) => {
+        response.writeHead(302, { Location: `http://${host}:${port}/latest/meta-data/iam` }).end();
+      });
+      const source = sourceAt(outside);
+      const error = await failureAt(source);
+      expect([host, error.failure, error.message]).toEqual([host, "http_status", expect.stringMatching(REFUSED)]);
+      for (const question of [LEGEND, INFO]) await expect(source.ask?.(question, never())).rejects.toThrow(REFUSED);
+    }
+    const toTls = await failure((_, response) => {
+      response.writeHead(302, { Location: `https://127.0.0.1:${port}/` }).end();
+    });
+    expect(toTls.message).toMatch(REFUSED);
+    expect(asked).toBe(0);
+  });
+
+  test("is followed to the upstream's own servers, and to others where the source allows it", async () => {
+    const mirror = await serve((_, response) => void response.end(TILE));
+    const first = await serve((_, response) => void response.writeHead(302, { Location: mirror }).end());
+    expect((await sourceAt([first, mirror]).draw(REQUEST, never())).kind).toBe("encoded");
+    expect((await sourceAt(first, { allowPrivateRedirects: true }).draw(REQUEST, never())).kind).toBe("encoded");
+  });
+});
+
+test("a Content-Type that cannot be passed on fails the question, and stands in no message", async () => {
+  for (const type of ["text/html\x1b[31m", "text/html\0", "text/html\rX: y"]) {
+    const origin = await serveAsIs(
+      `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi`,
+    );
+    for (const question of [LEGEND, INFO]) {
+      await expect(sourceAt(origin).ask?.(question, never())).rejects.toThrow(
+        "the answer's Content-Type holds a control character",
+      );
+    }
+    const { message } = await failureAt(sourceAt(origin));
+    expect(message).not.toMatch(/\p{Cc}/u);
+  }
+});
+
 test("credentials are not carried to another server", async () => {
   const seen: (string | undefined)[] = [];
   const other = await serve((request, response) => {
@@ -275,7 +353,7 @@ test("credentials are not carried to another server", async () => {
     seen.push(request.headers.authorization);
     response.writeHead(302, { Location: other }).end();
   });
-  await sourceAt(first, { username: "u", password: "p" }).draw(REQUEST, never());
+  await sourceAt(first, { username: "u", password: "p", allowPrivateRedirects: true }).draw(REQUEST, never());
   expect(seen).toEqual([expect.stringMatching(/^Basic /), undefined]);
 });
 
@@ -296,10 +374,11 @@ test("nor that of another server, to which a redirect leads, or what lets in the
     response.writeHead(500, { "Content-Type": "text/plain" });
     response.end(`no image/png at ${request.headers.host}, 127.0.0.1 or http://${request.headers.host}${request.url}`);
   });
-  const { message } = await failure((request, response) => {
+  const redirecting: RequestListener = (request, response) => {
     const { search } = new URL(request.url ?? "/", "http://any");
     response.writeHead(302, { Location: `${other}${search}&ticket=TICKET98765` }).end();
-  });
+  };
+  const { message } = await failure(redirecting, { allowPrivateRedirects: true });
   expect(message).toMatch(/^status 500: no image\/png at …, … or/);
   expect(message).not.toMatch(/127\.0\.0\.1|TICKET|http:/);
 });

@@ -34,7 +34,7 @@ export function buildUpstream(
   path: Path,
   problems: Problems,
 ): UpstreamOptions {
-  const { url, username, password } = document;
+  const { url, username, password, allowPrivateRedirects } = document;
   if (password !== undefined && (username ?? "") === "")
     problems.add(path, "password is given, but username is missing");
   if (username?.includes(":")) problems.add([...path, "username"], "expected a name without a colon");
@@ -53,6 +53,7 @@ export function buildUpstream(
     vendorParameters,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
+    ...(allowPrivateRedirects === undefined ? {} : { allowPrivateRedirects }),
   };
 }
 

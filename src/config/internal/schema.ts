@@ -76,6 +76,7 @@ const upstream = {
   vendorParameters: optional(Type.Record(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
   username: optional(Type.String()),
   password: optional(Type.String()),
+  allowPrivateRedirects: optional(Type.Boolean()),
 };
 const UpstreamSchema = strict(upstream);
 

@@ -1,0 +1,71 @@
+import { type LookupOptions, lookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+
+/** A connection to the internet only would lead into a private network or to this machine. */
+export class PrivateAddress extends Error {
+  readonly code = "EPRIVATE";
+
+  constructor() {
+    super("the address is of a private network or of this machine");
+  }
+}
+
+/**
+ * Addresses that are not of the public internet: the special-purpose registries of IANA (RFC 6890), multicast, and the
+ * prefixes of IPv6 in which the address of an IPv4 host travels (RFC 6052, RFC 3056), as that may be any.
+ */
+const NOT_PUBLIC = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+] as const)
+  NOT_PUBLIC.addSubnet(network, prefix, "ipv4");
+for (const [network, prefix] of [
+  // Also ::1, and the deprecated IPv4-compatible addresses.
+  ["::", 96],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["fc00::", 7],
+  ["fe80::", 9],
+  ["ff00::", 8],
+] as const)
+  NOT_PUBLIC.addSubnet(network, prefix, "ipv6");
+
+/** Returns whether an IP address is not of the public internet; an IPv4 address in IPv6 (`::ffff:0:0/96`) counts as itself. */
+export const isPrivateAddress = (address: string): boolean =>
+  NOT_PUBLIC.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+
+/** @throws PrivateAddress for a host that is written as an address which is not public */
+export function checkPublicHost(host: string): void {
+  if (isIP(host) !== 0 && isPrivateAddress(host)) throw new PrivateAddress();
+}
+
+/**
+ * Resolves a name for a socket, which connects to the addresses that are checked here: a name that resolves to another
+ * address the next time (DNS rebinding) gains nothing. One address that is not public refuses the whole name.
+ */
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  const all: LookupOptions & { readonly all: true } = { ...options, all: true };
+  lookup(hostname, all, (error, found) => {
+    const [first] = found ?? [];
+    if (error !== null) callback(error, "");
+    else if (found.some(({ address }) => isPrivateAddress(address))) callback(new PrivateAddress(), "");
+    else if (options.all === true || first === undefined) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
