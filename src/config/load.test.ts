@@ -307,7 +307,7 @@ test("a layer that is right in shape is looked at in its sense, beside others th
     '12:20: layers[4].gridSubsets[3].gridSet: "EPSG:4326" is already offered',
     "12:42: layers[4].gridSubsets[3].zoomStart: expected a level of EPSG:4326, 0 to 21, got 30",
     "15:29: layers[4].parameterFilters[1].key: two filters have the key STYLES",
-    '15:44: layers[4].parameterFilters[1].regex: expected a regular expression (JavaScript\'s, with the flag u), got "("',
+    '15:44: layers[4].parameterFilters[1].regex: expected a regular expression of RE2 for STYLES of layer "c" (missing closing ); write the alternatives out, or list the values with type: string), got "("',
   ];
   for (const [i, start] of expected.entries()) expect(found[i]).toContain(start);
   expect(found).toHaveLength(expected.length);

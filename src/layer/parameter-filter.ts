@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { floatText } from "./float-text.ts";
+import { compilePattern, type ValuePattern } from "./value-pattern.ts";
 
 export const CASE_RULES = ["NONE", "UPPER", "LOWER"] as const;
 /** What a text's case becomes before it is compared and kept. Absent: NONE. */
@@ -18,7 +19,7 @@ interface RegexFilter {
   readonly type: "regex";
   readonly key: string;
   readonly default: string;
-  /** Must match the whole value; its case does not matter where there is a case rule. */
+  /** An expression of RE2 that must match the whole value; its case does not matter where there is a case rule. */
   readonly regex: string;
   readonly normalize?: CaseRule;
 }
@@ -82,24 +83,24 @@ export function inCase(text: string, rule: CaseRule | undefined): string {
   }
 }
 
-/**
- * A regex filter's expression, of the whole value.
- * @throws SyntaxError when it is none of JavaScript's
- */
-export const compileRegex = (regex: string, rule: CaseRule | undefined): RegExp =>
-  new RegExp(`^(?:${regex})$`, rule === undefined || rule === "NONE" ? "su" : "sui");
+/** The expression of a regex filter; the refusal says why it is none. */
+export const compileRegex = ({
+  regex,
+  normalize,
+}: Pick<RegexFilter, "regex" | "normalize">): Result<ValuePattern, string> =>
+  compilePattern(regex, normalize === undefined || normalize === "NONE" ? "case_matters" : "any_case");
 
-/** Characters of a value at most: an expression may take long over more. */
+/** Characters of a value at most: expressions with large counts take long over each. */
 const MAX_MATCHED = 4096;
-const compiled = new Map<string, RegExp>();
-function matches({ regex, normalize }: RegexFilter, value: string): boolean {
-  const key = `${normalize ?? "NONE"} ${regex}`;
-  let re = compiled.get(key);
-  if (re === undefined) {
-    re = compileRegex(regex, normalize);
-    compiled.set(key, re);
-  }
-  return re.test(value);
+/** Let go with the filter, when a configuration is replaced. */
+const compiled = new WeakMap<RegexFilter, ValuePattern>();
+function matches(filter: RegexFilter, value: string): boolean {
+  const known = compiled.get(filter);
+  if (known !== undefined) return known.matches(value);
+  const made = compileRegex(filter);
+  if (!made.ok) throw new Error(`the configuration let the expression ${filter.regex} pass: ${made.error}`);
+  compiled.set(filter, made.value);
+  return made.value.matches(value);
 }
 
 /** A number in the precision of a filter; undefined: the text is none, or too large. */

@@ -12,18 +12,11 @@ import {
   type SourceOptions,
   STANDARD_LAYER_JOBS,
 } from "../../layer/layer.ts";
-import {
-  type CaseRule,
-  compileRegex,
-  legalValue,
-  legalValuesText,
-  numberText,
-  type ParameterFilter,
-} from "../../layer/parameter-filter.ts";
 import type { ArchiveFacts } from "../../source/archive.ts";
 import { directoryName } from "../../store/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { buildExpiry, clientExpiryOf } from "./build-expiry.ts";
+import { buildFilters } from "./build-filters.ts";
 import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
 import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
@@ -48,8 +41,6 @@ const MAX_DIRECTORY_BYTES = 200;
 const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
-/** GWC's (`facts/gwc-core.md` 1.6). */
-const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
 /** GWC's. */
 const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
 
@@ -100,6 +91,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
   const parameterFilters = buildFilters(
     document.parameterFilters ?? [],
+    name,
     [...path, "parameterFilters"],
     context.problems,
   );
@@ -276,43 +268,3 @@ function buildFormats(
   }
   return formats;
 }
-
-type FilterDocument = NonNullable<LayerDocument["parameterFilters"]>[number];
-
-function buildFilters(documents: readonly FilterDocument[], at: Path, problems: Problems): readonly ParameterFilter[] {
-  const keys = new Set<string>();
-  return documents.map((document, i) => {
-    const key = document.key.trim().toUpperCase();
-    if (keys.has(key)) problems.add([...at, i, "key"], `two filters have the key ${key}`);
-    else if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) problems.expected([...at, i, "key"], "the name of a parameter", key);
-    keys.add(key);
-    return buildFilter(document, key, [...at, i], problems);
-  });
-}
-
-function buildFilter(document: FilterDocument, key: string, path: Path, problems: Problems): ParameterFilter {
-  const { type } = document;
-  switch (type) {
-    case "string":
-      return { type, key, default: document.default ?? "", values: document.values, ...caseRuleOf(document) };
-    case "regex":
-      try {
-        compileRegex(document.regex, document.normalize);
-      } catch {
-        problems.expected([...path, "regex"], "a regular expression (JavaScript's, with the flag u)", document.regex);
-      }
-      return { type, key, default: document.default ?? "", regex: document.regex, ...caseRuleOf(document) };
-    case "float":
-    case "integer": {
-      const { default: standard = "", values = [], threshold = DEFAULT_THRESHOLDS[type] } = document;
-      const text = typeof standard === "number" ? numberText(type, standard) : standard;
-      const filter: ParameterFilter = { type, key, default: text, values, threshold };
-      if (text !== "" && legalValue(filter, String(standard)) === undefined)
-        problems.expected([...path, "default"], legalValuesText(filter), standard);
-      return filter;
-    }
-  }
-}
-
-const caseRuleOf = ({ normalize }: { readonly normalize?: CaseRule }): { readonly normalize?: CaseRule } =>
-  normalize === undefined ? {} : { normalize };
