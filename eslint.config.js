@@ -23,4 +23,22 @@ export default [
       "regexp/no-super-linear-move": ["error", { report: "potential", ignoreSticky: true }],
     },
   },
+  {
+    // The block table alone keeps blocks: an object's fields, and what modules hand each other, name them by address.
+    files: ["src/**/*.ts"],
+    ignores: ["src/ledger/block-table.ts", "src/ledger/*.test.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...[
+          "PropertyDefinition",
+          "ExportNamedDeclaration > TSInterfaceDeclaration",
+          "ExportNamedDeclaration > TSTypeAliasDeclaration",
+        ].map((holder) => ({
+          selector: `${holder} TSTypeReference[typeName.name="Block"]`,
+          message: "The block table may let a block go at any await: keep its BlockAddress and ask the table again.",
+        })),
+      ],
+    },
+  },
 ];

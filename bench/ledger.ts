@@ -29,7 +29,7 @@ function fill(dataDir: string): { blocks: number; seconds: number } {
   const db = openDatabase(join(dataDir, "state.db"));
   db.migrate([ledgerMigrations]);
   let clock = Date.now() - 30 * 86_400_000;
-  const ledger = new Ledger(db, store, undefined, () => clock);
+  const ledger = new Ledger({ db, store, boot: undefined, now: () => clock });
   const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
   ledger.adopted(tileSet);
   let random = 1;

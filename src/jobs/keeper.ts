@@ -132,7 +132,7 @@ export class Keeper
       accessLogMigrations,
       webhookMigrations,
     ]);
-    this.#ledger = new Ledger(db, store, parts.boot, now);
+    this.#ledger = new Ledger({ db, store, boot: parts.boot, now });
     const drops = new Drops(db, store, this.#ledger, gate);
     this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
     const persist = (also?: () => void): void => this.#persist(also);

@@ -1,27 +1,22 @@
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { Block, type CellOrder, type UsedCell } from "./block.ts";
-
-/** Where a block is. */
-export interface BlockAddress {
-  readonly tileSetId: number;
-  readonly z: number;
-  readonly bx: number;
-  readonly by: number;
-}
+import { Block, type BlockAddress, blockKey, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block as the order of eviction sees it: nothing of it that goes sooner than `key`. */
 export interface BlockKey extends BlockAddress {
   readonly key: number;
 }
 
-/** Blocks kept in memory at most; about 5 KiB each. Those that are being written stay beyond it. */
-const BLOCKS_IN_MEMORY = 2048;
+/** Blocks kept in memory; about 5 KiB each. Those that are being written stay beyond it. */
+export const BLOCKS_IN_MEMORY = 2048;
+/** Pinned blocks that are passed by before the rest is left for the next time. */
+const PINNED_LOOKS = 64;
 /** Blocks that were only read are written this much later than those that changed. */
 const USE_FLUSH_MS = 5_000;
 
-export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
-
-/** The blocks: those in use in memory, the rest in the database. */
+/**
+ * The blocks: those in use in memory, the rest in the database. It is the only one to keep them: a block that nobody writes may
+ * go as soon as the code that has asked for it gives way, at an await or by its end, and never before.
+ */
 export class BlockTable {
   readonly #db: Database;
   readonly #isComplete: (tileSetId: number) => boolean;
@@ -30,10 +25,13 @@ export class BlockTable {
   /** Blocks of which only the use has changed, and since when the first of them has. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
+  readonly #capacity: number;
+  #willTrim = false;
   readonly #sql: Record<"get" | "put" | "drop" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
 
-  constructor(db: Database, isComplete: (tileSetId: number) => boolean) {
+  constructor(db: Database, isComplete: (tileSetId: number) => boolean, capacity: number) {
     this.#db = db;
+    this.#capacity = capacity;
     this.#isComplete = isComplete;
     const byKey = (column: string): Statement =>
       db.prepare(
@@ -69,21 +67,32 @@ export class BlockTable {
     const row = this.#sql.get.get(tileSetId, z, bx, by);
     block =
       row === undefined
-        ? new Block(tileSetId, z, bx, by, this.#isComplete(tileSetId))
+        ? new Block({ tileSetId, z, bx, by }, this.#isComplete(tileSetId))
         : Block.decode({ tileSetId, z, bx, by }, contentOf(row));
     this.#blocks.set(key, block);
-    if (this.#blocks.size > BLOCKS_IN_MEMORY) this.#letOneGo();
+    if (this.#blocks.size > this.#capacity) this.#trimSoon();
     return block;
   }
 
-  #letOneGo(): void {
-    let looked = 0;
+  /** Whoever has asked for blocks in this turn may still be at work with all of them. */
+  #trimSoon(): void {
+    if (this.#willTrim) return;
+    this.#willTrim = true;
+    queueMicrotask(() => {
+      this.#willTrim = false;
+      this.#trim();
+    });
+  }
+
+  #trim(): void {
+    let pinned = 0;
     for (const [key, block] of this.#blocks) {
-      if (!block.busy && !this.#used.has(block)) {
-        this.#blocks.delete(key);
-        return;
-      }
-      if (++looked > 64) return;
+      if (this.#blocks.size <= this.#capacity || pinned > PINNED_LOOKS) return;
+      this.#blocks.delete(key);
+      if (!block.pinned && !this.#used.has(block)) continue;
+      // To the end, so that it does not hide those behind it.
+      this.#blocks.set(key, block);
+      pinned++;
     }
   }
 
@@ -126,7 +135,7 @@ export class BlockTable {
   }
 
   #put(block: Block): void {
-    const { tileSetId, z, bx, by } = block;
+    const { tileSetId, z, bx, by } = block.at;
     if (block.empty) {
       this.#sql.drop.run(tileSetId, z, bx, by);
       return;
@@ -188,10 +197,10 @@ export class BlockTable {
   }
 
   /** Blocks that were dropped with their rows. */
-  forget(isGone: (block: Block) => boolean): Block[] {
+  forget(isGone: (at: BlockAddress) => boolean): Block[] {
     const gone: Block[] = [];
     for (const [key, block] of this.#blocks) {
-      if (!isGone(block)) continue;
+      if (!isGone(block.at)) continue;
       this.#blocks.delete(key);
       this.#dirty.delete(block);
       this.#used.delete(block);

@@ -52,12 +52,24 @@ export function cellRectOf(
   return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
 }
 
-/** What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. */
-export class Block {
+/** Where a block is. A block is none: what outlives a turn keeps the address, and asks the block table again. */
+export interface BlockAddress {
   readonly tileSetId: number;
   readonly z: number;
   readonly bx: number;
   readonly by: number;
+}
+
+export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
+
+/**
+ * What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. There is
+ * one object for a block at most, which the block table makes and lets go. It may do so at any await: nothing outside the
+ * table refers to a block for longer than that.
+ */
+export class Block {
+  readonly at: BlockAddress;
+  readonly key: string;
   /** One bit per tile, row by row from the lower left. */
   readonly presence = new Uint8Array(PRESENCE_BYTES);
   /** Tiles per cell, counted from `presence`. */
@@ -80,15 +92,11 @@ export class Block {
   tiles = 0;
   dirty = false;
   lastClosedMs = 0;
-  /** The block that has come into its place, with its writers. */
-  heir: Block | undefined;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
-  constructor(tileSetId: number, z: number, bx: number, by: number, known: boolean) {
-    this.tileSetId = tileSetId;
-    this.z = z;
-    this.bx = bx;
-    this.by = by;
+  constructor(at: BlockAddress, known: boolean) {
+    this.at = at;
+    this.key = blockKey(at);
     const column = (n: number): Float64Array => this.#numbers.subarray(n * CELLS, (n + 1) * CELLS);
     this.cellBytes = column(COLUMN.bytes);
     this.cellAllocated = column(COLUMN.allocated);
@@ -185,13 +193,19 @@ export class Block {
     return this.tiles === 0 && !this.known.includes(0);
   }
 
-  get busy(): boolean {
-    return this.dirty || this.writers.some((n) => n > 0) || this.marked.includes(1);
+  /** Writers have cells of it open. */
+  get open(): boolean {
+    return this.writers.some((n) => n > 0);
+  }
+
+  /** The table may not let it go: what it holds stands nowhere else. */
+  get pinned(): boolean {
+    return this.dirty || this.open || this.marked.includes(1);
   }
 
   /** The tiles of a cell. */
   cellRect(cell: number): TileRect {
-    return cellRectOf(this, cell);
+    return cellRectOf(this.at, cell);
   }
 
   /** Tiles kept in a cell. */
@@ -204,7 +218,7 @@ export class Block {
 
   /** The first column of a part of the block in which anything is kept, or may be as it has to be counted first. */
   firstColumn(rect: TileRect): number | undefined {
-    const part = intersectRects(rect, blockRect(this));
+    const part = intersectRects(rect, blockRect(this.at));
     if (part === undefined) return undefined;
     const cell = (tile: number): number => Math.floor(tile / CELL_SIDE) * CELL_SIDE;
     for (let cellX = cell(part.minX); cellX <= part.maxX; cellX += CELL_SIDE) {
@@ -232,8 +246,8 @@ export class Block {
 
   /** Tiles kept in a part of the block. */
   countIn(rect: TileRect): number {
-    const x0 = this.bx * BLOCK_SIDE;
-    const y0 = this.by * BLOCK_SIDE;
+    const x0 = this.at.bx * BLOCK_SIDE;
+    const y0 = this.at.by * BLOCK_SIDE;
     const minX = Math.max(rect.minX, x0);
     const minY = Math.max(rect.minY, y0);
     const maxX = Math.min(rect.maxX, x0 + BLOCK_SIDE - 1);
@@ -256,11 +270,8 @@ export class Block {
     return { presence: deflateRawSync(this.presence, { level: 1 }), cells, unknown: maskText(this.known, 0) };
   }
 
-  static decode(
-    at: { tileSetId: number; z: number; bx: number; by: number },
-    row: { presence: Uint8Array; cells: Uint8Array; unknown: string },
-  ): Block {
-    const block = new Block(at.tileSetId, at.z, at.bx, at.by, true);
+  static decode(at: BlockAddress, row: { presence: Uint8Array; cells: Uint8Array; unknown: string }): Block {
+    const block = new Block(at, true);
     block.presence.set(inflateRawSync(row.presence));
     const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
     for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) {

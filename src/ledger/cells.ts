@@ -1,10 +1,19 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { type Database, int } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { BLOCK_SIDE, CELL_SIDE } from "../tile/tile-set.ts";
+import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
 import { type Block, cellOf } from "./block.ts";
-import { type BlockTable, blockKey } from "./block-table.ts";
+import type { BlockTable } from "./block-table.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+
+/** A cell by the name of its tile set: a truncation gives the tile set another number, and it is still this cell. */
+export interface CellPlace {
+  readonly tileSet: TileSet;
+  readonly z: number;
+  readonly bx: number;
+  readonly by: number;
+  readonly cell: number;
+}
 
 export interface CellParts {
   readonly db: Database;
@@ -24,6 +33,12 @@ export class Cells {
   /** Of a tile. */
   blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
     return this.#parts.blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
+  }
+
+  /** What stands for a cell now; undefined: nothing of its tile set is kept any more. */
+  find({ tileSet, z, bx, by }: CellPlace): { readonly record: TileSetRecord; readonly block: Block } | undefined {
+    const record = this.#parts.tileSets.find(tileSet);
+    return record && { record, block: this.#parts.blocks.at(record.id, z, bx, by) };
   }
 
   /** All that a rectangle of tiles touches. */
@@ -46,12 +61,13 @@ export class Cells {
     const seen = new Set<string>();
     for (const row of rows) {
       const block = blocks.at(record.id, rect.z, int(row, "bx"), int(row, "by"));
-      seen.add(blockKey(block));
+      seen.add(block.key);
       yield block;
     }
     for (const block of [...blocks.unwritten()]) {
-      if (block.tileSetId !== record.id || block.z !== rect.z || seen.has(blockKey(block))) continue;
-      if (block.bx >= minX && block.bx <= maxX && block.by >= minY && block.by <= maxY) yield block;
+      const { tileSetId, z, bx, by } = block.at;
+      if (tileSetId !== record.id || z !== rect.z || seen.has(block.key)) continue;
+      if (bx >= minX && bx <= maxX && by >= minY && by <= maxY) yield block;
     }
   }
 
@@ -64,7 +80,7 @@ export class Cells {
   add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
     block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
     block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
-    this.#parts.tileSets.add(record, block.z, tiles, bytes, allocated);
+    this.#parts.tileSets.add(record, block.at.z, tiles, bytes, allocated);
     this.#parts.blocks.changed(block);
   }
 }
@@ -76,7 +92,15 @@ export function noteCell(cells: Map<Block, Set<number>>, block: Block, cell: num
   else ofBlock.add(cell);
 }
 
-export const cellId = (block: Block, cell: number): string => `${blockKey(block)}/${cell}`;
+export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPlace => ({
+  tileSet,
+  z,
+  bx,
+  by,
+  cell,
+});
+
+export const cellId = (block: Block, cell: number): string => `${block.key}/${cell}`;
 
 /** The blocks that a rectangle of tiles touches, numbered as blocks are. */
 function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {

@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { type BlobStore, type FoundTile, StoreError } from "../store/blob-store.ts";
-import { type Block, CELLS } from "./block.ts";
-import { type BlockAddress, type BlockTable, blockKey } from "./block-table.ts";
+import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
+import type { BlockTable } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
 import { heated } from "./heat.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
@@ -30,12 +30,12 @@ export class DoubtedCells {
   /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
   doubt(block: Block, cell: number): void {
     block.known[cell] = 0;
-    this.countLater(block);
+    this.countLater(block.at);
   }
 
   /** Some of its cells are not known. */
-  countLater(block: BlockAddress): void {
-    this.#blocks.set(blockKey(block), block);
+  countLater(at: BlockAddress): void {
+    this.#blocks.set(blockKey(at), at);
   }
 
   /** What was written there last may have been cut off when the machine went down. */
@@ -44,8 +44,8 @@ export class DoubtedCells {
   }
 
   /** What is gone with its blocks needs no counting. */
-  forget(blocks: readonly Block[]): void {
-    for (const block of blocks) this.#blocks.delete(blockKey(block));
+  forget(isGone: (at: BlockAddress) => boolean): void {
+    for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
   of(isMeant: (tileSetId: number) => boolean): BlockAddress[] {

@@ -1,15 +1,15 @@
 import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../tile/tile-set.ts";
-import { type Block, blockRect, type CellOrder } from "./block.ts";
-import { type BlockKey, type BlockTable, blockKey } from "./block-table.ts";
+import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } from "./block.ts";
+import type { BlockKey, BlockTable } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
 /** Whether something must stay that holds so many bytes: asked for cells, and for whole blocks as if they held nothing. */
 export type Keep = (tileSet: TileSet, rect: TileRect, bytes: number) => "all" | "some" | "none";
 
 export interface ColdCell {
-  readonly block: Block;
+  readonly at: BlockAddress;
   readonly cell: number;
   readonly bytes: number;
 }
@@ -55,8 +55,8 @@ export class EvictionOrder {
     this.#keep = parts.keep;
     this.#colderThan = parts.colderThan;
     for (const block of parts.blocks.unwritten()) {
-      if (!this.#records.has(block.tileSetId)) continue;
-      this.#newer.add(blockKey(block));
+      if (!this.#records.has(block.at.tileSetId)) continue;
+      this.#newer.add(block.key);
       this.#wait(block);
     }
     for (const id of this.#records.keys()) this.#page(id, undefined);
@@ -70,17 +70,16 @@ export class EvictionOrder {
   #wait(block: Block): void {
     const coldest = block.coldest(this.#order, this.#mayGo(block));
     if (coldest === undefined) return;
-    const { tileSetId, z, bx, by } = block;
-    this.#waiting.push({ tileSetId, z, bx, by, key: coldest.key, from: "memory" });
+    this.#waiting.push({ ...block.at, key: coldest.key, from: "memory" });
   }
 
   #mayGo(block: Block): (cell: number) => boolean {
-    const tileSet = this.#records.get(block.tileSetId)?.tileSet;
+    const tileSet = this.#records.get(block.at.tileSetId)?.tileSet;
     return (cell) =>
       block.writers[cell] === 0 &&
       tileSet !== undefined &&
       (block.heat[cell] ?? 0) < this.#colderThan &&
-      !this.#taken.some((taken) => taken.block === block && taken.cell === cell) &&
+      !this.#taken.some((taken) => taken.cell === cell && isSame(taken.at, block.at)) &&
       this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
 
@@ -101,7 +100,7 @@ export class EvictionOrder {
         continue;
       }
       const { cell } = coldest;
-      const taken = { block, cell, bytes: block.cellBytes[cell] ?? 0 };
+      const taken = { at: block.at, cell, bytes: block.cellBytes[cell] ?? 0 };
       // It was used since, or its coldest cell has to stay: later.
       const later = coldest.key > at.key;
       if (!later) {
@@ -114,3 +113,6 @@ export class EvictionOrder {
     return undefined;
   }
 }
+
+const isSame = (a: BlockAddress, b: BlockAddress): boolean =>
+  a.tileSetId === b.tileSetId && a.z === b.z && a.bx === b.bx && a.by === b.by;

@@ -25,7 +25,7 @@ async function ledgerOf(name: string, tiles: readonly { readonly x: number; read
   const db = openDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
   const store = createMemoryBlobStore();
-  const ledger = new Ledger(db, store, "boot", () => 1_000);
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000 });
   for (const { x, y } of tiles) {
     const open = ledger.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
     const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), () => true);

@@ -23,7 +23,7 @@ function open(root: string, name: string) {
   const db = openDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
   const store = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger(db, store, "boot", () => clock);
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock });
   ledger.forgetVanished();
   return { db, store, ledger };
 }
@@ -245,7 +245,7 @@ test("after a reboot what was written in the last two minutes is counted again, 
   const after = (boot: string) => {
     const db = openDatabase(join(directory, "state.db"));
     db.migrate([ledgerMigrations]);
-    const ledger = new Ledger(db, at.store, boot, () => clock);
+    const ledger = new Ledger({ db, store: at.store, boot, now: () => clock });
     while (ledger.recountSome(1000));
     const { tiles } = total(ledger);
     db.close();
@@ -259,4 +259,38 @@ test("after a reboot what was written in the last two minutes is counted again, 
     false,
     true,
   ]);
+});
+
+test("levels are dropped under open cells: they stay marked, are not evicted, and a kill loses nothing", async () => {
+  const at = open(directory, "state.db");
+  const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
+  const cells = at.ledger.open(tileSet, rect);
+  at.db.transaction(() => at.ledger.writeMarks());
+  at.ledger.dropZooms(pyramid, Z, Z);
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  at.ledger.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
+  const keep = () => "none" as const;
+  const walk = { order: "LRU", ofLayer: () => true, keep, colderThan: Number.POSITIVE_INFINITY } as const;
+  expect(at.ledger.coldest(walk).next()).toBe(undefined);
+  at.db.close();
+  const next = open(directory, "state.db");
+  while (next.ledger.recountSome(1000));
+  expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
+  next.ledger.close(cells);
+  expect(next.ledger.coldest(walk).next()).toMatchObject({ cell: 0, bytes: 10 });
+  next.db.close();
+});
+
+test("a cell that one writer has lost while another has it open is counted when that one closes it", async () => {
+  const { ledger, store, db } = open(directory, "state.db");
+  const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
+  const [lost, other] = [ledger.open(tileSet, rect), ledger.open(tileSet, rect)];
+  await store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  ledger.lost(lost);
+  ledger.close(lost);
+  expect(ledger.recountSome(1000), "nothing that could be counted now is left").toBe(false);
+  ledger.close(other);
+  while (ledger.recountSome(1000));
+  expect(total(ledger)).toEqual({ tiles: 1n, bytes: 10n });
+  db.close();
 });

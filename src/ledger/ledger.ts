@@ -5,9 +5,9 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { type BlobStore, type Place, type StoredPyramid, StoreError } from "../store/blob-store.ts";
 import type { TileAddress, TileSet } from "../tile/tile-set.ts";
-import { type Block, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
-import { BlockTable } from "./block-table.ts";
-import { Cells, cellId, noteCell } from "./cells.ts";
+import { type Block, type BlockAddress, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
+import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
+import { type CellPlace, Cells, cellId, noteCell, placeOf } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { countKept, KeptMetatiles } from "./kept-tiles.ts";
@@ -59,9 +59,20 @@ export const ledgerMigrations: Migrations = {
 export interface OpenCells {
   /** A mark is new: nothing may be written before `writeMarks` has been committed. */
   readonly mustCommit: boolean;
-  readonly cells: readonly { readonly block: Block; readonly cell: number }[];
+  readonly cells: readonly CellPlace[];
   /** Where tiles may be stored; absent: they are removed only. */
   readonly layer?: string;
+}
+
+export interface LedgerParts {
+  readonly db: Database;
+  readonly store: BlobStore;
+  /** The boot of the machine; undefined: unknown, and each start is taken for the first after one. */
+  readonly boot: string | undefined;
+  /** The time that is stored, ms since 1970. */
+  readonly now: () => number;
+  /** Blocks that memory holds beside those that are being written. */
+  readonly blocksInMemory?: number;
 }
 
 /** What the ledger knows of a tile set, with its sums by zoom. */
@@ -111,17 +122,17 @@ export class Ledger {
   /** By layer, where there are any: how many are about to store something. */
   readonly #writers = new Map<string, number>();
 
-  constructor(db: Database, store: BlobStore, boot: string | undefined, now: () => number) {
+  constructor({ db, store, boot, now, blocksInMemory = BLOCKS_IN_MEMORY }: LedgerParts) {
     this.#db = db;
     this.#store = store;
     this.#now = now;
     this.#tileSets = new TileSetTable(db, store);
-    this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false);
-    this.#marks = new Marks(db, now);
+    this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false, blocksInMemory);
+    this.#marks = new Marks(db, this.#blocks, now);
     const [tileSets, blocks] = [this.#tileSets, this.#blocks];
     this.#cells = new Cells({ db, store, tileSets, blocks });
     this.#doubted = new DoubtedCells({ store, tileSets, blocks, cells: this.#cells });
-    this.#watch = new WriteWatch(tileSets, blocks, this.#doubted);
+    this.#watch = new WriteWatch(tileSets, blocks, (place) => this.#countAgain(place));
     this.#restoration = new Restoration({
       db,
       tileSets,
@@ -177,8 +188,9 @@ export class Ledger {
   /** Opens the cells of a metatile for a writer. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     const cells = [...this.#cells.in(this.#tileSets.record(tileSet), rect)];
-    for (const { block, cell } of cells) this.#watch.notice(tileSet.layer, block, cell);
-    const open = { ...this.#openCells(cells), layer: tileSet.layer };
+    for (const { block, cell } of cells) this.#watch.notice(tileSet, block, cell);
+    const opened = this.#openCells(cells.map(({ block, cell }) => ({ tileSet, block, cell })));
+    const open = { ...opened, layer: tileSet.layer };
     this.#writers.set(open.layer, (this.#writers.get(open.layer) ?? 0) + 1);
     return open;
   }
@@ -193,24 +205,24 @@ export class Ledger {
     pyramid: StoredPyramid,
     tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
   ): OpenCells {
-    const cells = new Map<string, { readonly block: Block; readonly cell: number }>();
+    const cells = new Map<string, { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }>();
     for (const { format, x, y, z } of tiles) {
       const record = this.#tileSets.find({ ...pyramid, format });
       if (record === undefined) continue;
       const block = this.#cells.blockAt(record, x, y, z);
       const cell = cellOf(x, y);
-      cells.set(cellId(block, cell), { block, cell });
+      cells.set(cellId(block, cell), { tileSet: record.tileSet, block, cell });
     }
     return this.#openCells([...cells.values()]);
   }
 
-  #openCells(cells: OpenCells["cells"]): OpenCells {
+  #openCells(cells: readonly { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }[]): OpenCells {
     let mustCommit = false;
     for (const { block, cell } of cells) {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#marks.mark(block, cell)) mustCommit = true;
     }
-    return { mustCommit, cells };
+    return { mustCommit, cells: cells.map(({ tileSet, block, cell }) => placeOf(tileSet, block, cell)) };
   }
 
   close(open: OpenCells): void {
@@ -220,19 +232,28 @@ export class Ledger {
       if (others > 0) this.#writers.set(layer, others);
       else this.#writers.delete(layer);
     }
-    for (const { block: opened, cell } of open.cells) {
-      const block = lastHeir(opened);
+    for (const place of open.cells) {
+      const { cell } = place;
+      const block = this.#cells.find(place)?.block;
+      if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#now();
+      // What was in doubt while it was open can be counted from now on.
+      if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#doubted.countLater(block.at);
     }
   }
 
   /** A writer died between writing and telling: its cells are counted again. */
   lost(open: OpenCells): void {
-    for (const { block: opened, cell } of open.cells) {
-      const block = lastHeir(opened);
-      if (this.#tileSets.byId(block.tileSetId) !== undefined) this.#doubted.doubt(block, cell);
+    for (const place of open.cells) {
+      const found = this.#cells.find(place);
+      if (found !== undefined) this.#doubted.doubt(found.block, place.cell);
     }
+  }
+
+  #countAgain(place: CellPlace): void {
+    const found = this.#cells.find(place);
+    if (found !== undefined) this.#doubted.countAgain(found.record, found.block, place.cell);
   }
 
   /** A tile has been written. `replaced`: bytes of the tile that was there. */
@@ -244,7 +265,7 @@ export class Ledger {
     const { x, y, z } = tile;
     const block = this.#cells.blockAt(record, x, y, z);
     const cell = cellOf(x, y);
-    this.#watch.notice(tileSet.layer, block, cell);
+    this.#watch.notice(tileSet, block, cell);
     const had = block.has(x, y);
     if (had !== (tile.replaced !== undefined)) this.#doubted.doubt(block, cell);
     if (!had) block.set(x, y);
@@ -328,11 +349,7 @@ export class Ledger {
     for (const record of records) {
       const pyramid = pyramidOf(record.tileSet);
       if (names.has(pyramidKey(pyramid)) || this.#store.levels(pyramid).length === 0) continue;
-      for (const z of [...record.sums.keys()]) this.#dropZooms(record, z, z);
-      this.#db.transaction(() => {
-        this.#tileSets.forget([record]);
-        this.#tileSets.forgetPyramids(pyramid.layer, pyramid);
-      });
+      if (this.#tileSets.find(record.tileSet) === record) this.dropPyramid(pyramid);
     }
   }
 
@@ -360,7 +377,7 @@ export class Ledger {
             this.#doubted.count(record, block, cell);
             counted += block.cellTiles[cell] ?? 0;
           } else if (block.writers[cell] === 0) block.known[cell] = 1;
-          else this.#doubted.countLater(block);
+          else this.#doubted.countLater(block.at);
         }
         this.#blocks.changed(block);
       }
@@ -377,11 +394,12 @@ export class Ledger {
   }
 
   /** Compares the cells of a region with the store, but for those being written. */
-  *differences(
+  differences(
     pyramid: StoredPyramid,
     rect: TileRect,
     listed: ReadonlyMap<string, readonly { x: number; y: number }[]>,
-  ): Generator<CellDifference> {
+  ): CellDifference[] {
+    const differences: CellDifference[] = [];
     const formats = new Set([...listed.keys(), ...this.#tileSets.of(pyramid).map((record) => record.tileSet.format)]);
     for (const format of formats) {
       const record = this.#tileSets.record({ ...pyramid, format });
@@ -398,9 +416,10 @@ export class Ledger {
         const ledger = { tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
         const same =
           store.tiles === ledger.tiles && store.bytes === ledger.bytes && found.every(({ x, y }) => block.has(x, y));
-        if (!same) yield { tileSet: record.tileSet, rect: block.cellRect(cell), ledger, store };
+        if (!same) differences.push({ tileSet: record.tileSet, rect: block.cellRect(cell), ledger, store });
       }
     }
+    return differences;
   }
 
   /** Levels of which the ledger believes that something is kept. */
@@ -457,16 +476,20 @@ export class Ledger {
 
   /** Removes cells that nobody writes from the store, after their marks are on the disk. @returns what went */
   evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
-    const free = cells.filter(({ block, cell }) => block.writers[cell] === 0);
+    const free = cells.flatMap(({ at, cell }) => {
+      const record = this.#tileSets.byId(at.tileSetId);
+      if (record === undefined) return [];
+      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      return block.writers[cell] === 0 ? [{ record, block, cell }] : [];
+    });
     let mustCommit = false;
     for (const { block, cell } of free) if (this.#marks.mark(block, cell)) mustCommit = true;
     if (mustCommit) this.#db.transaction(() => this.#marks.writeFresh());
-    return free.flatMap(({ block, cell }) => {
-      const record = this.#tileSets.byId(block.tileSetId);
-      if (record === undefined) return [];
+    return free.flatMap(({ record, block, cell }) => {
+      const { z } = block.at;
       if (block.known[cell] !== 1) this.#doubted.count(record, block, cell);
       const tiles = [...block.tilesOf(cell)];
-      if (!this.#deleted(record.tileSet, block.z, tiles)) {
+      if (!this.#deleted(record.tileSet, z, tiles)) {
         this.#doubted.doubt(block, cell);
         return [];
       }
@@ -524,15 +547,21 @@ export class Ledger {
       also();
     });
     const tileSets = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
-    const blocks = this.#blocks.forget((block) => tileSets.has(block.tileSetId));
-    this.#marks.forget(blocks);
+    const open = this.#forget(({ tileSetId }) => tileSets.has(tileSetId));
     // Whoever draws at this moment stores into the emptied place: of that everything is known from its beginning.
-    let atWork = 0;
     for (const [id, tileSet] of tileSets) {
-      const open = blocks.filter((block) => block.tileSetId === id && block.writers.some((writers) => writers > 0));
-      if (open.length > 0) atWork += this.#restoration.handOver(open, this.#tileSets.record(tileSet)).length;
+      const own = open.filter((block) => block.at.tileSetId === id);
+      if (own.length > 0) this.#restoration.handOver(own, this.#tileSets.record(tileSet));
     }
-    if (atWork > 0) this.#db.transaction(() => this.#marks.writeFresh());
+    if (open.length > 0) this.#db.transaction(() => this.#marks.writeFresh());
+  }
+
+  /** Forgets blocks whose rows are gone. @returns those that writers have open, to be handed over */
+  #forget(isGone: (at: BlockAddress) => boolean): Block[] {
+    const gone = this.#blocks.forget(isGone);
+    this.#doubted.forget(isGone);
+    this.#marks.forget(gone);
+    return gone.filter((block) => block.open);
   }
 
   #recordsOf(layer: string, pyramid: StoredPyramid | undefined): TileSetRecord[] {
@@ -611,15 +640,16 @@ export class Ledger {
   }
 
   #dropZooms(record: TileSetRecord, first: number, last: number): void {
+    const isGone = ({ tileSetId, z }: BlockAddress): boolean => tileSetId === record.id && z >= first && z <= last;
     this.#db.transaction(() => {
       for (const table of ["block", "zoom_sum", "mark"]) {
         this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ? AND z BETWEEN ? AND ?`).run(record.id, first, last);
       }
+      // Whoever has a cell open goes on to write into the emptied place: its mark stays.
+      for (const block of this.#blocks.inMemory()) if (block.open && isGone(block.at)) this.#marks.writeOpen(block);
     });
     for (let z = first; z <= last; z++) this.#tileSets.clearZoom(record, z);
-    const gone = this.#blocks.forget((block) => block.tileSetId === record.id && block.z >= first && block.z <= last);
-    this.#doubted.forget(gone);
-    this.#marks.forget(gone);
+    this.#restoration.handOver(this.#forget(isGone), record);
     // A dropped zoom of an unknown pyramid is known to be empty only while nobody asks; its cells are counted again then.
   }
 
@@ -719,11 +749,4 @@ export class Ledger {
   flush(): void {
     if (this.needsFlush) this.#db.transaction(() => this.writeAll());
   }
-}
-
-/** The block that stands for one now. */
-function lastHeir(block: Block): Block {
-  let heir = block;
-  while (heir.heir !== undefined) heir = heir.heir;
-  return heir;
 }

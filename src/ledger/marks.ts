@@ -1,6 +1,6 @@
 import { type Database, int, type Statement, text } from "../state/database.ts";
-import { type Block, CELLS, maskCells, maskText } from "./block.ts";
-import type { BlockAddress } from "./block-table.ts";
+import { type Block, type BlockAddress, CELLS, maskCells, maskText } from "./block.ts";
+import type { BlockTable } from "./block-table.ts";
 
 /** A mark outlives its flush by this long: after a power loss the disk may be that far behind (decisions 11). */
 const SETTLING_MS = 120_000;
@@ -13,15 +13,17 @@ const IDLE_MS = 1_000;
  */
 export class Marks {
   readonly #db: Database;
+  readonly #blocks: BlockTable;
   readonly #now: () => number;
   /** Blocks with marks that have not been committed. */
-  readonly #fresh = new Set<Block>();
+  readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
-  readonly #held = new Set<Block>();
+  readonly #held = new Map<string, BlockAddress>();
   readonly #sql: Record<"get" | "put" | "forgetSettled", Statement>;
 
-  constructor(db: Database, now: () => number) {
+  constructor(db: Database, blocks: BlockTable, now: () => number) {
     this.#db = db;
+    this.#blocks = blocks;
     this.#now = now;
     this.#sql = {
       put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
@@ -46,16 +48,23 @@ export class Marks {
   mark(block: Block, cell: number): boolean {
     if (block.marked[cell] !== 1) {
       block.marked[cell] = 1;
-      this.#fresh.add(block);
+      this.#fresh.set(block.key, block.at);
     }
     // Another writer's mark may still wait for its commit.
-    return this.#fresh.has(block);
+    return this.#fresh.has(block.key);
   }
 
   /** A mark that the last process left. */
   restore(block: Block, cell: number): void {
     block.marked[cell] = 1;
-    this.#held.add(block);
+    this.#held.set(block.key, block.at);
+  }
+
+  /** Of a block whose tiles are gone those marks stay whose cells writers have open. Inside the caller's transaction. */
+  writeOpen(block: Block): void {
+    const { tileSetId, z, bx, by } = block.at;
+    const open = Uint8Array.from(block.writers, (writers) => (writers > 0 ? 1 : 0));
+    this.#sql.put.run(tileSetId, z, bx, by, maskText(open, 1), maskText(new Uint8Array(CELLS), 1), this.#now());
   }
 
   get any(): boolean {
@@ -66,14 +75,19 @@ export class Marks {
   writeFresh(): void {
     const fresh = [...this.#fresh];
     this.#db.onRollback(() => {
-      for (const block of fresh) this.#fresh.add(block);
+      for (const [key, at] of fresh) this.#fresh.set(key, at);
     });
-    for (const block of fresh) this.#write(block, undefined);
+    for (const [, at] of fresh) this.#write(this.#marked(at), undefined);
     this.#fresh.clear();
   }
 
+  /** A block with a mark is in memory: the table may not let it go. */
+  #marked({ tileSetId, z, bx, by }: BlockAddress): Block {
+    return this.#blocks.at(tileSetId, z, bx, by);
+  }
+
   #write(block: Block, settled: Uint8Array | undefined): void {
-    const { tileSetId, z, bx, by } = block;
+    const { tileSetId, z, bx, by } = block.at;
     const now = this.#now();
     const old = this.#sql.get.get(tileSetId, z, bx, by);
     const settling = settled ?? new Uint8Array(CELLS);
@@ -81,14 +95,15 @@ export class Marks {
       for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
     }
     this.#sql.put.run(tileSetId, z, bx, by, maskText(block.marked, 1), maskText(settling, 1), now);
-    if (block.marked.includes(1)) this.#held.add(block);
-    else this.#held.delete(block);
+    if (block.marked.includes(1)) this.#held.set(block.key, block.at);
+    else this.#held.delete(block.key);
   }
 
   /** Settles the cells that nobody writes any more; in the transaction that writes what is known of them. */
   settle(): void {
     const now = this.#now();
-    for (const block of this.#held) {
+    for (const at of [...this.#held.values()]) {
+      const block = this.#marked(at);
       if (now - block.lastClosedMs < IDLE_MS) continue;
       const settled = new Uint8Array(CELLS);
       let unmarked = false;
@@ -111,8 +126,8 @@ export class Marks {
 
   forget(blocks: Iterable<Block>): void {
     for (const block of blocks) {
-      this.#fresh.delete(block);
-      this.#held.delete(block);
+      this.#fresh.delete(block.key);
+      this.#held.delete(block.key);
     }
   }
 }

@@ -5,12 +5,6 @@ import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
 import type { AsidePyramid, TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
-/** A cell that writers are at. */
-interface OpenCell {
-  readonly block: Block;
-  readonly cell: number;
-}
-
 /** Blocks of a tile set that has a successor, counted there in one transaction. */
 const BLOCKS_AT_ONCE = 32;
 
@@ -38,7 +32,7 @@ export class Restoration {
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
     const { db, tileSets, blocks, marks, doubted, writeAll } = this.#parts;
     db.transaction(writeAll);
-    const atWork: OpenCell[] = [];
+    let atWork = 0;
     const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
     for (const { from, to } of tileSets.restore(layer, aside, pyramids)) {
       // Marked when it was set aside: nobody has counted these since.
@@ -51,33 +45,30 @@ export class Restoration {
         }
       }
       if (from === undefined) continue;
-      const gone = blocks.forget((block) => block.tileSetId === from.id);
+      const gone = blocks.forget(({ tileSetId }) => tileSetId === from.id);
       marks.forget(gone);
-      atWork.push(...this.handOver(gone, to));
+      const open = gone.filter((block) => block.open);
+      atWork += open.length;
+      this.handOver(open, to);
     }
-    if (atWork.length > 0) db.transaction(() => marks.writeFresh());
+    if (atWork > 0) db.transaction(() => marks.writeFresh());
   }
 
   /**
-   * Cells that writers have open go to another tile set of the same name: what they write is recorded there. @returns those
-   * cells, whose marks are to be committed before anything is written there
+   * Cells of forgotten blocks that writers have open go to the blocks that come into their place, of the tile set that has the
+   * name now: what they write is recorded there. Their marks are to be committed before anything is written there.
    */
-  handOver(gone: readonly Block[], to: TileSetRecord): OpenCell[] {
+  handOver(gone: readonly Block[], to: TileSetRecord): void {
     const { blocks, marks } = this.#parts;
-    const atWork: OpenCell[] = [];
     for (const old of gone) {
-      if (!old.writers.some((writers) => writers > 0)) continue;
-      const block = blocks.at(to.id, old.z, old.bx, old.by);
-      old.heir = block;
+      const block = blocks.at(to.id, old.at.z, old.at.bx, old.at.by);
       for (let cell = 0; cell < CELLS; cell++) {
         const writers = old.writers[cell] ?? 0;
         if (writers === 0) continue;
         block.writers[cell] = (block.writers[cell] ?? 0) + writers;
         marks.mark(block, cell);
-        atWork.push({ block, cell });
       }
     }
-    return atWork;
   }
 
   /** Counts what was stored since, some blocks at a time. True: more is left. */

@@ -87,7 +87,7 @@ export class Verification {
   }
 
   #compare(pyramid: StoredPyramid, rect: TileRect, listed: ReadonlyMap<string, { x: number; y: number }[]>): void {
-    for (const difference of [...this.#ledger.differences(pyramid, rect, listed)]) {
+    for (const difference of this.#ledger.differences(pyramid, rect, listed)) {
       // Blocks that the store lists come again with the ledger's.
       const { tileSet, rect: cell } = difference;
       const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;

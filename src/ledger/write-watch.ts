@@ -1,8 +1,11 @@
+import type { TileSet } from "../tile/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import { noteCell } from "./cells.ts";
-import type { DoubtedCells } from "./doubted-cells.ts";
+import { type CellPlace, cellId, placeOf } from "./cells.ts";
 import type { TileSetTable } from "./tile-set-table.ts";
+
+/** The cells that were written, by their ids. */
+type Seen = Map<string, CellPlace>;
 
 /**
  * Follows the cells of a layer that are written while a range of it is being deleted. The order in which a write and a
@@ -11,36 +14,33 @@ import type { TileSetTable } from "./tile-set-table.ts";
 export class WriteWatch {
   readonly #tileSets: TileSetTable;
   readonly #blocks: BlockTable;
-  readonly #doubted: DoubtedCells;
-  readonly #watches = new Set<{ readonly layer: string; readonly seen: Map<Block, Set<number>> }>();
+  readonly #countAgain: (place: CellPlace) => void;
+  readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
 
-  constructor(tileSets: TileSetTable, blocks: BlockTable, doubted: DoubtedCells) {
+  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (place: CellPlace) => void) {
     this.#tileSets = tileSets;
     this.#blocks = blocks;
-    this.#doubted = doubted;
+    this.#countAgain = countAgain;
   }
 
   /** A cell is being written. */
-  notice(layer: string, block: Block, cell: number): void {
-    for (const { layer: watched, seen } of this.#watches) if (watched === layer) noteCell(seen, block, cell);
+  notice(tileSet: TileSet, block: Block, cell: number): void {
+    for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }
 
   begin(layer: string): { end(): void } {
-    const seen = new Map<Block, Set<number>>();
+    const seen: Seen = new Map();
     const watch = { layer, seen };
     this.#watches.add(watch);
     for (const block of this.#blocks.inMemory()) {
-      if (this.#tileSets.byId(block.tileSetId)?.tileSet.layer !== layer) continue;
-      for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) noteCell(seen, block, cell);
+      const tileSet = this.#tileSets.byId(block.at.tileSetId)?.tileSet;
+      if (tileSet?.layer !== layer) continue;
+      for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) note(seen, tileSet, block, cell);
     }
     return {
       end: () => {
         this.#watches.delete(watch);
-        for (const [block, cells] of seen) {
-          const record = this.#tileSets.byId(block.tileSetId);
-          if (record === undefined) continue;
-          for (const cell of cells) this.#doubted.countAgain(record, block, cell);
-        }
+        for (const place of seen.values()) this.#countAgain(place);
       },
     };
   }
@@ -49,3 +49,6 @@ export class WriteWatch {
     return [...this.#watches].some((watch) => watch.layer === layer);
   }
 }
+
+const note = (seen: Seen, tileSet: TileSet, block: Block, cell: number): void =>
+  void seen.set(cellId(block, cell), placeOf(tileSet, block, cell));

@@ -1,0 +1,392 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { TileRect } from "../grid/grid-set.ts";
+import { openDatabase } from "../state/database.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import { blocksIn } from "./adoption.ts";
+import { Ledger, ledgerMigrations, type OpenCells } from "./ledger.ts";
+
+/*
+ * Writers hold cells open over everything else that can happen to a ledger, whose block table holds four blocks. After each step
+ * the ledger's sums are those of its blocks, and what it says of each cell is what the store holds there.
+ */
+
+const LAYER = "a";
+const GRID_SET = "g";
+const ZOOMS = [8, 9] as const;
+const PARAMETERS = ["", "p"] as const;
+/** Three times three blocks of 128 tiles. */
+const SIDE = 384;
+const CELL = 16;
+
+const pyramidOf = (parametersId: string) => ({ layer: LAYER, gridSet: GRID_SET, parametersId });
+const TILE_SETS: readonly TileSet[] = [
+  { ...pyramidOf(""), format: "image/png" },
+  { ...pyramidOf(""), format: "image/jpeg" },
+  { ...pyramidOf("p"), format: "image/png" },
+];
+const ELSEWHERE: TileSet = { ...pyramidOf(""), layer: "b", format: "image/png" };
+const everywhere = (z: number): TileRect => ({ z, minX: 0, minY: 0, maxX: SIDE - 1, maxY: SIDE - 1 });
+
+/** The cells that a rectangle touches, by name and with their tiles. */
+function* cellsIn(tileSet: TileSet, { z, minX, minY, maxX, maxY }: TileRect): Generator<[string, TileRect]> {
+  for (let cy = Math.floor(minY / CELL); cy <= Math.floor(maxY / CELL); cy++)
+    for (let cx = Math.floor(minX / CELL); cx <= Math.floor(maxX / CELL); cx++) {
+      const [x, y] = [cx * CELL, cy * CELL];
+      const name = `${tileSet.parametersId} ${tileSet.format} ${z}/${cx}/${cy}`;
+      yield [name, { z, minX: x, minY: y, maxX: x + CELL - 1, maxY: y + CELL - 1 }];
+    }
+}
+
+interface Writer {
+  readonly open: OpenCells;
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+  /** In the store, and not yet reported. */
+  unreported: { x: number; y: number; z: number; bytes: number; replaced: number | undefined }[];
+}
+
+interface Aside {
+  readonly id: number;
+  readonly names: readonly string[];
+  readonly pyramids: readonly { gridSet: string; parametersId: string; complete: boolean }[];
+}
+
+type Scope = "layer" | "pyramid" | "zoom";
+
+class Scene {
+  readonly store = createMemoryBlobStore();
+  #clock = 1_800_000_000_000;
+  #at: ReturnType<Scene["reopened"]>;
+  #writers: Writer[] = [];
+  #watch: { end(): void } | undefined;
+  /** Every cell that anybody has had open. */
+  readonly #touched = new Map<string, { readonly tileSet: TileSet; readonly rect: TileRect }>();
+  /** Open cells that are counted again when their writers have closed them. */
+  readonly #inDoubt = new Set<string>();
+  #aside: Aside | undefined;
+  #drops = 0;
+  /** What is still to be adopted, of a listing that grows old meanwhile. */
+  #adoption: (() => void)[] = [];
+
+  constructor() {
+    this.#at = this.reopened();
+  }
+
+  reopened(db = openDatabase(":memory:")) {
+    db.migrate([ledgerMigrations]);
+    const ledger = new Ledger({ db, store: this.store, boot: "boot", now: () => this.#clock, blocksInMemory: 4 });
+    return { db, ledger };
+  }
+
+  close(): void {
+    this.#at.db.close();
+  }
+
+  #commitMarks(open: OpenCells): void {
+    const { db, ledger } = this.#at;
+    if (open.mustCommit) db.transaction(() => ledger.writeMarks());
+  }
+
+  begin(tileSet: TileSet, rect: TileRect): void {
+    for (const [name, cell] of cellsIn(tileSet, rect)) this.#touched.set(name, { tileSet, rect: cell });
+    const open = this.#at.ledger.open(tileSet, rect);
+    this.#commitMarks(open);
+    if (this.#watch !== undefined) for (const [name] of cellsIn(tileSet, rect)) this.#inDoubt.add(name);
+    this.#writers.push({ open, tileSet, rect, unreported: [] });
+  }
+
+  #writer(n: number): Writer | undefined {
+    return this.#writers[n % Math.max(1, this.#writers.length)];
+  }
+
+  async put(n: number, dx: number, dy: number, bytes: number, isReported: boolean): Promise<void> {
+    const writer = this.#writer(n);
+    if (writer === undefined) return;
+    const { tileSet, rect } = writer;
+    const x = rect.minX + (dx % (rect.maxX - rect.minX + 1));
+    const y = rect.minY + (dy % (rect.maxY - rect.minY + 1));
+    const { z } = rect;
+    // Who of two is the first to report need not be the first who wrote.
+    if (
+      this.#writers.some((other) => other.tileSet === tileSet && other.unreported.some((t) => t.x === x && t.y === y))
+    )
+      for (const [name] of cellsIn(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y })) this.#inDoubt.add(name);
+    const put = await this.store.put({ tileSet, x, y, z }, new Uint8Array(bytes).fill(1), () => true);
+    if (put.stored) writer.unreported.push({ x, y, z, bytes, replaced: put.replaced });
+    if (isReported) this.#report(writer);
+  }
+
+  #report(writer: Writer): void {
+    for (const tile of writer.unreported) this.#at.ledger.wrote(writer.tileSet, tile);
+    writer.unreported = [];
+  }
+
+  #reportAll(): void {
+    for (const writer of this.#writers) this.#report(writer);
+  }
+
+  end(n: number, isLost: boolean): void {
+    const writer = this.#writer(n);
+    if (writer === undefined) return;
+    this.#writers = this.#writers.filter((other) => other !== writer);
+    if (isLost) {
+      for (const [name] of cellsIn(writer.tileSet, writer.rect)) this.#inDoubt.add(name);
+      this.#at.ledger.lost(writer.open);
+    } else this.#report(writer);
+    this.#at.ledger.close(writer.open);
+  }
+
+  /** Deletes a tile as a truncation of a range does: under a watch, as a writer may report it later. */
+  remove(tileSet: TileSet, x: number, y: number, z: number): void {
+    const isOwnWatch = this.#watch === undefined;
+    if (isOwnWatch) this.watch();
+    const open = this.#at.ledger.openTiles(pyramidOf(tileSet.parametersId), [{ format: tileSet.format, x, y, z }]);
+    this.#commitMarks(open);
+    const bytes = this.store.delete({ tileSet, x, y, z });
+    if (bytes !== undefined) this.#at.ledger.removed(tileSet, { x, y, z, bytes });
+    this.#at.ledger.close(open);
+    if (isOwnWatch) this.watch();
+  }
+
+  /** Begins a watch, or ends it. */
+  watch(): void {
+    for (const name of this.#openNow()) this.#inDoubt.add(name);
+    if (this.#watch === undefined) this.#watch = this.#at.ledger.watch(LAYER);
+    else {
+      this.#watch.end();
+      this.#watch = undefined;
+    }
+  }
+
+  read(tileSet: TileSet, x: number, y: number, z: number, repeats: number): void {
+    this.#at.ledger.used([{ tileSet, x, y, z, repeats }]);
+  }
+
+  evict(order: "LRU" | "LFU", cells: number): void {
+    const walk = this.#at.ledger.coldest({ order, ofLayer: () => true, keep: () => "none", colderThan: Infinity });
+    const open = this.#openNow();
+    for (let n = 0; n < cells; n++) {
+      const cell = walk.next();
+      if (cell === undefined) return;
+      for (const { tileSet, rect } of this.#at.ledger.evict([cell]))
+        for (const [name] of cellsIn(tileSet, rect))
+          expect(open, "a cell that is being written stays").not.toContain(name);
+    }
+  }
+
+  flush(): void {
+    this.#clock += 10_000;
+    this.#at.ledger.flush();
+  }
+
+  /** Nobody is in the middle of a write: what was written is reported first. Cells stay open. */
+  drop(scope: Scope, parametersId: string, z: number, isKept: boolean): void {
+    const { ledger } = this.#at;
+    this.#reportAll();
+    this.#drops++;
+    const pyramid = pyramidOf(parametersId);
+    const planned = {
+      layer: { kind: "layer", layer: LAYER },
+      pyramid: { kind: "pyramid", ...pyramid },
+      zoom: { kind: "pyramid", ...pyramid, zooms: { first: z, last: z } },
+    } as const;
+    const names = this.store.planDrop(planned[scope]);
+    const aside = isKept && scope !== "zoom" && this.#aside === undefined ? this.#drops : undefined;
+    const ids = scope === "layer" ? PARAMETERS : [parametersId];
+    const pyramids = ids.map((id) => ({
+      gridSet: GRID_SET,
+      parametersId: id,
+      complete: ledger.isComplete(pyramidOf(id)) === true,
+    }));
+    if (aside === undefined) this.store.drop(String(this.#drops), names);
+    else {
+      this.store.setAside(String(aside), names);
+      this.#aside = { id: aside, names, pyramids };
+    }
+    if (scope === "layer") ledger.dropLayer(LAYER, aside);
+    else if (scope === "pyramid") ledger.dropPyramid(pyramid, aside);
+    else ledger.dropZooms(pyramid, z, z);
+  }
+
+  async undo(): Promise<void> {
+    const aside = this.#aside;
+    if (aside === undefined || this.#watch !== undefined) return;
+    const { ledger, db } = this.#at;
+    this.#reportAll();
+    this.#aside = undefined;
+    ledger.hold(LAYER);
+    db.transaction(() => ledger.writeAll());
+    for (const newer of this.store.restore(String(aside.id), LAYER, aside.names, [GRID_SET])) ledger.found(newer);
+    ledger.restore(LAYER, aside.id, aside.pyramids);
+    while (ledger.restoreSome(aside.id));
+    ledger.forgetVanished(LAYER);
+    ledger.release(LAYER);
+    // An adoption under way begins again, as it may have passed them by.
+    if (this.#adoption.length > 0) await this.#adopt();
+  }
+
+  kill(): void {
+    this.#writers = [];
+    this.#watch = undefined;
+    this.#inDoubt.clear();
+    this.#clock += 1_000;
+    this.#at = this.reopened(this.#at.db);
+  }
+
+  /** The ledger of a cache that somebody brought along. */
+  async bring(): Promise<void> {
+    this.#at.db.close();
+    if (this.#aside !== undefined) this.store.discard(String(this.#aside.id));
+    this.#aside = undefined;
+    this.#writers = [];
+    this.#watch = undefined;
+    this.#inDoubt.clear();
+    this.#at = this.reopened();
+    await this.#adopt();
+  }
+
+  async #adopt(): Promise<void> {
+    this.#adoption = [];
+    for (const pyramid of this.#at.ledger.unknownPyramids(LAYER, [GRID_SET])) {
+      for (const z of this.store.levels(pyramid))
+        for await (const region of this.store.regions(pyramid, z, undefined)) {
+          for (const [rect, listed] of blocksIn(region))
+            this.#adoption.push(() => void this.#at.ledger.adopt(pyramid, rect, listed));
+          this.#adoption.push(() => void this.#at.ledger.adopt(pyramid, region.rect, new Map()));
+        }
+      this.#adoption.push(() => this.#at.ledger.adopted(pyramid));
+    }
+  }
+
+  adoptSome(): void {
+    this.#adoption.shift()?.();
+  }
+
+  #openNow(): Set<string> {
+    return new Set(this.#writers.flatMap(({ tileSet, rect }) => [...cellsIn(tileSet, rect)].map(([name]) => name)));
+  }
+
+  /** More blocks of another layer come into memory than it holds, so that these ones have to leave. */
+  #lookElsewhere(): void {
+    for (let n = 0; n < 6; n++)
+      this.#at.ledger.presence(ELSEWHERE, { z: 8, minX: n * 128, minY: 0, maxX: n * 128, maxY: 0 });
+  }
+
+  async check(): Promise<void> {
+    const { ledger } = this.#at;
+    this.#lookElsewhere();
+    await Promise.resolve();
+    while (ledger.recountSome(1_000));
+    const open = this.#openNow();
+    if (this.#watch === undefined) for (const name of this.#inDoubt) if (!open.has(name)) this.#inDoubt.delete(name);
+    const unreported = new Set(
+      this.#writers.flatMap(({ tileSet, unreported: tiles }) =>
+        tiles.flatMap(({ x, y, z }) =>
+          [...cellsIn(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y })].map(([name]) => name),
+        ),
+      ),
+    );
+    const excused = (name: string): boolean => this.#inDoubt.has(name) || unreported.has(name);
+    const isComplete = (tileSet: TileSet): boolean => ledger.isComplete(tileSet) === true;
+    for (const [name, { tileSet, rect }] of this.#touched) {
+      if (excused(name) || !isComplete(tileSet)) continue;
+      const stored = this.store.recount(tileSet, rect, false).length;
+      expect([name, Number(ledger.countIn(tileSet, rect, false))], "a cell is as in the store").toEqual([name, stored]);
+    }
+    for (const { tileSet, sums } of ledger.tileSets()) {
+      for (const z of ZOOMS) {
+        const sum = sums.get(z) ?? { tiles: 0n, bytes: 0n };
+        expect(ledger.countIn(tileSet, everywhere(z), false), "the sum is that of the blocks").toBe(sum.tiles);
+        const cells = [...this.#touched].filter(
+          ([, at]) => tileSetKey(at.tileSet) === tileSetKey(tileSet) && at.rect.z === z,
+        );
+        if (!isComplete(tileSet) || cells.some(([name]) => excused(name))) continue;
+        const stored = this.store.recount(tileSet, everywhere(z), false);
+        const bytes = stored.reduce((all, tile) => all + tile.bytes, 0);
+        expect([sum.tiles, sum.bytes], "the sum is the store's").toEqual([BigInt(stored.length), BigInt(bytes)]);
+      }
+    }
+  }
+}
+
+/** A step with the words that a failure shows of it. */
+interface Step {
+  readonly words: string;
+  readonly run: (scene: Scene) => void | Promise<void>;
+}
+
+const tileSet = fc.constantFrom(...TILE_SETS, ...TILE_SETS.slice(0, 1));
+const z = fc.constantFrom(...ZOOMS, ZOOMS[0]);
+/** Most happens in one place. */
+const xy = fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(SIDE - 20) });
+const n = fc.nat(5);
+const step = <A extends unknown[]>(
+  name: string,
+  args: fc.Arbitrary<A>,
+  run: (scene: Scene, ...args: A) => void | Promise<void>,
+): fc.Arbitrary<Step> =>
+  args.map((given) => ({ words: `${name} ${JSON.stringify(given)}`, run: (scene) => run(scene, ...given) }));
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: step(
+      "begin",
+      fc.tuple(tileSet, z, xy, xy, fc.integer({ min: 0, max: 19 })),
+      (scene, set, zoom, x, y, side) => scene.begin(set, { z: zoom, minX: x, minY: y, maxX: x + side, maxY: y + side }),
+    ),
+  },
+  {
+    weight: 16,
+    arbitrary: step(
+      "put",
+      fc.tuple(n, fc.nat(19), fc.nat(19), fc.integer({ min: 1, max: 99 }), fc.boolean()),
+      (scene, ...put) => scene.put(...put),
+    ),
+  },
+  { weight: 8, arbitrary: step("end", fc.tuple(n, fc.boolean()), (scene, ...how) => scene.end(...how)) },
+  { weight: 3, arbitrary: step("remove", fc.tuple(tileSet, xy, xy, z), (scene, ...at) => scene.remove(...at)) },
+  { weight: 4, arbitrary: step("watch", fc.tuple(), (scene) => scene.watch()) },
+  {
+    weight: 3,
+    arbitrary: step("read", fc.tuple(tileSet, xy, xy, z, fc.nat(5)), (scene, ...read) => scene.read(...read)),
+  },
+  {
+    weight: 5,
+    arbitrary: step("evict", fc.tuple(fc.constantFrom("LRU", "LFU"), fc.integer({ min: 1, max: 4 })), (scene, ...how) =>
+      scene.evict(...how),
+    ),
+  },
+  { weight: 6, arbitrary: step("flush", fc.tuple(), (scene) => scene.flush()) },
+  {
+    weight: 8,
+    arbitrary: step(
+      "drop",
+      fc.tuple(fc.constantFrom("layer", "pyramid", "zoom"), fc.constantFrom(...PARAMETERS), z, fc.boolean()),
+      (scene, ...what) => scene.drop(...what),
+    ),
+  },
+  { weight: 3, arbitrary: step("undo", fc.tuple(), (scene) => scene.undo()) },
+  { weight: 4, arbitrary: step("kill", fc.tuple(), (scene) => scene.kill()) },
+  { weight: 1, arbitrary: step("bring a cache", fc.tuple(), (scene) => scene.bring()) },
+  { weight: 4, arbitrary: step("adopt some", fc.tuple(), (scene) => scene.adoptSome()) },
+);
+
+test("whatever happens while cells are open, the ledger, its sums and the store agree after each step", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 40, maxLength: 120, size: "max" }), async (steps) => {
+      const scene = new Scene();
+      try {
+        for (const { run: take } of steps) {
+          await take(scene);
+          await scene.check();
+        }
+      } finally {
+        scene.close();
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
