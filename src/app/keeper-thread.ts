@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Reserve } from "../cache/admission.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
@@ -32,6 +33,8 @@ export interface KeeperMethods extends Operations, LedgerGate {
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   health(): string | undefined;
+  /** As a renderer asks for it. */
+  readonly reserve: Reserve;
   /** There has been nothing to draw for a while. */
   rest(): void;
   configure(configuration: Configuration): Promise<void>;
@@ -75,6 +78,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     resume: (layer) => channel.note("resume", [layer]),
     renew: (layer) => channel.note("renew", [layer]),
     overtake: (layer) => channel.call("overtake", layer),
+    endRuns: () => channel.call("endRuns"),
     truncated: (layer) => channel.note("truncated", [layer]),
     forget: (layer) => channel.call("forget", layer),
     async sweep(signal) {
@@ -172,7 +176,8 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     changeQuota: (change) => keeper().changeQuota(change),
     open: (order, missed) => keeper().userWrites.open(order, missed),
     closeCells: (id) => keeper().userWrites.close(id),
-    wrote: (tileSet, tiles) => keeper().userWrites.wrote(tileSet, tiles),
+    reserve: (id, more) => keeper().userWrites.reserve(id, more),
+    wrote: (tileSet, tiles, reservation) => keeper().userWrites.wrote(tileSet, tiles, reservation),
     lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),
     notStored: (layer, reason, who) => keeper().userWrites.notStored(layer, reason, who),
   };

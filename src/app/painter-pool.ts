@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
+import type { Reserve } from "../cache/admission.ts";
 import type { DrawOrder } from "../cache/draw.ts";
 import type { InfoResult, Painters, PaintResult } from "../cache/painters.ts";
 import type { Composed, Composition } from "../image/compose.ts";
@@ -44,6 +45,7 @@ export class PainterPool implements Painters {
   readonly #max: number;
   readonly #usersActive: () => boolean;
   readonly #atRest: () => void;
+  readonly #reserve: Reserve;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
   #nextPermit = 1;
@@ -55,6 +57,7 @@ export class PainterPool implements Painters {
     readonly usersActive: () => boolean;
     /** The last painter has ended. */
     readonly atRest: () => void;
+    readonly reserve: Reserve;
     readonly log: Logger;
   }) {
     const { layers, ...data } = parts.data;
@@ -63,6 +66,7 @@ export class PainterPool implements Painters {
     this.#max = parts.max;
     this.#usersActive = parts.usersActive;
     this.#atRest = parts.atRest;
+    this.#reserve = parts.reserve;
     this.#log = parts.log;
   }
 
@@ -84,6 +88,7 @@ export class PainterPool implements Painters {
         if (isUp) this.#log.info("a server of an upstream is back", { server: origin });
         else this.#log.warn("a server of an upstream is down", { server: origin });
       },
+      reserve: this.#reserve,
     });
     const painter: Painter = {
       who,
@@ -132,15 +137,15 @@ export class PainterPool implements Painters {
     order: DrawOrder,
     generation: number,
     who: "user" | "job",
-    mayKeep: Promise<boolean> | undefined,
+    reservation: Promise<number | undefined> | undefined,
     signal: AbortSignal,
   ): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    const permit = mayKeep === undefined ? undefined : this.#nextPermit++;
+    const permit = reservation === undefined ? undefined : this.#nextPermit++;
     return this.#draw(who, order, LOST, ({ channel }) => {
       const painted = channel.callUntil(signal, "paint", order, generation, who === "user", permit);
       // It comes after its order: nothing is sent later in this turn.
-      if (permit !== undefined) void mayKeep?.then((kept) => channel.note("permit", [permit, kept]));
+      if (permit !== undefined) void reservation?.then((id) => channel.note("permit", [permit, id]));
       return painted;
     });
   }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { Allowance, type Leave, type Reserve } from "../cache/admission.ts";
 import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
-import { paint } from "../cache/paint.ts";
+import { type PaintParts, paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
 import { type Composed, type Composition, composePicture } from "../image/compose.ts";
 import { formatOf, type ImageFormat } from "../layer/format.ts";
@@ -28,7 +29,7 @@ export interface PainterData {
 export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
-  /** `permit`: nothing is kept before it is given, or refused; undefined: it may be. */
+  /** `permit`: nothing is stored before it is given, or refused; undefined: the order brings its reservation. */
   paint(
     order: DrawOrder,
     generation: number,
@@ -36,7 +37,8 @@ export interface PainterMethods {
     permit: number | undefined,
     signal: AbortSignal,
   ): Promise<PaintResult>;
-  permit(id: number, mayKeep: boolean): void;
+  /** `reservation`: under which the tiles may be stored; undefined: they may not. */
+  permit(id: number, reservation: number | undefined): void;
   /** As `Painters.paintRun`. */
   paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
   /** As `Painters.settle`. */
@@ -48,8 +50,10 @@ export interface PainterMethods {
   close(): Promise<void>;
 }
 
-/** What a painter tells. */
+/** What a painter tells, and asks for. */
 export interface PainterNotes {
+  /** Asks for more room. */
+  readonly reserve: Reserve;
   /** One of several servers of a source has gone down, or is back, as far as this painter has seen. */
   serverHealth(origin: string, isUp: boolean): void;
 }
@@ -95,7 +99,7 @@ function startPainter(): void {
   let settled: (() => void)[] = [];
   const runs = new Set<Run>();
   /** Those that draws at work wait for, or will. */
-  const permits = new Map<number, (mayKeep: boolean) => void>();
+  const permits = new Map<number, (reservation: number | undefined) => void>();
   let toldMs = processorMs();
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
@@ -111,7 +115,7 @@ function startPainter(): void {
     order: DrawOrder,
     generation: number,
     bytesWanted: boolean,
-    mayKeep: Promise<boolean> | undefined,
+    mayKeep: PaintParts["mayKeep"],
     signal: AbortSignal,
   ): Promise<PaintResult> => {
     const layer = layers.get(order.tileSet.layer);
@@ -139,9 +143,10 @@ function startPainter(): void {
         },
         signal,
       );
-      const { written, writtenBeside, stale, storeFailure, upstreamMs } = painting;
+      const { written, writtenBeside, stale, refused, storeFailure, upstreamMs } = painting;
       const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      const painted = { kind: "painted", written, tiles, stale, storeFailure, upstreamMs } as const;
+      const told = { kind: "painted", written, tiles, stale, storeFailure, upstreamMs } as const;
+      const painted = refused === undefined ? told : { ...told, refused };
       return writtenBeside === undefined ? painted : { ...painted, writtenBeside };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
@@ -158,6 +163,21 @@ function startPainter(): void {
     }
   };
 
+  const reserve: Reserve = (id, more) => channel.call("reserve", id, more);
+
+  const keepUnder = (leave: Leave | undefined): PaintParts["mayKeep"] => {
+    const allowance = new Allowance(leave, reserve);
+    return async (most, growth) => ((await allowance.take(most, growth)) ? "keep" : "no room");
+  };
+
+  const keepWith = (permit: number): PaintParts["mayKeep"] => {
+    const given = new Promise<number | undefined>((give) => permits.set(permit, give));
+    return async (most, growth) => {
+      const id = await given;
+      return id === undefined ? "stale" : await keepUnder({ id, bytes: 0, files: 0 })(most, growth);
+    };
+  };
+
   /** What a run came to: all but the last are stored, and the last is the reason why there are no more. */
   const resultsOf = async (
     orders: readonly DrawOrder[],
@@ -166,8 +186,9 @@ function startPainter(): void {
   ): Promise<readonly PaintResult[]> => {
     const untilMs = performance.now() + RUN_MS;
     const results: PaintResult[] = [];
+    const mayKeep = keepUnder(orders[0]?.leave);
     for (const order of orders) {
-      const result = await paintOne(order, generation, false, undefined, cut);
+      const result = await paintOne(order, generation, false, mayKeep, cut);
       results.push(result);
       const isStored = result.kind === "painted" && !result.stale && result.storeFailure === undefined;
       if (!isStored || cut.aborted || performance.now() > untilMs) break;
@@ -182,7 +203,7 @@ function startPainter(): void {
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },
     async paint(order, generation, bytesWanted, permit, signal) {
-      const mayKeep = permit === undefined ? undefined : new Promise<boolean>((give) => permits.set(permit, give));
+      const mayKeep = permit === undefined ? keepUnder(order.leave) : keepWith(permit);
       const result = await paintOne(order, generation, bytesWanted, mayKeep, signal).finally(() => {
         if (permit !== undefined) permits.delete(permit);
       });
@@ -191,8 +212,8 @@ function startPainter(): void {
       toldMs = processorMs();
       return { ...result, processorMs: toldMs - before };
     },
-    permit(id, mayKeep) {
-      permits.get(id)?.(mayKeep);
+    permit(id, reservation) {
+      permits.get(id)?.(reservation);
     },
     paintRun(orders, generation, signal) {
       const cut = new AbortController();

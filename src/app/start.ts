@@ -80,6 +80,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     resume: (layer) => draws.resume(layer),
     renew: (layer) => draws.renew(layer),
     overtake: (layer) => draws.overtake(layer),
+    endRuns: () => draws.endRuns(),
     truncated: (layer) => draws.truncated(layer),
     forget: (layer) => draws.forget(layer),
     sweep: (signal) => draws.sweep(signal),
@@ -113,7 +114,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const ledger: LedgerGate = {
     open: (order, missed) => keeper.call("open", order, missed),
     closeCells: (id) => keeper.note("closeCells", [id]),
-    wrote: (tileSet, tiles) => keeper.note("wrote", [tileSet, tiles]),
+    wrote: (tileSet, tiles, reservation) => keeper.note("wrote", [tileSet, tiles, reservation]),
     lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
     notStored: (layer, reason, who) => keeper.note("notStored", [layer, reason, who]),
   };
@@ -128,6 +129,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     max: Math.max(1, Math.min(cores, 16)),
     usersActive,
+    // A renderer that asks while the coordinator ends stores nothing more.
+    reserve: (id, more) => keeper.call("reserve", id, more).catch(() => false),
     atRest: () => {
       if (closing) return;
       keeper.note("rest", []);

@@ -3,6 +3,7 @@ import type { Sight } from "../image/sight.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { TileSet } from "../tile/tile-set.ts";
+import type { Leave } from "./admission.ts";
 
 /** One metatile to draw and keep: what front, painters and keeper send one another. */
 export interface DrawOrder {
@@ -27,6 +28,8 @@ export interface DrawOrder {
   readonly isNew?: true;
   /** Of the user who missed it. */
   readonly trace?: TraceContext;
+  /** The reservation under which its tiles are stored, of a job; those of a batch share one. Absent: nothing may be stored. */
+  readonly leave?: Leave;
 }
 
 /** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */
@@ -106,6 +109,8 @@ export interface DrawGate {
    */
   pause(layer: string): Promise<void>;
   resume(layer: string): void;
+  /** Ends all batches: once resolved, none that was begun before stores anything more, and what they stored is in the ledger. */
+  endRuns(): Promise<void>;
   /** `pause` and `resume` at once, for a layer of which no draw is going on that is to be kept. */
   renew(layer: string): void;
   /** Starts a new generation of a layer and keeps what there is: once resolved, no draw begun before can be kept any more. */

@@ -22,10 +22,10 @@ function drawsWith(ledger: Pick<LedgerGate, "open">, answered: Promise<void> = P
     throw new Error("not asked for");
   };
   const painters: Painters = {
-    async paint({ rect }, generation, _who, mayKeep) {
+    async paint({ rect }, generation, _who, reservation) {
       events.push(rect.z === 0 ? `paint ${generation}` : `paint ${rect.z}/${rect.minX}`);
       await answered;
-      const kept = (await mayKeep) ?? true;
+      const kept = reservation === undefined || (await reservation) !== undefined;
       events.push(kept ? "kept" : "not kept");
       const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
       const tiles = [{ x: 0, y: 0, bytes: new Uint8Array(1) }];

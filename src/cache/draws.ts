@@ -33,7 +33,8 @@ export interface LedgerGate {
    */
   open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined>;
   closeCells(id: number): void;
-  wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void;
+  /** `reservation`: the one under which they were written. */
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
   lost(tileSet: TileSet, rect: TileRect): void;
   /** A metatile of a layer was rendered for somebody, and the store could not keep it: why. */
   notStored(layer: string, reason: string, who: "user" | "job"): void;
@@ -80,6 +81,8 @@ interface Flight {
 interface Stage {
   /** A painter draws it, under the generation of that moment. */
   isSent: boolean;
+  /** Under which it stores its tiles, once that is known. */
+  reservation?: number;
 }
 
 /** Where a job's draw stands before it begins. */
@@ -270,17 +273,19 @@ export class Draws implements DrawGate, UserDraws {
       await Promise.race([flight.done, aborted(signal)]);
       return signal.aborted ? { kind: "cancelled" } : this.draw(order, signal);
     }
+    // The cells and the reservation of a draw are those of the job that began it, and end with it: so does the draw.
+    const isOwn = flight === undefined;
     flight ??= this.#fly(order, undefined);
     flight.waiters++;
     const mine = flight;
     const leave = () => {
-      if (--mine.waiters === 0) mine.abort.abort(new Error("cancelled"));
+      if (--mine.waiters === 0 || isOwn) mine.abort.abort(new Error("cancelled"));
     };
-    // A draw that a user waits for goes on; the job is let go at once.
+    // The draw of somebody else goes on; the job is let go at once.
     const left = new Promise<FlightResult>((resolve) => {
       signal.addEventListener("abort", () => {
         leave();
-        if (mine.waiters > 0) resolve({ kind: "cancelled" });
+        if (mine.waiters > 0 && !isOwn) resolve({ kind: "cancelled" });
       });
     });
     if (signal.aborted) {
@@ -399,9 +404,10 @@ export class Draws implements DrawGate, UserDraws {
       // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
       const generation = this.#generation(layer);
       stage.isSent = true;
-      const mayKeep = opened && this.#mayKeep(opened, layer, generation);
-      const painted = await this.#painters.paint(this.#dated(order), generation, who, mayKeep, signal);
-      for (const [tileSet, tiles] of writtenBy([order], [painted])) this.#written(tileSet, tiles);
+      if (order.leave !== undefined) stage.reservation = order.leave.id;
+      const reservation = opened && this.#mayKeep(opened, layer, generation, stage);
+      const painted = await this.#painters.paint(this.#dated(order), generation, who, reservation, signal);
+      for (const [tileSet, tiles] of writtenBy([order], [painted])) this.#written(tileSet, tiles, stage.reservation);
       this.#learn(governor, order, painted, who, epoch);
       await opened;
       return painted;
@@ -411,10 +417,18 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   /** A truncation that found no cell open has not waited for this draw: its word came before that of the cells. */
-  #mayKeep(opened: Promise<number | undefined>, layer: string, generation: number): Promise<boolean> {
+  #mayKeep(
+    opened: Promise<number | undefined>,
+    layer: string,
+    generation: number,
+    stage: Stage,
+  ): Promise<number | undefined> {
     return opened.then(
-      (id) => id !== undefined && generation === this.#generation(layer),
-      () => false,
+      (id) => {
+        if (id !== undefined) stage.reservation = id;
+        return generation === this.#generation(layer) ? id : undefined;
+      },
+      () => undefined,
     );
   }
 
@@ -443,7 +457,7 @@ export class Draws implements DrawGate, UserDraws {
       stage.isSent = true;
       const sent = orders.map((order) => this.#dated(order));
       const results = await this.#painters.paintRun(sent, generation, signal);
-      for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles);
+      for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles, first.leave?.id);
       for (const [i, order] of orders.entries()) this.#learn(governor, order, results[i] ?? CANCELLED, "job", epoch);
       return results;
     } finally {
@@ -504,12 +518,12 @@ export class Draws implements DrawGate, UserDraws {
     this.#meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
   }
 
-  #written(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
+  #written(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void {
     if (tiles.length === 0) return;
     for (const { uniform } of tiles) if (uniform === true) this.uniformTiles++;
     const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
     if (renewed.length > 0) this.#memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
-    this.#ledger.wrote(tileSet, tiles);
+    this.#ledger.wrote(tileSet, tiles, reservation);
   }
 
   async pause(layer: string): Promise<void> {
@@ -547,6 +561,13 @@ export class Draws implements DrawGate, UserDraws {
 
   async overtake(layer: string): Promise<void> {
     await this.#painters.settle(layer, this.#nextGeneration(layer));
+  }
+
+  async endRuns(): Promise<void> {
+    const runs = [...this.#aloft].filter(({ isOfRun }) => isOfRun);
+    for (const { abort } of runs) abort.abort(new Error("the quota has changed"));
+    // One that no renderer has yet is not sent any more.
+    await Promise.allSettled(runs.filter(({ stage }) => stage.isSent).map(({ done }) => done));
   }
 
   truncated(layer: string): void {
@@ -630,6 +651,7 @@ function outcomeOf({ watched, tileSet }: DrawOrder, drawn: DrawOrder, result: Fl
   switch (result.kind) {
     case "painted": {
       const written = writtenIn(tileSet.format, drawn, result);
+      if (result.refused === true) return { kind: "full", reason: "there is no room for it in the store" };
       if (result.stale) return { kind: "stale" };
       if (result.storeFailure !== undefined) return notStored(result.storeFailure);
       return {

@@ -36,7 +36,7 @@ async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) 
       isCurrent: () => true,
       storing: () => undefined,
       bytesWanted: true,
-      mayKeep: undefined,
+      mayKeep: async () => "keep",
       beside: [],
     },
     new AbortController().signal,

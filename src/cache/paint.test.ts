@@ -15,7 +15,13 @@ const DEFAULTS: Parameters = { id: "", values: {} };
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
 /** Nothing is truncated meanwhile, and nobody waits for the pictures. */
-const undisturbed = { isCurrent: () => true, storing: () => {}, bytesWanted: false, mayKeep: undefined, beside: [] };
+const undisturbed = {
+  isCurrent: () => true,
+  storing: () => {},
+  bytesWanted: false,
+  mayKeep: async () => "keep" as const,
+  beside: [],
+};
 
 /** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
 async function painted(layer: Layer, mimeType: string, { id, values }: Parameters, rect: TileRect, answer: Drawing) {

@@ -16,6 +16,7 @@ import { withTrace } from "../lib/trace-context.ts";
 import { type Drawing, type DrawRequest, type FailureClass, type Source, SourceError } from "../source/source.ts";
 import { type BlobStore, StoreError } from "../store/blob-store.ts";
 import type { TileAddress } from "../tile/tile-set.ts";
+import type { StoredSize } from "./admission.ts";
 import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
 
 export interface PaintParts {
@@ -31,9 +32,12 @@ export interface PaintParts {
   readonly storing: (busy: boolean) => void;
   /** Somebody waits for the tiles themselves: all of the metatile, and soon. */
   readonly bytesWanted: boolean;
-  /** Whether anything may be kept, asked for when all is encoded; undefined: it may be. */
-  readonly mayKeep: Promise<boolean> | undefined;
+  /** Whether the tiles may be kept, asked for when all are encoded. `most` is the size of all, `growth` what the store grows by. */
+  readonly mayKeep: (most: StoredSize, growth: () => StoredSize) => Promise<KeepAnswer>;
 }
+
+/** "stale": a truncation has overtaken the render. "no room": the quota or the disk has no room for the tiles. */
+export type KeepAnswer = "keep" | "stale" | "no room";
 
 export interface PaintedTile {
   readonly x: number;
@@ -49,6 +53,8 @@ export interface Painting {
   readonly tiles: readonly PaintedTile[];
   /** Not kept: a newer generation has begun, or it may not be. */
   readonly stale: boolean;
+  /** Drawn, but there was no room for it in the store. */
+  readonly refused?: true;
   /** Drawn, but the store could not keep it. */
   readonly storeFailure: StoreFailure | undefined;
   /** How long the source took. */
@@ -147,9 +153,11 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
   const tiles = order.watched === true ? await sighted(drawn, order, parts) : drawn;
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
-  const mayKeep = parts.mayKeep === undefined || (await parts.mayKeep);
-  signal.throwIfAborted();
-  if (!mayKeep) return { written: [], tiles, stale: true, storeFailure: undefined, upstreamMs };
+  const mayKeep = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
+  if (mayKeep !== "keep") {
+    const left = { written: [], tiles, stale: true, storeFailure: undefined, upstreamMs };
+    return mayKeep === "no room" ? { ...left, refused: true } : left;
+  }
   parts.storing(true);
   try {
     const kept = { ...(await keepTiles(order, tiles, parts)), upstreamMs };
@@ -157,6 +165,66 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
     return await keepBeside(kept, order, beside, tilesBeside, parts);
   } finally {
     parts.storing(false);
+  }
+}
+
+/** Asks whether all encoded tiles may be kept: those of each format that the order fills. @throws the signal's reason */
+async function mayKeepAll(
+  { tileSet, beside = [], rect, isNew }: DrawOrder,
+  encoded: readonly (readonly PositionedTile[])[],
+  { store, mayKeep }: Pick<PaintParts, "store" | "mayKeep">,
+  signal: AbortSignal,
+): Promise<KeepAnswer> {
+  const most = { bytes: 0, files: 0 };
+  for (const tiles of encoded) {
+    for (const { bytes, keep } of tiles) {
+      if (!keep) continue;
+      most.bytes += bytes.byteLength;
+      most.files++;
+    }
+  }
+  const growth = (): StoredSize => {
+    if (isNew === true && beside.length === 0) return most;
+    const grown = { bytes: 0, files: 0 };
+    for (const [i, tiles] of encoded.entries()) {
+      const at = i === 0 ? tileSet : { ...tileSet, format: beside[i - 1] ?? tileSet.format };
+      for (const { x, y, bytes, keep } of tiles) {
+        if (!keep) continue;
+        const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
+        // A smaller tile gives back nothing: another one of the metatile may be written before it.
+        grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
+        if (before === undefined) grown.files++;
+      }
+    }
+    return grown;
+  };
+  const answer = await untilAborted(mayKeep(most, growth), signal);
+  signal.throwIfAborted();
+  return answer;
+}
+
+/** A tile whose size cannot be read counts as absent: it replaces nothing that is known of. */
+function sizeIn(store: BlobStore, at: TileAddress): number | undefined {
+  try {
+    return store.stat(at)?.bytes;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
+  }
+}
+
+/** @throws the signal's reason, even where the answer never comes */
+async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let end = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+  });
+  try {
+    return await Promise.race([answered, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
   }
 }
 

@@ -21,14 +21,14 @@ export type PaintResult =
 /** The painters, as the front sees them. */
 export interface Painters {
   /**
-   * For a user all tiles come back, for a job none. `mayKeep` is asked for before anything is kept, and never rejects;
-   * undefined: it may be.
+   * For a user all tiles come back, for a job none. `reservation` answers with the number of the reservation under which the
+   * tiles are stored, or undefined when they may not be, and never rejects; undefined: that of the order.
    */
   paint(
     order: DrawOrder,
     generation: number,
     who: "user" | "job",
-    mayKeep: Promise<boolean> | undefined,
+    reservation: Promise<number | undefined> | undefined,
     signal: AbortSignal,
   ): Promise<PaintResult>;
   /**

@@ -23,6 +23,7 @@ const FORMATS = ["image/png", "image/jpeg"];
 const gate: DrawGate = {
   draw: async () => ({ kind: "cancelled" }),
   drawRun: async () => [],
+  endRuns: async () => {},
   pause: async () => {},
   resume: () => {},
   renew: () => {},

@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-import type { BlobStore } from "../store/blob-store.ts";
+import type { Room } from "../store/blob-store.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
 import { type EstimatesView, estimateMany } from "./estimate-many.ts";
 import type { JobFilter, JobRequest, JobView } from "./job.ts";
@@ -12,7 +12,8 @@ import type { EstimateOperations } from "./operations.ts";
 
 export interface EstimateDeskParts {
   readonly ledger: Ledger;
-  readonly store: Pick<BlobStore, "room">;
+  /** The room on the store's disk. Undefined: the file system has never answered. */
+  readonly room: () => Promise<Room | undefined>;
   readonly catalogue: () => Catalogue;
   readonly quota: () => QuotaConfiguration;
   readonly counter: JobCounter;
@@ -48,7 +49,7 @@ export class EstimateDesk implements EstimateOperations {
       if (!estimated.ok) return estimated;
       parts.push({ request, estimated: estimated.value });
     }
-    return ok(estimateMany(parts, this.#sources()));
+    return ok(estimateMany(parts, await this.#sources()));
   }
 
   async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
@@ -57,7 +58,7 @@ export class EstimateDesk implements EstimateOperations {
     const totals = await counter.count(request);
     if (!totals.ok) return totals;
     const estimated = estimate(request, {
-      ...this.#sources(),
+      ...(await this.#sources()),
       totals: totals.value,
       layer: catalogue().layers.get(layer),
       isCounted: isCounted(layer),
@@ -66,8 +67,9 @@ export class EstimateDesk implements EstimateOperations {
     return ok(estimated);
   }
 
-  #sources(): Pick<EstimateSources, "ledger" | "quota" | "freeBytes"> {
-    const { ledger, quota, store } = this.#parts;
-    return { ledger, quota: quota(), freeBytes: store.room().freeBytes };
+  async #sources(): Promise<Pick<EstimateSources, "ledger" | "quota" | "freeBytes">> {
+    const { ledger, quota, room } = this.#parts;
+    const freeBytes = (await room())?.freeBytes ?? 0;
+    return { ledger, quota: quota(), freeBytes };
   }
 }

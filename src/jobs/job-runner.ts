@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { SeedRange } from "../quota/enforcer.ts";
+import type { SeedRange } from "../quota/eviction.ts";
 import { ActiveJob, type Task } from "./active-job.ts";
 import { Dealer } from "./dealer.ts";
 import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";

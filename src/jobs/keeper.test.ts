@@ -70,13 +70,14 @@ function live(
       for (let y = rect.minY; y <= rect.maxY; y++)
         for (let x = rect.minX; x <= rect.maxX; x++) {
           await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), () => true);
-          keeper.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }]);
+          keeper.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }], undefined);
         }
       return { kind: "stored", bytes: 9, upstreamMs: 1, unchanged: [] };
     },
     async drawRun([first], signal) {
       return first === undefined ? [] : [await gate.draw(first, signal)];
     },
+    endRuns: async () => undefined,
     pause: async () => undefined,
     resume: () => undefined,
     renew: () => undefined,

@@ -1,4 +1,5 @@
-import type { Admission } from "../cache/admission.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Admission, StoredSize } from "../cache/admission.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -8,10 +9,13 @@ import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { AccessLog, accessLogMigrations } from "../quota/access-log.ts";
-import { Enforcer, type Writer } from "../quota/enforcer.ts";
+import { DiskRoom } from "../quota/disk-room.ts";
+import { Enforcer } from "../quota/enforcer.ts";
+import { Eviction } from "../quota/eviction.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
+import { type Reservation, Reservations } from "../quota/reservations.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import type { Database } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -106,6 +110,7 @@ export class Keeper
   readonly estimates: EstimateDesk;
   readonly #quota: QuotaStore;
   readonly #enforcer: Enforcer;
+  readonly #reservations = new Reservations();
   readonly #adoption: Adoption;
   readonly #trend: UsageTrend;
   readonly #accesses: AccessLog;
@@ -150,16 +155,26 @@ export class Keeper
       restored: (pyramids) => {
         this.#adoption.restored(pyramids);
         this.#adopt();
+        // What has come back may be more than there is room for.
+        void this.#enforcer.cleanUp();
       },
       now,
       closing: this.#closing.signal,
     });
     const storeFaults = new StoreFaults(log, now);
+    const disk = new DiskRoom({
+      ask: () => store.room(),
+      blockBytes: store.allocated(1),
+      now: () => performance.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+    });
     this.userWrites = new UserWrites({
       ledger: this.#ledger,
-      admit: (layer) => this.#admit(layer, "user"),
+      reservations: this.#reservations,
+      admit: (reservation, size) => this.#admit(reservation, size),
+      stored: (size) => disk.wrote(size),
       marksCommitted: () => this.#marksCommitted(),
-      notStored: () => this.#enforcer.counts.notStored++,
+      notStored: () => void this.#enforcer.notStored++,
       storeFault: (layer, reason) => storeFaults.note(layer, reason),
       fault: (error) => this.#fault(error),
     });
@@ -169,13 +184,19 @@ export class Keeper
     this.#accesses = new AccessLog(db);
     this.#enforcer = new Enforcer({
       ledger: this.#ledger,
+      reservations: this.#reservations,
+      eviction: new Eviction({
+        ledger: this.#ledger,
+        options: parts.eviction,
+        seedRanges: () => this.#runner.seedRanges(),
+        evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
+        now,
+      }),
+      disk,
       configuration: () => this.#quota.current,
       options: parts.eviction,
-      seedRanges: () => this.#runner.seedRanges(),
-      room: () => store.room(),
       giveUpTruncated: (layer) => this.truncations.giveUp(layer),
       isReclaiming: () => this.#reclaim.isSweeping,
-      evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
       now,
       log,
     });
@@ -204,7 +225,11 @@ export class Keeper
         sharedStore: parts.sharedStore,
         options: jobOptions,
         persist: (also) => this.#persistAll(also),
-        admit: (layer) => this.#admit(layer, "seed"),
+        room: {
+          begin: (layer) => this.#reservations.begin(layer, "seed"),
+          tryReserve: (reservation, size) => this.#enforcer.tryReserve(reservation, size),
+          reserve: (reservation, size) => this.#admit(reservation, size),
+        },
         marksCommitted: () => this.#marksCommitted(),
         now,
         random,
@@ -240,6 +265,7 @@ export class Keeper
       ...sources,
       ...counted,
       quota: () => this.#quota.current,
+      room: () => disk.last(),
       counter,
       jobs: (filter) => this.jobs(filter),
     });
@@ -251,6 +277,7 @@ export class Keeper
       trend: this.#trend,
       accesses: this.#accesses,
       counts: () => this.#enforcer.counts,
+      room: () => disk.last(),
       now,
       closing: this.#closing.signal,
     });
@@ -376,9 +403,9 @@ export class Keeper
     this.#failure = failure;
   }
 
-  #admit(layer: string, writer: Writer): Admission {
+  async #admit(reservation: Reservation, size: StoredSize): Promise<Admission> {
     try {
-      return this.#enforcer.admit(layer, writer);
+      return await this.#enforcer.reserve(reservation, size);
     } catch (error) {
       this.#fault(error);
       return { kind: "disk_full", reason: "the state database cannot be written" };
@@ -509,6 +536,10 @@ export class Keeper
   async changeQuota(change: QuotaChange): Promise<QuotaConfiguration> {
     const changed = this.#quota.save(applyQuotaChange(this.#quota.current, change));
     this.#enforcer.schedule();
+    // Batches that hold room under the old limits end first: the next write is under the new ones.
+    if (changed.enabled) await this.#parts.gate.endRuns();
+    // After the answer.
+    setImmediate(() => void this.#enforcer.cleanUp());
     return changed;
   }
 
@@ -519,6 +550,7 @@ export class Keeper
     this.#quota.reread(this.#parts.initialQuota());
     this.#forgetQuotasOfUnknownLayers();
     this.#enforcer.schedule();
+    void this.#enforcer.cleanUp();
     this.#adopt();
   }
 

@@ -1,5 +1,5 @@
 import { type Layer, metatileFor } from "../layer/layer.ts";
-import type { SeedRange } from "../quota/enforcer.ts";
+import type { SeedRange } from "../quota/eviction.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job.ts";
 

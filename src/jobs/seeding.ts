@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import type { Admission } from "../cache/admission.ts";
+import type { Leave, Refused } from "../cache/admission.ts";
 import {
   type DrawFailure,
   type DrawGate,
@@ -14,6 +14,7 @@ import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, formatsBeside, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Reservation } from "../quota/reservations.ts";
 import { isOutage } from "../source/source.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import type { ActiveJob, Task, Tries } from "./active-job.ts";
@@ -23,6 +24,7 @@ import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
 import { LONGEST_RUN } from "./run-length.ts";
 import { SeedGuard } from "./seed-guard.ts";
+import { expectedSize, type SeedRoom } from "./seed-room.ts";
 import { waitForStore } from "./store-wait.ts";
 import { type IsCounted, type MetatilePlace, WantedTiles } from "./wanted-tiles.ts";
 
@@ -41,8 +43,7 @@ export interface SeedingParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also: () => void) => void;
-  /** Whether a metatile of a layer may be stored now. */
-  readonly admit: (layer: string) => Admission;
+  readonly room: SeedRoom;
   /** Resolves once the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly now: () => number;
@@ -71,10 +72,11 @@ interface WantedMetatile {
   readonly wanted: Uint8Array | null;
 }
 
-/** What came of one that was drawn. */
+/** What came of one that was drawn, and the reservation under which it was stored. */
 interface Asked {
   readonly wanted: Uint8Array | null;
   readonly outcome: DrawOutcome;
+  readonly reservation: Reservation;
 }
 
 /** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
@@ -241,11 +243,19 @@ export class Seeding implements Work {
     job.dirty = true;
   }
 
-  async #ask(job: ActiveJob, metatile: Metatile, wanted: Uint8Array | null, signal: AbortSignal): Promise<DrawOutcome> {
+  /** `leave` undefined: nothing is to be stored. */
+  async #ask(
+    job: ActiveJob,
+    metatile: Metatile,
+    wanted: Uint8Array | null,
+    leave: Leave | undefined,
+    signal: AbortSignal,
+  ): Promise<DrawOutcome> {
     const { gate } = this.#parts;
     const [outcome = { kind: "cancelled" }] = await this.#opened(
       job,
       [{ metatile, wanted }],
+      leave,
       signal,
       async ([order]) => (order === undefined ? [] : [await gate.draw(order, signal)]),
     );
@@ -256,6 +266,7 @@ export class Seeding implements Work {
   async #opened(
     job: ActiveJob,
     metatiles: readonly { readonly metatile: Metatile; readonly wanted: Uint8Array | null }[],
+    leave: Leave | undefined,
     signal: AbortSignal,
     draw: (orders: readonly DrawOrder[]) => Promise<readonly DrawOutcome[]>,
   ): Promise<readonly DrawOutcome[]> {
@@ -275,6 +286,7 @@ export class Seeding implements Work {
         metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
           ...terms,
           ...(this.#tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
+          ...(leave === undefined ? {} : { leave }),
           tileSet,
           parameters,
           rect,
@@ -294,12 +306,18 @@ export class Seeding implements Work {
     run: readonly WantedMetatile[],
     signal: AbortSignal,
   ): Promise<void> {
-    const hasRoom = await this.#admitted(job, signal);
+    using held = this.#reserve(job);
+    const { reservation } = held;
+    const isAmple = this.#parts.room.tryReserve(reservation, expectedSize(job, layer, run));
+    if (!isAmple) await this.#admitted(job, reservation, signal);
     // One by one where the next may be one too many.
-    const together = hasRoom === "ample" ? run : run.slice(0, 1);
+    const together = isAmple ? run : run.slice(0, 1);
     const { gate } = this.#parts;
     const draw = (orders: readonly DrawOrder[]) => gate.drawRun(orders, signal);
-    const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, signal, draw);
+    const leave = { id: reservation.id, ...reservation.held };
+    const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, leave, signal, draw);
+    // What was not stored is given up before the next metatile asks for room.
+    reservation.release();
     const reached = run.slice(0, outcomes.length);
     giveBack(
       job,
@@ -309,7 +327,7 @@ export class Seeding implements Work {
     job.runLength.learn(outcomes);
     for (const [i, { metatile, wanted }] of reached.entries()) {
       const outcome = outcomes[i];
-      if (outcome !== undefined) await this.#draw(job, task, layer, metatile, signal, { wanted, outcome });
+      if (outcome !== undefined) await this.#draw(job, task, layer, metatile, signal, { wanted, outcome, reservation });
     }
   }
 
@@ -328,7 +346,7 @@ export class Seeding implements Work {
     for (let known = first; known !== undefined || !this.#mustStop(signal); known = undefined) {
       const asked = known ?? (await this.#drawOnce(job, task, layer, metatile, { attempts, lastChance }, signal));
       if (asked === undefined) return;
-      const { wanted, outcome } = asked;
+      const { wanted, outcome, reservation } = asked;
       if (signal.aborted) {
         // It was stored all the same. What a killed task had taken belongs to the others: one of them may be at it already.
         if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.takeBack(metatile.n)))
@@ -346,7 +364,7 @@ export class Seeding implements Work {
         case "stale":
           continue;
         case "full":
-          await this.#waitForRoom(job, outcome.reason, signal);
+          await this.#refused(job, reservation.refused ?? { kind: "disk_full", reason: outcome.reason }, signal);
           continue;
         case "store_away":
           await this.#waitForStore(job, outcome.reason, signal);
@@ -394,7 +412,9 @@ export class Seeding implements Work {
       this.#finish(job, task, metatile, undefined);
       return undefined;
     }
-    await this.#admitted(job, signal);
+    using held = this.#reserve(job);
+    const { reservation } = held;
+    await this.#admitted(job, reservation, signal);
     if (this.#mustStop(signal)) return undefined;
     const nowMs = this.#parts.now();
     if (!job.mayDraw(task, nowMs)) {
@@ -402,9 +422,11 @@ export class Seeding implements Work {
       return undefined;
     }
     job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
-    const outcome = await this.#ask(job, metatile, wanted, signal);
+    // The renderer asks for room when it knows the size of the encoded tiles.
+    const leave = { id: reservation.id, ...reservation.held };
+    const outcome = await this.#ask(job, metatile, wanted, leave, signal);
     job.runLength.learn([outcome]);
-    return { wanted, outcome };
+    return { wanted, outcome, reservation };
   }
 
   /** The rate limit is reached: whoever comes next takes it up where it was. */
@@ -427,24 +449,35 @@ export class Seeding implements Work {
     }
   }
 
-  /** Waits until there is room for one more metatile: "ample" for many. @throws JobAborted when there never will be */
-  async #admitted(job: ActiveJob, signal: AbortSignal): Promise<"ample" | "tight"> {
+  /** A reservation that lives as long as its block. */
+  #reserve(job: ActiveJob): Disposable & { readonly reservation: Reservation } {
+    const reservation = this.#parts.room.begin(job.request.layer);
+    return { reservation, [Symbol.dispose]: () => reservation.release() };
+  }
+
+  /** Waits until there is room for something. @throws JobAborted when there never will be */
+  async #admitted(job: ActiveJob, reservation: Reservation, signal: AbortSignal): Promise<void> {
     while (!this.#mustStop(signal)) {
-      const admission = this.#parts.admit(job.request.layer);
-      switch (admission.kind) {
-        case "store":
-          job.noRoomSinceMs = undefined;
-          return admission.room;
-        case "busy":
-          await turn();
-          break;
-        case "full":
-          throw new JobAborted(admission.reason);
-        case "disk_full":
-          await this.#waitForRoom(job, admission.reason, signal);
+      const admission = await this.#parts.room.reserve(reservation, { bytes: 0, files: 0 });
+      if (admission.kind === "store") {
+        job.noRoomSinceMs = undefined;
+        return;
       }
+      await this.#refused(job, admission, signal);
     }
-    return "tight";
+  }
+
+  /** Waits before room is asked for again. @throws JobAborted when there never will be any */
+  async #refused(job: ActiveJob, refusal: Refused, signal: AbortSignal): Promise<void> {
+    switch (refusal.kind) {
+      case "busy":
+        await turn();
+        return;
+      case "full":
+        throw new JobAborted(refusal.reason);
+      case "disk_full":
+        await this.#waitForRoom(job, refusal.reason, signal);
+    }
   }
 
   /** A pause for a full disk; somebody has to make room. */
@@ -524,7 +557,7 @@ export class Seeding implements Work {
     let failedMs = Number.POSITIVE_INFINITY;
     for (let probes = 0; !this.#mustStop(signal); probes++) {
       const probe = this.#metatile(job, layer, this.#probeNumber(job, doubted.n, probes));
-      const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), signal);
+      const outcome = await this.#ask(job, probe, new Uint8Array(Number(rectCount(probe.rect))), undefined, signal);
       const answered =
         outcome.kind === "stored" ||
         outcome.kind === "stale" ||

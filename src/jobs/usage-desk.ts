@@ -5,6 +5,7 @@ import type { EnforcerCounts } from "../quota/enforcer.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
+import type { Room } from "../store/blob-store.ts";
 import { type DropTargetSources, pyramidsOf } from "./drop-targets.ts";
 import type { UsageOperations, UsageView } from "./operations.ts";
 import { tileFacts } from "./tile-facts.ts";
@@ -18,6 +19,8 @@ export interface UsageDeskParts extends DropTargetSources {
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
+  /** The room on the store's disk. Undefined: the file system has never answered. */
+  readonly room: () => Promise<Room | undefined>;
   readonly now: () => number;
   /** The server is shutting down. */
   readonly closing: AbortSignal;
@@ -35,6 +38,7 @@ export class UsageDesk implements UsageOperations {
 
   async usage(options: Parameters<UsageOperations["usage"]>[0]): Promise<UsageView> {
     const { ledger, store, catalogue, quota, adoption, trend, counts, recounted, now } = this.#parts;
+    const room = await this.#parts.room();
     await recounted();
     return usageView(
       {
@@ -45,6 +49,7 @@ export class UsageDesk implements UsageOperations {
         adoption,
         trend: trend.view(ledger.total.bytes, now()),
         counts: counts(),
+        room,
       },
       options,
     );

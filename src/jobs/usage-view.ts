@@ -5,8 +5,10 @@ import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Trend } from "../quota/usage-trend.ts";
-import type { BlobStore } from "../store/blob-store.ts";
+import type { BlobStore, Room } from "../store/blob-store.ts";
 import type { TileSetUsage, UsageView } from "./operations.ts";
+
+const NO_ROOM: Room = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 
 /** What is kept, for `GET /api/v1/usage`: layers in the order of the configuration, then those it no longer has. */
 export function usageView(
@@ -18,6 +20,8 @@ export function usageView(
     readonly adoption: Adoption;
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
+    /** Undefined: the file system has never answered. */
+    readonly room: Room | undefined;
   },
   options: { readonly tileSets: boolean; readonly layer: string | undefined },
 ): UsageView {
@@ -28,7 +32,7 @@ export function usageView(
   const names = [...new Set([...from.layers, ...kept])].filter(
     (name) => options.layer === undefined || name === options.layer,
   );
-  const { freeBytes, totalBytes, freeInodes, totalInodes } = from.store.room();
+  const { freeBytes, totalBytes, freeInodes, totalInodes } = from.room ?? NO_ROOM;
   const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
   const { total } = ledger;
   const limit = quota.enabled ? quotaBytes(quota.globalQuota) : null;

@@ -1,12 +1,17 @@
-import type { Admission } from "../cache/admission.ts";
+import type { Admission, StoredSize } from "../cache/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../cache/draw.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import type { Reservation, Reservations } from "../quota/reservations.ts";
 import type { TileSet } from "../tile/tile-set.ts";
 
 export interface UserWritesParts {
   readonly ledger: Ledger;
-  readonly admit: (layer: string) => Admission;
+  readonly reservations: Reservations;
+  /** Adds to a reservation, after what has to go for it has been evicted. */
+  readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
+  /** Tiles were stored. */
+  readonly stored: (size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
   /** A tile was drawn for a user and cannot be kept. */
   readonly notStored: () => void;
@@ -14,11 +19,22 @@ export interface UserWritesParts {
   readonly fault: (error: unknown) => void;
 }
 
-/** The ledger's side of a user's miss: cells are opened, what was written is told, cells are closed. */
+interface OpenedWrite {
+  readonly cells: readonly OpenCells[];
+  readonly reservation: Reservation;
+}
+
+const NOTHING: StoredSize = { bytes: 0, files: 0 };
+
+/**
+ * The ledger's side of writes. Of a user's miss: cells are opened while the upstream draws, room is reserved when the sizes
+ * of the encoded tiles are known, what was written is counted, cells and reservation end together. Of a job's render: room
+ * is reserved and what was written is counted; the job opens the cells and ends the reservation.
+ */
 export class UserWrites {
   readonly #parts: UserWritesParts;
-  readonly #opened = new Map<number, readonly OpenCells[]>();
-  #next = 1;
+  /** By the numbers of their reservations. */
+  readonly #opened = new Map<number, OpenedWrite>();
 
   constructor(parts: UserWritesParts) {
     this.#parts = parts;
@@ -26,29 +42,29 @@ export class UserWrites {
 
   /**
    * Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found.
-   * Undefined: nothing may be kept.
+   * @returns the number of its reservation, which holds nothing yet; undefined: nothing may be kept
    */
   async open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined> {
-    const { ledger, admit, marksCommitted, notStored, fault } = this.#parts;
-    const open: OpenCells[] = [];
+    const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
+    const cells: OpenCells[] = [];
+    const reservation = reservations.begin(order.tileSet.layer, "user");
+    const giveUp = (): undefined => {
+      for (const open of cells) ledger.close(open);
+      reservation.release();
+      notStored();
+    };
     try {
       ledger.missed(order.tileSet, missed);
-      if (admit(order.tileSet.layer).kind !== "store") {
-        notStored();
-        return undefined;
-      }
-      for (const tileSet of tileSetsOf(order)) open.push(ledger.open(tileSet, order.rect));
-      if (open.some(({ mustCommit }) => mustCommit)) await marksCommitted();
+      if ((await admit(reservation, NOTHING)).kind !== "store") return giveUp();
+      for (const tileSet of tileSetsOf(order)) cells.push(ledger.open(tileSet, order.rect));
+      if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
       // A user gets the picture whatever the disk says.
-      for (const cells of open) ledger.close(cells);
-      notStored();
       fault(error);
-      return undefined;
+      return giveUp();
     }
-    const id = this.#next++;
-    this.#opened.set(id, open);
-    return id;
+    this.#opened.set(reservation.id, { cells, reservation });
+    return reservation.id;
   }
 
   /** A metatile was rendered and the store has not kept it. */
@@ -57,15 +73,35 @@ export class UserWrites {
     this.#parts.storeFault(layer, reason);
   }
 
-  wrote(tileSet: TileSet, tiles: readonly WrittenTile[]): void {
-    for (const tile of tiles) this.#parts.ledger.wrote(tileSet, tile);
+  /** Adds to the reservation of a user's write or of a job's. */
+  async reserve(id: number, more: StoredSize): Promise<boolean> {
+    const { reservations, admit, notStored } = this.#parts;
+    const reservation = reservations.find(id);
+    if (reservation === undefined) return false;
+    const isStored = (await admit(reservation, more)).kind === "store";
+    if (!isStored && reservation.writer === "user") notStored();
+    return isStored;
+  }
+
+  /** `id`: the reservation under which the tiles were written. */
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
+    const { ledger, reservations, stored } = this.#parts;
+    const size = { bytes: 0, files: 0 };
+    for (const tile of tiles) {
+      ledger.wrote(tileSet, tile);
+      size.bytes += tile.bytes - (tile.replaced ?? 0);
+      if (tile.replaced === undefined) size.files++;
+    }
+    stored(size);
+    if (id !== undefined) reservations.find(id)?.count(size);
   }
 
   close(id: number): void {
-    const open = this.#opened.get(id);
-    if (open === undefined) return;
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return;
     this.#opened.delete(id);
-    for (const cells of open) this.#parts.ledger.close(cells);
+    for (const cells of opened.cells) this.#parts.ledger.close(cells);
+    opened.reservation.release();
   }
 
   /** A writer died and may have written what it did not tell. */

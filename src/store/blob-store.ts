@@ -111,7 +111,8 @@ export interface BlobStore extends AsyncDisposable {
   delete(at: TileAddress): number | undefined;
   /** Bytes that the disk takes for a tile of this size. */
   allocated(bytes: number): number;
-  room(): Room;
+  /** Asks the file system, beside other work: one on the network may take long to answer, or never do. */
+  room(): Promise<Room>;
   /** Writes down what a parameters id means (GWC's `parameters-<id>.properties`), once. */
   describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** The values behind a parameters id that the store holds; undefined when it does not say. */

@@ -21,7 +21,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
@@ -172,8 +172,8 @@ class FileBlobStore implements BlobStore {
     return Math.ceil(bytes / this.#blockBytes) * this.#blockBytes;
   }
 
-  room(): Room {
-    const { bavail, blocks, bsize, ffree, files } = statfsSync(this.#root);
+  async room(): Promise<Room> {
+    const { bavail, blocks, bsize, ffree, files } = await statfs(this.#root);
     const uncounted = files === 0;
     return {
       freeBytes: bavail * bsize,

@@ -53,7 +53,7 @@ export function createMemoryBlobStore(): BlobStore {
       return kept?.bytes.byteLength;
     },
     allocated: (bytes) => bytes,
-    room: () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
+    room: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
     async *regions(pyramid, z, after) {
       const inside = new Map<string, { x: number; y: number }[]>();
       const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };

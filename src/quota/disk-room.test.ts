@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import type { Room } from "../store/blob-store.ts";
+import { DiskRoom } from "./disk-room.ts";
+
+const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });
+
+/** A file system that answers when it is told to, under a clock that is moved by hand. */
+function heldDisk() {
+  const asked: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
+  const sleeping: { ms: number; wake: () => void }[] = [];
+  const clock = { ms: 0 };
+  const disk = new DiskRoom({
+    ask: () => new Promise((answer, fail) => void asked.push({ answer, fail })),
+    blockBytes: 10,
+    now: () => clock.ms,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        sleeping.push({ ms, wake: resolve });
+        signal.addEventListener("abort", () => resolve());
+      }),
+  });
+  return { disk, asked, sleeping, clock };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test("a file system that never answers is asked once, and keeps nobody waiting for longer than a second", async () => {
+  const { disk, asked, sleeping, clock } = heldDisk();
+  expect(disk.now()).toBeUndefined();
+  const waiting = [disk.fresh(), disk.again(), disk.last()];
+  await settled();
+  expect(sleeping.map(({ ms }) => ms)).toEqual([1000, 1000, 1000]);
+  clock.ms = 1000;
+  for (const { wake } of sleeping) wake();
+  expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
+  // From now on it is known to hang.
+  expect(await disk.fresh()).toBeUndefined();
+  expect(disk.now()).toBeUndefined();
+  expect([asked.length, sleeping.length, disk.reason]).toEqual([1, 3, "the file system of the store does not answer"]);
+});
+
+test("an answer decides for a while after the file system has begun to hang, and then no longer", async () => {
+  const { disk, asked, clock } = heldDisk();
+  const first = disk.fresh();
+  await settled();
+  asked[0]?.answer(room(500));
+  expect(await first).toEqual(room(500));
+  clock.ms = 4000;
+  expect(disk.now()).toEqual(room(500));
+  expect(asked.length, "a newer one has been asked for").toBe(2);
+  clock.ms = 5001;
+  expect(disk.now()).toBeUndefined();
+  clock.ms = 60_000;
+  expect(await disk.last(), "for people to look at").toEqual(room(500));
+  asked[1]?.answer(room(400));
+  await settled();
+  // It was asked for long ago: what it says is as old.
+  expect(disk.now()).toBeUndefined();
+});
+
+test("what is written after the question is taken off its answer", async () => {
+  const { disk, asked, clock } = heldDisk();
+  const first = disk.fresh();
+  disk.wrote({ bytes: 7, files: 1 });
+  await settled();
+  disk.wrote({ bytes: 20, files: 2 });
+  asked[0]?.answer(room(500));
+  expect(await first).toMatchObject({ freeBytes: 500 - 40, freeInodes: 998 });
+  disk.wrote({ bytes: 50, files: 1 });
+  // A tile that replaces a larger one gives nothing back before the file system says so.
+  disk.wrote({ bytes: -30, files: 0 });
+  expect(disk.now()).toMatchObject({ freeBytes: 400, freeInodes: 997 });
+  clock.ms = 1500;
+  expect(disk.now()).toMatchObject({ freeBytes: 400 });
+  disk.wrote({ bytes: 90, files: 1 });
+  asked[1]?.answer(room(380));
+  await settled();
+  expect(disk.now(), "only what came after the second question").toMatchObject({ freeBytes: 280, freeInodes: 999 });
+});
+
+test("a reading after files were removed is one that was asked for after that", async () => {
+  const { disk, asked } = heldDisk();
+  const before = disk.fresh();
+  await settled();
+  const after = disk.again();
+  asked[0]?.answer(room(1));
+  expect(await before).toEqual(room(1));
+  await settled();
+  asked[1]?.answer(room(900));
+  expect(await after).toEqual(room(900));
+});
+
+test("a file system that cannot be asked is a reason, and is asked again", async () => {
+  const { disk, asked } = heldDisk();
+  const first = disk.fresh();
+  await settled();
+  asked[0]?.fail(new Error("ESTALE"));
+  expect(await first).toBeUndefined();
+  expect(disk.reason).toContain("ESTALE");
+  const second = disk.fresh();
+  for (let n = 0; n < 3; n++) {
+    await settled();
+    for (const { answer } of asked) answer(room(5));
+  }
+  expect(await second).toEqual(room(5));
+});

@@ -1,0 +1,145 @@
+import type { StoredSize } from "../cache/admission.ts";
+import type { Room } from "../store/blob-store.ts";
+
+export interface DiskRoomParts {
+  /** Asks the file system. May take long, or for ever. */
+  readonly ask: () => Promise<Room>;
+  /** What the disk takes for one file beyond its bytes, at most. */
+  readonly blockBytes: number;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  /** Resolves after so many ms, or when the signal fires. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+interface Reading {
+  readonly room: Room;
+  readonly askedMs: number;
+}
+
+/** A reading that is younger is as good as a new one. */
+const FRESH_MS = 100;
+/** An older reading is replaced, but decides until then. */
+const OLD_MS = 1_000;
+/** An older one decides nothing: other programs may have filled the disk. */
+const TOO_OLD_MS = 5_000;
+/** How long a caller waits for the file system, and how long a question may take before it counts as hanging. */
+const LONGEST_WAIT_MS = 1_000;
+
+/**
+ * The room on the store's disk. The file system is asked beside the work, one question at a time, and what is written
+ * meanwhile is taken off its last answer. A network file system that hangs keeps one question waiting, and nobody else.
+ */
+export class DiskRoom {
+  readonly #parts: DiskRoomParts;
+  #reading: Reading | undefined;
+  /** Written since the question of the last reading. */
+  #since = { bytes: 0, files: 0 };
+  /** Written since the question that is out. */
+  #sinceAsked = { bytes: 0, files: 0 };
+  #asking: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
+  #again: Promise<void> | undefined;
+  #fault: string | undefined;
+
+  constructor(parts: DiskRoomParts) {
+    this.#parts = parts;
+  }
+
+  /** What the disk takes for one file beyond its bytes, at most. */
+  get blockBytes(): number {
+    return this.#parts.blockBytes;
+  }
+
+  /** Tiles were stored. */
+  wrote({ bytes, files }: StoredSize): void {
+    const taken = Math.max(0, bytes) + Math.max(0, files) * this.#parts.blockBytes;
+    for (const since of [this.#since, this.#sinceAsked]) {
+      since.bytes += taken;
+      since.files += Math.max(0, files);
+    }
+  }
+
+  /** The room that is left, as far as is known at this moment; undefined: it is not known. */
+  now(): Room | undefined {
+    const reading = this.#reading;
+    const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.askedMs;
+    if (ageMs > OLD_MS && this.#asking === undefined) void this.#ask();
+    if (reading === undefined || ageMs > TOO_OLD_MS) return undefined;
+    return this.#left(reading);
+  }
+
+  /** The room at the last answer of the file system, however old; undefined: it never answered. */
+  async last(): Promise<Room | undefined> {
+    await this.fresh();
+    return this.#reading === undefined ? undefined : this.#left(this.#reading);
+  }
+
+  /** A reading that is fresh; undefined: the file system does not answer in time. */
+  async fresh(): Promise<Room | undefined> {
+    const ageMs = this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.askedMs;
+    return ageMs <= FRESH_MS ? this.now() : await this.again();
+  }
+
+  /** A reading that is asked for after this call, such as after files were removed. */
+  async again(): Promise<Room | undefined> {
+    const before = this.#asking?.answered;
+    this.#again ??= Promise.resolve(before).then(async () => {
+      this.#again = undefined;
+      // One question at a time: one that somebody else has begun in between is as late as this one.
+      await (this.#asking?.answered ?? this.#ask());
+    });
+    return (await this.#wait(this.#again)) ? this.now() : undefined;
+  }
+
+  /** Why the room is not known. */
+  get reason(): string {
+    return this.#fault ?? "the file system of the store does not answer";
+  }
+
+  #ask(): Promise<void> {
+    const sinceMs = this.#parts.now();
+    this.#sinceAsked = { bytes: 0, files: 0 };
+    const answered = this.#parts.ask().then(
+      (room) => {
+        this.#reading = { room, askedMs: sinceMs };
+        this.#since = this.#sinceAsked;
+        this.#sinceAsked = { bytes: 0, files: 0 };
+        this.#fault = undefined;
+      },
+      (error: unknown) => {
+        this.#reading = undefined;
+        this.#fault = `the file system of the store cannot be asked for its room: ${String(error)}`;
+      },
+    );
+    const asking = {
+      sinceMs,
+      answered: answered.finally(() => {
+        if (this.#asking === asking) this.#asking = undefined;
+      }),
+    };
+    this.#asking = asking;
+    return asking.answered;
+  }
+
+  /** False: not answered in time. A question that has been out for long is not waited for at all. */
+  async #wait(answered: Promise<void> | undefined): Promise<boolean> {
+    const waitedMs = this.#asking === undefined ? 0 : this.#parts.now() - this.#asking.sinceMs;
+    if (waitedMs >= LONGEST_WAIT_MS) return false;
+    const over = new AbortController();
+    const late = this.#parts.sleep(LONGEST_WAIT_MS - waitedMs, over.signal).then(() => false);
+    const inTime = Promise.resolve(answered).then(() => true);
+    try {
+      return await Promise.race([inTime, late]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  #left({ room }: Reading): Room {
+    return {
+      ...room,
+      freeBytes: Math.max(0, room.freeBytes - this.#since.bytes),
+      freeInodes: Math.max(0, room.freeInodes - this.#since.files),
+    };
+  }
+}

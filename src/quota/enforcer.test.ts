@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { type Database, openDatabase } from "../state/database.ts";
+import type { Room } from "../store/blob-store.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { DiskRoom } from "./disk-room.ts";
+import { Enforcer } from "./enforcer.ts";
+import { Eviction } from "./eviction.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
+import { type Reservation, Reservations } from "./reservations.ts";
+
+let directory = "";
+let databases: Database[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-enforcer-"));
+  databases = [];
+});
+afterEach(() => {
+  for (const db of databases) db.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const bytes = (value: number): QuotaConfiguration => ({
+  ...DEFAULT_QUOTA,
+  enabled: true,
+  globalQuota: { value: String(value), units: "B" },
+});
+
+const AMPLE: Room = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 };
+
+function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = async () => AMPLE) {
+  const db = openDatabase(join(directory, `${databases.length}.db`));
+  databases.push(db);
+  db.migrate([ledgerMigrations]);
+  const store = createMemoryBlobStore();
+  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now });
+  const reservations = new Reservations();
+  const options = () => ({
+    highWaterPercent: 100,
+    lowWaterPercent: 100,
+    minFreeBytes: 1000,
+    minFreeInodes: 10,
+    pins: [],
+    floors: [],
+  });
+  const disk = new DiskRoom({
+    ask,
+    blockBytes: 1,
+    now: () => performance.now(),
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+  });
+  const enforcer = new Enforcer({
+    ledger,
+    reservations,
+    eviction: new Eviction({ ledger, options, seedRanges: () => [], evicted: () => undefined, now: Date.now }),
+    disk,
+    configuration: () => configuration,
+    options,
+    giveUpTruncated: () => undefined,
+    isReclaiming: () => false,
+    now: Date.now,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  const at = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
+  /** Stores one tile in a cell of its own, as a renderer that was given leave. */
+  const write = async (reservation: Reservation, n: number, size: number): Promise<void> => {
+    const tile = { x: 16 * n, y: 0, z: 14 };
+    const tileSet = at(reservation.layer);
+    const open = ledger.open(tileSet, { z: 14, minX: tile.x, minY: 0, maxX: tile.x, maxY: 0 });
+    db.transaction(() => ledger.writeMarks());
+    const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), () => true);
+    const replaced = put.stored ? put.replaced : undefined;
+    ledger.wrote(tileSet, { ...tile, bytes: size, replaced });
+    reservation.count({ bytes: size - (replaced ?? 0), files: replaced === undefined ? 1 : 0 });
+    ledger.close(open);
+  };
+  return { enforcer, reservations, ledger, write };
+}
+
+type Quota = ReturnType<typeof quotaOf>;
+
+test("usage and reservations together never pass the limit, whatever users and seeds reserve, write and give up", async () => {
+  const LIMIT = 1000;
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("reserve" as const), user: fc.boolean(), size: fc.integer({ min: 0, max: 400 }) }),
+    fc.record({ kind: fc.constantFrom("write" as const, "release" as const), which: fc.nat(50) }),
+  );
+  const held = ({ ledger, reservations }: Quota): bigint => ledger.total.bytes + reservations.bytes(undefined);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const quota = quotaOf(bytes(LIMIT));
+      const given: { reservation: Reservation; size: number }[] = [];
+      const asked: Promise<unknown>[] = [];
+      let cells = 0;
+      for (const one of steps) {
+        if (one.kind === "reserve") {
+          const reservation = quota.reservations.begin("a", one.user ? "user" : "seed");
+          const size = { bytes: one.size, files: 1 };
+          asked.push(
+            quota.enforcer.reserve(reservation, size).then(({ kind }) => {
+              if (kind === "store") given.push({ reservation, size: one.size });
+              else reservation.release();
+            }),
+          );
+          // Only what waits for the others has not been answered after this.
+          await new Promise(setImmediate);
+        } else {
+          const [writer] = given.splice(one.which % Math.max(1, given.length), 1);
+          if (one.kind === "write" && writer !== undefined && writer.size > 0)
+            await quota.write(writer.reservation, cells++, writer.size);
+          writer?.reservation.release();
+        }
+        expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
+      }
+      // Nobody waits for ever: the last of the others makes room, or there is none.
+      let all = false;
+      void Promise.all(asked).then(() => {
+        all = true;
+      });
+      while (!all) {
+        for (const { reservation } of given.splice(0)) reservation.release();
+        await new Promise(setImmediate);
+        expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
+      }
+      for (const { reservation } of given) reservation.release();
+      expect(quota.reservations.bytes(undefined)).toBe(0n);
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test("what one write needs is evicted, and no cell more", async () => {
+  const quota = quotaOf(bytes(1000));
+  const user = quota.reservations.begin("a", "user");
+  for (let n = 0; n < 10; n++) {
+    expect((await quota.enforcer.reserve(user, { bytes: 100, files: 1 })).kind).toBe("store");
+    await quota.write(user, n, 100);
+  }
+  expect(quota.ledger.total.bytes).toBe(1000n);
+  expect((await quota.enforcer.reserve(user, { bytes: 150, files: 1 })).kind).toBe("store");
+  expect([quota.ledger.total.bytes, user.held.bytes]).toEqual([800n, 150]);
+});
+
+test("a tile that is larger than the quota is refused, and nothing is evicted for it", async () => {
+  const quota = quotaOf(bytes(1000));
+  const user = quota.reservations.begin("a", "user");
+  await quota.enforcer.reserve(user, { bytes: 900, files: 1 });
+  await quota.write(user, 0, 900);
+  expect((await quota.enforcer.reserve(user, { bytes: 1001, files: 1 })).kind).toBe("full");
+  expect(quota.ledger.total.bytes).toBe(900n);
+});
+
+test("while the file system does not answer nothing is stored, and nobody is kept waiting", async () => {
+  const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, () => new Promise(() => undefined));
+  const user = quota.reservations.begin("a", "user");
+  const began = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => quota.enforcer.reserve(user, { bytes: 1, files: 1 })),
+  );
+  expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+    new Set([JSON.stringify({ kind: "disk_full", reason: "the file system of the store does not answer" })]),
+  );
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(user.held).toEqual({ bytes: 0, files: 0 });
+});
+
+test("what writers hold is held against the reserve of the disk too", async () => {
+  const free = { ...AMPLE, freeBytes: 1500, freeInodes: 100 };
+  const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, async () => free);
+  const kinds: string[] = [];
+  for (let n = 0; n < 6; n++) {
+    const user = quota.reservations.begin("a", "user");
+    kinds.push((await quota.enforcer.reserve(user, { bytes: 119, files: 1 })).kind);
+  }
+  expect(kinds, "a reserve of 1000 of the 1500 bytes").toEqual([
+    "store",
+    "store",
+    "store",
+    "store",
+    "disk_full",
+    "disk_full",
+  ]);
+});

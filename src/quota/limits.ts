@@ -1,0 +1,45 @@
+import { onceEach } from "../lib/once-each.ts";
+import { quotaBytes } from "./quota-bytes.ts";
+import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-configuration.ts";
+
+/** A limit, and which layers have to give way for it, those named first first. */
+export interface Limit {
+  readonly name: string;
+  /** Undefined: all. */
+  readonly layer: string | undefined;
+  readonly bytes: bigint;
+  readonly policy: ExpirationPolicy;
+  readonly stages: readonly ((layer: string) => boolean)[];
+}
+
+/** The limits of a configuration. */
+export interface Limits {
+  readonly ofLayer: ReadonlyMap<string, Limit>;
+  readonly global: Limit;
+}
+
+const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit => ({
+  name: `layer ${layer}`,
+  layer,
+  bytes: quotaBytes(quota),
+  policy: expirationPolicyName,
+  stages: [(other) => other === layer],
+});
+
+/** Returns the limits of a configuration, the same object for the same configuration. */
+export const limitsOf = onceEach(
+  ({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration): Limits => {
+    const ofLayer = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
+    return {
+      ofLayer,
+      global: {
+        name: "all layers",
+        layer: undefined,
+        bytes: quotaBytes(globalQuota),
+        policy: globalExpirationPolicyName,
+        // Layers without a quota of their own give way first; the others only when that is not enough.
+        stages: [(layer) => !ofLayer.has(layer), (layer) => ofLayer.has(layer)],
+      },
+    };
+  },
+);

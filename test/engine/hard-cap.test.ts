@@ -1,0 +1,221 @@
+import { statfsSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { hold } from "../support/held-upstream.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { ended, job, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { scanStore } from "../support/store-scan.ts";
+import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+/* At no moment do stored bytes pass the quota, however many writers wait for however slow an upstream. */
+
+const running = closedAfterEach();
+let disk: SmallDisk | undefined;
+afterEach(() => {
+  disk?.close();
+  disk = undefined;
+});
+
+const MIB = 2 ** 20;
+/** The side of the square of noise in each tile of 64 pixels: about 10 KiB of PNG, 165 KiB a metatile. */
+const SIDE = 58;
+const METATILE = 16 * 1.1 * 10_450;
+const CONNECTIONS = 128;
+const READERS = 120;
+const often = { cacheCleanUpFrequency: 1, cacheCleanUpUnits: "DAYS" };
+
+async function start(extra = "", more = "", dataDir?: string): Promise<{ at: TestServer; upstream: Upstream }> {
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  const configuration = smallTiles(
+    upstream.url,
+    [
+      { name: "a", connections: CONNECTIONS, timeoutSeconds: 60, extra },
+      { name: "b", connections: CONNECTIONS, timeoutSeconds: 60 },
+    ],
+    more,
+  );
+  const at = await startServer({ configuration, ...(dataDir === undefined ? {} : { dataDir }) });
+  running.server = at;
+  return { at, upstream };
+}
+
+async function read(at: TestServer, layer: string, n: number, signal?: AbortSignal): Promise<string | null> {
+  const address = `${at.url}/xyz/${layer}/9/${(n % 32) * 4}/${Math.floor(n / 32) * 4}.png`;
+  const response = await fetch(address, signal === undefined ? {} : { signal });
+  await response.arrayBuffer();
+  expect(response.status).toBe(200);
+  return response.headers.get("geowebcache-cache-result");
+}
+
+/**
+ * Looks at the store and at usage without a pause while something runs. A look that nothing was evicted during is one of the
+ * store at a moment; another may have seen what went as well as what took its place.
+ */
+async function watchedWhile(at: TestServer, limit: number, work: Promise<unknown>): Promise<number> {
+  let [over, most, looks] = [false, 0, 0];
+  const done = work.finally(() => {
+    over = true;
+  });
+  done.catch(() => undefined);
+  for (let before = await usage(at); !over; looks++) {
+    const { bytes } = scanStore(at.dataDir);
+    const after = await usage(at);
+    expect(after.total.bytes, "usage").toBeLessThanOrEqual(limit);
+    const slack = before.enforcement.evictedTiles === after.enforcement.evictedTiles ? 0 : CONNECTIONS * METATILE;
+    expect(bytes, "bytes in the store").toBeLessThanOrEqual(limit + slack);
+    most = Math.max(most, after.total.bytes);
+    before = after;
+  }
+  await done;
+  expect(looks).toBeGreaterThan(2);
+  return most;
+}
+
+test("a hundred readers of a slow upstream, answered at once, leave the store below the quota", async () => {
+  const { at, upstream } = await start();
+  const held = hold(upstream);
+  held.side = SIDE;
+  await putQuota(at, { enabled: true, ...often, globalQuota: { value: 3, units: "MiB" } });
+  const readers = Array.from({ length: READERS }, (_, n) => read(at, n % 2 === 0 ? "a" : "b", n));
+  await until("all wait for the upstream", async () => (held.waiting().length === READERS ? true : undefined));
+  held.isOpen = true;
+  held.release();
+  const most = await watchedWhile(at, 3 * MIB, Promise.all(readers));
+  expect(most, "what there is room for is stored").toBeGreaterThan(2 * MIB);
+  expect((await usage(at)).enforcement.notStored).toBeGreaterThan(0);
+  await expectExact(at);
+  // Nobody holds room any more: the next tile takes the place of a cold one.
+  await read(at, "a", 200);
+  expect(await read(at, "a", 200)).toBe("HIT");
+  await expectExact(at);
+});
+
+test("a layer's quota holds for readers and a seed at once, in all formats that are written together", async () => {
+  const { at, upstream } = await start("formatsTogether: true");
+  upstream.behaviour = drawNoise(SIDE, 64);
+  const limit = 2 * MIB;
+  await putQuota(at, {
+    enabled: true,
+    ...often,
+    globalQuota: { value: 1, units: "GiB" },
+    layerQuotas: [{ layer: "a", expirationPolicyName: "LRU", quota: { value: 2, units: "MiB" } }],
+  });
+  let seeded: Awaited<ReturnType<typeof ended>> | undefined;
+  await watchedWhile(
+    at,
+    limit,
+    (async () => {
+      const range = { gridSetId: "EPSG:900913", zoomStart: 5, zoomStop: 6, format: "image/png", type: "seed" };
+      const id = await seed(at, "a", { ...range, threadCount: 4 });
+      for (let n = 0; n < 40; n += 4) await Promise.all([0, 1, 2, 3].map((i) => read(at, "a", n + i)));
+      seeded = await ended(at, id);
+    })(),
+  );
+  expect(seeded).toMatchObject({ outcome: "aborted" });
+  expect(seeded?.reason).toMatch(/^the disk quota of layer a is full/);
+  await expectExact(at);
+});
+
+test("seeds of single tiles in batches never pass the quota, and usage is below it when they have ended", async () => {
+  const { at, upstream } = await start("metatile: [1, 1]");
+  upstream.behaviour = drawNoise(SIDE, 64);
+  await putQuota(at, { enabled: true, ...often, globalQuota: { value: 4, units: "MiB" } });
+  const range = { gridSetId: "EPSG:900913", zoomStart: 5, zoomStop: 6, format: "image/png", type: "seed" };
+  let seeded: Awaited<ReturnType<typeof ended>> | undefined;
+  const most = await watchedWhile(
+    at,
+    4 * MIB,
+    (async () => {
+      seeded = await ended(at, await seed(at, "a", { ...range, threadCount: 4 }));
+    })(),
+  );
+  expect(seeded).toMatchObject({ outcome: "aborted" });
+  expect(most, "the seed ends for a full store, not for what others hold").toBeGreaterThan(4 * MIB - 20_000);
+  await expectExact(at);
+});
+
+test("a lower limit holds from the answer on, also for a batch that has begun, and the clean-up begins at once", async () => {
+  const { at, upstream } = await start("metatile: [1, 1]");
+  upstream.behaviour = drawNoise(SIDE, 64);
+  await putQuota(at, { enabled: true, ...often, globalQuota: { value: 100, units: "MiB" } });
+  const range = { gridSetId: "EPSG:900913", zoomStart: 6, zoomStop: 7, format: "image/png", type: "seed" };
+  const id = await seed(at, "a", { ...range, threadCount: 4 });
+  await until("it stores in batches", async () => ((await usage(at)).total.bytes > 4 * MIB ? true : undefined));
+  await putQuota(at, { globalQuota: { value: 1, units: "MiB" } });
+  const { stored } = (await job(at, id)).tiles;
+  expect((await ended(at, id)).tiles.stored, "nothing is stored after the answer").toBe(stored);
+  await until("usage is below the limit, a day before the next look", async () =>
+    (await usage(at)).total.bytes <= MIB ? true : undefined,
+  );
+  await expectExact(at);
+});
+
+test("readers who go away and jobs that are killed leave no room held", async () => {
+  const { at, upstream } = await start();
+  const held = hold(upstream);
+  held.side = SIDE;
+  // Two metatiles: what one writer fails to give up is missed by the next.
+  await putQuota(at, { enabled: true, ...often, globalQuota: { value: 2.5 * METATILE, units: "B" } });
+  const range = { gridSetId: "EPSG:900913", zoomStart: 6, zoomStop: 6, format: "image/png", type: "seed" };
+  for (let round = 0; round < 3; round++) {
+    const gone = new AbortController();
+    const readers = Array.from({ length: 8 }, (_, i) =>
+      read(at, "b", 20 + 8 * round + i, gone.signal).catch(() => null),
+    );
+    await seed(at, "a", { ...range, threadCount: 4 });
+    await until("all wait for the upstream", async () => (held.waiting().length >= 12 ? true : undefined));
+    gone.abort();
+    held.release(10);
+    await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+    await Promise.all(readers);
+    held.release();
+    await until("nothing is rendered any more", async () =>
+      held.waiting().length === 0 && (await rows(at)).length === 0 && upstream.inFlight() === 0 ? true : undefined,
+    );
+  }
+  held.isOpen = true;
+  await until("what is read is stored", async () => {
+    await read(at, "b", 100);
+    return (await read(at, "b", 100)) === "HIT" ? true : undefined;
+  });
+  await until("what was on its way is stored or given up, and the ledger says so", async () => {
+    const { tiles, bytes } = scanStore(at.dataDir);
+    const { total } = await usage(at);
+    expect(total.bytes).toBeLessThanOrEqual(2.5 * METATILE);
+    return total.tiles === tiles && total.bytes === bytes ? true : undefined;
+  });
+});
+
+test.skipIf(!canMount())("a hundred readers of a slow upstream leave the reserve of the disk free", async () => {
+  disk = mountSmallDisk(40, 100_000);
+  if (disk === undefined) throw new Error("the disk cannot be mounted");
+  const { directory } = disk;
+  const { at, upstream } = await start("", "eviction: { minFreeMiB: 30 }\n", directory);
+  const held = hold(upstream);
+  held.side = SIDE;
+  const free = (): number => {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  };
+  const readers = Array.from({ length: READERS }, (_, n) => read(at, "a", n));
+  await until("all wait for the upstream", async () => (held.waiting().length === READERS ? true : undefined));
+  held.isOpen = true;
+  held.release();
+  let [over, least] = [false, Number.POSITIVE_INFINITY];
+  const done = Promise.all(readers).finally(() => {
+    over = true;
+  });
+  while (!over) {
+    least = Math.min(least, free());
+    await new Promise(setImmediate);
+  }
+  await done;
+  // The state database lies on the same disk, and is not held against the reserve.
+  expect(least).toBeGreaterThan(30 * MIB - 3 * MIB);
+  expect((await usage(at)).total.bytes, "what there is room for is stored").toBeGreaterThan(2 * MIB);
+  expect((await usage(at)).enforcement.notStored).toBeGreaterThan(0);
+  await expectExact(at);
+});
