@@ -109,6 +109,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           webhooks: () => configuration.webhooks,
           boot: bootId(),
           now: Date.now,
+          monotonicNow: () => performance.timeOrigin + performance.now(),
           random: Math.random,
           tell: (event) => channel.note("jobEvent", [event]),
           log,

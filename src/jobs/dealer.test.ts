@@ -19,7 +19,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   const dealer = new Dealer({
     catalogue: () => catalogue,
     options: () => ({ maxRunningTasks, maxThreadCount: 128, outageLimitSeconds: 1, historyDays: 1, historyJobs: 1 }),
-    now: () => nowMs,
+    monotonicNow: () => nowMs,
   });
   const jobs = new Map<number, ActiveJob>();
   const running: { readonly job: ActiveJob; readonly task: Task }[] = [];
@@ -46,7 +46,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
     pass: (ms: number) => {
       nowMs += ms;
     },
-    now: () => nowMs,
+    monotonicNow: () => nowMs,
     setPlaces: (n: number) => {
       maxRunningTasks = n;
     },
@@ -160,7 +160,7 @@ test("a job whose rate limit is reached has no place, and says when it wants one
   at.deal();
   // One looks for something to draw, the others wait for it.
   expect(at.running).toHaveLength(1);
-  limited.pacer.begin(1, 2, at.now());
+  limited.pacer.begin(1, 2, at.monotonicNow());
   at.add(2, 4, { layer: "a" });
   at.deal();
   expect(at.runningOf("a")).toBe(2);

@@ -6,7 +6,8 @@ import { Turns } from "./turns.ts";
 export interface DealerParts {
   readonly catalogue: () => Catalogue;
   readonly options: () => JobOptions;
-  readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
 }
 
 /**
@@ -73,7 +74,7 @@ export class Dealer {
     const areAllTaken = this.#places >= maxRunningTasks;
     // With places left others wait for nothing but those of their layer.
     if (!areAllTaken && this.#hasPlace(layer, 0)) return false;
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     for (const other of this.#turns.inOrder()) {
       const isOfLayer = other.request.layer === layer;
       if (other === job || (!areAllTaken && !isOfLayer)) continue;

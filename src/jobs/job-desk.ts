@@ -27,7 +27,8 @@ export interface JobDeskParts {
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   readonly forgotten: (id: number) => void;
-  readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
 }
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
@@ -103,30 +104,30 @@ export class JobDesk {
   }
 
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
-    const { runner, now } = this.#parts;
+    const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     // What the window of a schedule holds would go on with it: an operator's pause lasts until an operator ends it.
     if (job.paused && job.hold !== "held") await runner.halted(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
-    const view = job.view(now());
+    const view = job.view(monotonicNow());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   async unpause(id: number): Promise<Result<JobView, Refusal>> {
-    const { runner, persist, now } = this.#parts;
+    const { runner, persist, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
-    if (!job.paused) return ok(job.view(now()));
+    if (!job.paused) return ok(job.view(monotonicNow()));
     letGo(job, job.schedule === null && job.terms.runWindow === null ? null : "released", { runner, persist });
     // Whoever resumes a job has seen why it was paused.
     job.isLookedAt = true;
-    return ok(job.view(now()));
+    return ok(job.view(monotonicNow()));
   }
 
   /** What is not named stays as it is. */
   async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
-    const { runner, windows, now } = this.#parts;
+    const { runner, windows, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     const { rateLimit = null } = terms;
@@ -137,7 +138,7 @@ export class JobDesk {
     runner.setTerms(job, { ...job.terms, ...terms });
     windows.lookAt(job);
     await windows.settled();
-    const view = job.view(now());
+    const view = job.view(monotonicNow());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 

@@ -12,7 +12,8 @@ export interface JobRecordsParts {
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
   /** Told what has been persisted of a job. */
   readonly told: (job: JobView) => void;
-  readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
 }
 
 const COUNTS_TOLD_MS = 1_000;
@@ -47,7 +48,7 @@ export class JobRecords {
     this.#untold.add(job);
     this.#unsaved.push(() => {
       this.#saveJob(job);
-      this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.now()));
+      this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.monotonicNow()));
     });
   }
 
@@ -67,7 +68,7 @@ export class JobRecords {
     for (const save of unsaved) save();
     for (const job of this.#active()) {
       if (!job.dirty) continue;
-      job.sampleRate(this.#parts.now());
+      job.sampleRate(this.#parts.monotonicNow());
       job.dirty = false;
       this.#untold.add(job);
       this.#parts.onRollback(() => {
@@ -80,7 +81,7 @@ export class JobRecords {
   }
 
   #saveJob(job: ActiveJob): void {
-    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.now()) });
+    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.monotonicNow()) });
   }
 
   /** There may be many tasks, few of which get on at a time. */
@@ -101,12 +102,12 @@ export class JobRecords {
     this.#parts.onRollback(() => {
       job.announced = before;
     });
-    this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.now()));
+    this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.monotonicNow()));
   }
 
   /** After a commit: tells what has been saved, but of counts alone no more than once a second. */
   tell(): void {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     for (const job of this.#untold) {
       const standing = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
       if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 /** A server's jobs; the next one reads what the one before has written, as after a kill. */
-function live(work: Work, maxRunningTasks = 4, now = Date.now) {
+function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = now) {
   db.migrate([jobMigrations]);
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
@@ -44,6 +44,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now) {
     told: () => undefined,
     announce: () => undefined,
     now,
+    monotonicNow,
     log,
   });
   const windows = new RunWindows({ runner, hours: () => undefined, persist, now, log });
@@ -56,7 +57,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now) {
     ledger: nothingKept.ledger,
     persist,
     forgotten: () => undefined,
-    now,
+    monotonicNow,
   });
   const submit = (request: JobRequest): number =>
     runner.submitAll([
@@ -218,4 +219,36 @@ test("a job with a rate limit goes on, however much time passes between two look
   const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
   const id = submit({ ...seed, ranges: [{ gridSet: "g", rects }], metatile: [1, 1], terms });
   await vi.waitFor(() => expect(runner.job(id)?.state).toBe("done"), { timeout: 20_000 });
+});
+
+test("a wall clock that is set changes neither how long a job has worked nor when its rate limit lets it go on", async () => {
+  const clock = { ms: 1_000_000, stepMs: 0 };
+  const mayWork: boolean[] = [];
+  let look = (): void => undefined;
+  const work: Work = {
+    async step(job, task, signal) {
+      job.pacer.begin(4, job.terms.rateLimit, clock.ms);
+      look = () => void mayWork.push(job.mayWork(task, clock.ms));
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return true;
+    },
+  };
+  const wall = () => clock.ms + clock.stepMs;
+  const { runner, desk, submit } = live(work, 4, wall, () => clock.ms);
+  const id = submit({ ...seed, terms: { ...STANDARD_TERMS, rateLimit: 1 } });
+  await vi.waitFor(() => {
+    look();
+    expect(mayWork).not.toEqual([]);
+  });
+  for (const [i, stepMs] of [0, -3_600_000, 7_200_000, -60_000].entries()) {
+    clock.stepMs = stepMs;
+    expect(runner.job(id)?.secondsWorked).toBe(i);
+    look();
+    clock.ms += 1_000;
+  }
+  look();
+  expect(mayWork.slice(-5)).toEqual([false, false, false, false, true]);
+  clock.stepMs = -10_000_000;
+  await desk.cancel(id, "ann");
+  expect(runner.job(id)?.secondsWorked).toBe(4);
 });

@@ -32,6 +32,8 @@ export interface JobRunnerParts extends JobRecordsParts {
   readonly persist: (also?: () => void) => void;
   /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
   readonly beforeAbort: () => Promise<void>;
+  /** ms since 1970 by the wall clock. */
+  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -166,7 +168,7 @@ export class JobRunner {
   }
 
   rows(layer: string | undefined): TaskRow[] {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     return [...this.#active.values()]
       .filter((job) => layer === undefined || job.request.layer === layer)
       .flatMap((job) => job.rows(nowMs))
@@ -183,13 +185,13 @@ export class JobRunner {
 
   job(id: number): JobView | undefined {
     const active = this.#active.get(id);
-    if (active !== undefined) return active.view(this.#parts.now());
+    if (active !== undefined) return active.view(this.#parts.monotonicNow());
     const stored = this.#parts.jobs.find(id);
     return stored === undefined ? undefined : endedView(stored);
   }
 
   list(filter: JobFilter): JobView[] {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     return this.#parts.jobs
       .list(filter)
       .map((stored) => listed(this.#active.get(stored.id)?.view(nowMs) ?? endedView(stored)));
@@ -333,7 +335,7 @@ export class JobRunner {
     if (job.outcome !== null || !job.paused) return;
     job.reason = reason;
     job.resumed ||= job.startedMs !== null;
-    job.stopClock(this.#parts.now());
+    job.stopClock(this.#parts.monotonicNow());
     job.dirty = true;
     // What was stored last is in the answer.
     this.#save();
@@ -404,12 +406,12 @@ export class JobRunner {
 
   /** To be saved. */
   #end(job: ActiveJob, outcome?: "aborted"): void {
-    const { now, log } = this.#parts;
+    const { now, monotonicNow, log } = this.#parts;
     job.outcome = outcome ?? (job.counts.sum.failed > 0n ? "done_with_failures" : "done");
     if (job.outcome !== "aborted") job.reason = null;
     job.startedMs ??= now();
     job.endedMs = now();
-    job.stopClock(job.endedMs);
+    job.stopClock(monotonicNow());
     job.paused = false;
     job.hold = null;
     this.#totals.end(job);
@@ -421,14 +423,14 @@ export class JobRunner {
   }
 
   #deal(): void {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     for (let next = this.#nextTurn(nowMs); next !== undefined; next = this.#nextTurn(nowMs)) {
       const { job, task } = next;
       this.#dealer.took(job, task);
       const abort = new AbortController();
       task.abort = abort;
       task.status = 1;
-      job.startedMs ??= nowMs;
+      job.startedMs ??= this.#parts.now();
       job.startClock(nowMs);
       job.dirty = true;
       task.running = this.#run(job, task, abort.signal).finally(() => {
@@ -459,7 +461,7 @@ export class JobRunner {
       outcome === null &&
       tasks.includes(task) &&
       tasks.every((other) => other === task || other.status === 0) &&
-      pacer.waitMs(terms.rateLimit, this.#parts.now()) > 0
+      pacer.waitMs(terms.rateLimit, this.#parts.monotonicNow()) > 0
     );
   }
 
@@ -479,7 +481,7 @@ export class JobRunner {
           return;
         }
         if (this.#closing) return;
-        if (crowded() || !job.mayWork(task, this.#parts.now())) return;
+        if (crowded() || !job.mayWork(task, this.#parts.monotonicNow())) return;
       }
     } catch (error) {
       if (signal.aborted) return;

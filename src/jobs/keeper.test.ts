@@ -107,6 +107,7 @@ function live(
     undoSeconds: () => 0,
     boot: "boot",
     now: Date.now,
+    monotonicNow: () => performance.now(),
     random: () => 0.5,
     webhooks: () => [],
     tell: () => undefined,

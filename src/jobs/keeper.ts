@@ -75,7 +75,10 @@ export interface KeeperParts {
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
   readonly boot: string | undefined;
+  /** ms since 1970 by the wall clock, for points in time. */
   readonly now: () => number;
+  /** ms by a clock that goes on from the wall clock of the start and never steps, for durations. */
+  readonly monotonicNow: () => number;
   readonly random: () => number;
   readonly webhooks: () => readonly Webhook[];
   /** What has been persisted of jobs. */
@@ -123,7 +126,7 @@ export class Keeper
   #moreToTrim = false;
 
   constructor(parts: KeeperParts) {
-    const { db, store, gate, catalogue, jobOptions, now, random, log } = parts;
+    const { db, store, gate, catalogue, jobOptions, now, monotonicNow, random, log } = parts;
     this.#parts = parts;
     db.migrate([
       ledgerMigrations,
@@ -161,11 +164,11 @@ export class Keeper
       now,
       closing: this.#closing.signal,
     });
-    const storeFaults = new StoreFaults(log, now);
+    const storeFaults = new StoreFaults(log, monotonicNow);
     const disk = new DiskRoom({
       ask: () => store.room(),
       blockBytes: store.allocated(1),
-      now: () => performance.now(),
+      now: monotonicNow,
       sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
     });
     this.userWrites = new UserWrites({
@@ -208,6 +211,7 @@ export class Keeper
       onRollback: (undo) => db.onRollback(undo),
       fault: (error) => this.#fault(error),
       now,
+      monotonicNow,
       random,
       log,
     });
@@ -232,6 +236,7 @@ export class Keeper
         },
         marksCommitted: () => this.#marksCommitted(),
         now,
+        monotonicNow,
         random,
         closing: this.#closing.signal,
       }),
@@ -254,6 +259,7 @@ export class Keeper
       announce: (moment, layer, view) => this.#webhooks.announce(moment, layer, view),
       told: (job) => parts.tell({ kind: "job", job }),
       now,
+      monotonicNow,
       log,
     });
     const counted = {
@@ -298,7 +304,7 @@ export class Keeper
       ledger: this.#ledger,
       persist,
       forgotten: (id) => parts.tell({ kind: "forgotten", id }),
-      now,
+      monotonicNow,
     });
     const runs = new ScheduleRuns({
       schedules,
@@ -357,9 +363,10 @@ export class Keeper
     const nowMs = this.#parts.now();
     this.truncations.tick(nowMs);
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
-    const isDue = nowMs - this.#lastTrimMs >= 60_000;
+    const steadyMs = this.#parts.monotonicNow();
+    const isDue = steadyMs - this.#lastTrimMs >= 60_000;
     if (isDue) {
-      this.#lastTrimMs = nowMs;
+      this.#lastTrimMs = steadyMs;
       this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
     }
     if (isDue || this.#moreToTrim) this.#trim(jobs, nowMs);

@@ -6,7 +6,7 @@ const MAY_BE_LATE_MS = 100;
 
 /**
  * Spreads what a job draws evenly over time: what follows may begin when what was begun last is worth the time that has
- * passed. One who is let go ahead holds the turn until it begins or gives up, so that not all come for one start.
+ * passed, by a clock that never steps. One who is let go ahead holds the turn until it begins or gives up, so that not all come for one start.
  */
 export class Pacer<Holder> {
   /** When the last start was due, and what it is worth; undefined: there was none. */
@@ -23,8 +23,7 @@ export class Pacer<Holder> {
   waitMs(limit: number | null, nowMs: number): number {
     if (limit === null || this.#last === undefined) return 0;
     const { ms, tiles } = this.#last;
-    // A clock that has been set back says nothing of when the last one was.
-    return nowMs < ms ? 0 : Math.max(0, ms + (tiles * 1000) / limit - nowMs);
+    return Math.max(0, ms + (tiles * 1000) / limit - nowMs);
   }
 
   /** Whether somebody (undefined: anybody new) may begin, or look for what to begin. */

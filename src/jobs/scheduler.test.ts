@@ -81,6 +81,7 @@ function live() {
     told: () => undefined,
     announce: () => undefined,
     now,
+    monotonicNow: now,
     log,
   });
   const schedules = new ScheduleStore(db);
@@ -109,7 +110,7 @@ function live() {
     ledger,
     persist,
     forgotten: () => undefined,
-    now,
+    monotonicNow: now,
   });
   runner.start();
   opened.push({ db, runner, scheduler });

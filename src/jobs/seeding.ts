@@ -47,6 +47,8 @@ export interface SeedingParts {
   /** Resolves once the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
   /** 0 ≤ n < 1. */
   readonly random: () => number;
   /** The server is shutting down: what is in flight is finished, nobody waits for anything any more. */
@@ -112,7 +114,7 @@ export class Seeding implements Work {
     }
     let drawn = 0;
     for (let left = job.claimSize; left > 0; ) {
-      if (!job.mayWork(task, this.#parts.now())) return true;
+      if (!job.mayWork(task, this.#parts.monotonicNow())) return true;
       const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, job.runLength.metatiles);
       const { run, looked } = this.#take(job, task, layer, most);
       const [first] = run;
@@ -416,7 +418,7 @@ export class Seeding implements Work {
     const { reservation } = held;
     await this.#admitted(job, reservation, signal);
     if (this.#mustStop(signal)) return undefined;
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.monotonicNow();
     if (!job.mayDraw(task, nowMs)) {
       this.#putOff(job, task, metatile.n, tries);
       return undefined;
@@ -482,7 +484,7 @@ export class Seeding implements Work {
 
   /** A pause for a full disk; somebody has to make room. */
   async #waitForRoom(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
-    const { now, options, random } = this.#parts;
+    const { monotonicNow: now, options, random } = this.#parts;
     job.noRoomSinceMs ??= now();
     const waitedMs = now() - job.noRoomSinceMs;
     if (waitedMs > options().outageLimitSeconds * 1000)
@@ -497,7 +499,7 @@ export class Seeding implements Work {
 
   /** The tasks of a job look at the store together, so that the upstream is left in peace. */
   #waitForStore(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
-    const { store, now, options, random } = this.#parts;
+    const { store, monotonicNow: now, options, random } = this.#parts;
     job.storeWait ??= waitForStore(job, reason, {
       store,
       now,
@@ -551,7 +553,7 @@ export class Seeding implements Work {
     words: string,
     signal: AbortSignal,
   ): Promise<"alive" | "was_down"> {
-    const { now, options } = this.#parts;
+    const { monotonicNow: now, options } = this.#parts;
     const since = now();
     let pauseMs = FIRST_PAUSE_MS;
     let failedMs = Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ export class StoreFaults {
   note(layer: string, reason: string): void {
     const nowMs = this.#now();
     const last = this.#told.get(layer);
-    if (last !== undefined && nowMs >= last.atMs && nowMs - last.atMs < AGAIN_MS) {
+    if (last !== undefined && nowMs - last.atMs < AGAIN_MS) {
       last.since++;
       return;
     }

@@ -39,11 +39,16 @@ export class WebhookOutbox {
       .run(webhook, id, event, job, createdMs, createdMs);
   }
 
-  /** Those of a webhook whose time has come, the longest due first. */
-  due(webhook: string, nowMs: number, limit: number): Delivery[] {
+  /**
+   * Those of a webhook whose time has come, the longest due first. One that is due later than any pause lasts was written
+   * under a clock that has been set back before the start of the server: it is due.
+   */
+  due(webhook: string, nowMs: number, longestWaitMs: number, limit: number): Delivery[] {
     return this.#db
-      .prepare("SELECT * FROM webhook_delivery WHERE webhook = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?")
-      .all(webhook, nowMs, limit)
+      .prepare(
+        "SELECT * FROM webhook_delivery WHERE webhook = ? AND (due_ms <= ? OR due_ms > ?) ORDER BY due_ms LIMIT ?",
+      )
+      .all(webhook, nowMs, nowMs + longestWaitMs, limit)
       .map((row) => ({
         number: int(row, "number"),
         id: text(row, "id"),

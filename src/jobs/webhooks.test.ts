@@ -60,7 +60,7 @@ function life(
   webhooks: readonly Webhook[],
   answer: (webhook: Webhook, delivery: Delivery) => Promise<string | undefined>,
 ) {
-  const clock = { ms: 1_000_000 };
+  const clock = { ms: 1_000_000, stepMs: 0 };
   const sent: { to: string; id: string; ms: number }[] = [];
   const logged: string[] = [];
   const log = (sentence: string, fields?: object) => void logged.push(`${sentence} ${JSON.stringify(fields)}`);
@@ -82,7 +82,8 @@ function life(
     transaction: (body) => db.transaction(body),
     onRollback: (undo) => db.onRollback(undo),
     fault: (error) => log(String(error)),
-    now: () => clock.ms,
+    now: () => clock.ms + clock.stepMs,
+    monotonicNow: () => clock.ms,
     random: () => 0.5,
     log: { info: log, warn: log, error: log },
   };
@@ -159,4 +160,36 @@ test("another life of the server goes on with what was not taken, and drops what
   expect(second.sent.map(({ to, id }) => [to, id])).toEqual([["a", first.sent[0]?.id]]);
   expect(second.told.metrics()).toEqual({ delivered: 1, failed: 1, pending: 0 });
   await second.told.close();
+});
+
+test("a wall clock that is set neither puts a delivery off nor has it given up", async () => {
+  let isDown = true;
+  const at = life([hook("w")], async () => (isDown ? "status 500" : undefined));
+  at.announce("done");
+  at.told.tick();
+  await settled();
+  for (const stepMs of [-3_600_000, 10 * 86_400_000, -86_400_000]) {
+    at.clock.stepMs = stepMs;
+    const { length } = at.sent;
+    at.clock.ms += 10_000;
+    at.told.tick();
+    await settled();
+    expect(at.sent).toHaveLength(length + 1);
+  }
+  isDown = false;
+  at.clock.ms += 10_000;
+  at.told.tick();
+  await settled();
+  at.told.tick();
+  expect(at.told.metrics()).toEqual({ delivered: 1, failed: 0, pending: 0 });
+});
+
+test("what was written under a clock that is set back before the next start is due then", async () => {
+  const before = life([hook("w")], async () => undefined);
+  before.clock.ms += 30 * 86_400_000;
+  before.announce("done");
+  const after = life([hook("w")], async () => undefined);
+  after.told.tick();
+  await settled();
+  expect(after.sent).toHaveLength(1);
 });

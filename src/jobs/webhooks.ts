@@ -16,7 +16,13 @@ export interface WebhooksParts {
   readonly onRollback: (undo: () => void) => void;
   /** The database could not be written. */
   readonly fault: (error: unknown) => void;
+  /** ms since 1970 by the wall clock: what receivers are told. */
   readonly now: () => number;
+  /**
+   * ms by a clock that goes on from the wall clock of the start and never steps: a clock that is set does not have
+   * deliveries wait for hours, or given up in their first attempt.
+   */
+  readonly monotonicNow: () => number;
   /** 0 ≤ n < 1. */
   readonly random: () => number;
   readonly log: Logger;
@@ -35,6 +41,8 @@ const AT_ONCE_EACH = 2;
 /** Pauses after failed attempts: the first and the longest, ms. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_600_000;
+/** The longest pause with its jitter. */
+const LONGEST_WAIT_MS = 1.25 * LONGEST_PAUSE_MS;
 /** So long a delivery is tried. */
 const GIVEN_UP_MS = 86_400_000;
 /** Of one webhook; some 2 KiB each. The newest are worth more than the oldest. */
@@ -69,12 +77,12 @@ export class Webhooks {
 
   /** Something has happened to a job; inside the transaction that writes it. */
   announce(event: JobMoment, layer: string, view: () => JobView): void {
-    const { outbox, webhooks, onRollback, now, log } = this.#parts;
+    const { outbox, webhooks, onRollback, monotonicNow, log } = this.#parts;
     let job: string | undefined;
     for (const webhook of webhooks()) {
       if (!webhook.events.includes(event) || webhook.layers?.includes(layer) === false) continue;
       job ??= jsonText(view());
-      outbox.add(webhook.id, { id: randomUUID(), event, job, createdMs: now() });
+      outbox.add(webhook.id, { id: randomUUID(), event, job, createdMs: monotonicNow() });
       if (outbox.count(webhook.id) <= MOST_KEPT) continue;
       outbox.removeOldest(webhook.id);
       this.#counts.failed++;
@@ -109,12 +117,14 @@ export class Webhooks {
   tick(): void {
     if (this.#closing.signal.aborted) return;
     this.#write();
-    const { outbox, webhooks, now } = this.#parts;
+    const { outbox, webhooks, monotonicNow } = this.#parts;
     for (const webhook of webhooks()) {
       const busy = [...this.#inFlight.values()].filter((other) => other.webhook === webhook.id).length;
       const places = Math.min(AT_ONCE_EACH - busy, AT_ONCE - this.#inFlight.size);
       if (places <= 0) continue;
-      const due = outbox.due(webhook.id, now(), busy + places).filter(({ number }) => !this.#inFlight.has(number));
+      const due = outbox
+        .due(webhook.id, monotonicNow(), LONGEST_WAIT_MS, busy + places)
+        .filter(({ number }) => !this.#inFlight.has(number));
       for (const delivery of due.slice(0, places))
         this.#inFlight.set(delivery.number, { webhook: webhook.id, done: this.#deliver(webhook, delivery) });
     }
@@ -133,9 +143,9 @@ export class Webhooks {
   }
 
   #outcomeOf({ createdMs, attempts }: Delivery): Settled["outcome"] {
-    const { now, random } = this.#parts;
+    const { monotonicNow, random } = this.#parts;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempts) * (0.75 + random() / 2);
-    const dueMs = now() + Math.round(pauseMs);
+    const dueMs = monotonicNow() + Math.round(pauseMs);
     return dueMs - createdMs > GIVEN_UP_MS ? "failed" : { dueMs };
   }
 
