@@ -23,7 +23,7 @@ export async function upstreamProcess(
   { apart = false } = {},
 ): Promise<{ url: string; delay(ms: number): Promise<void>; close(): void }> {
   const upstream = fileURLToPath(new URL("./upstream.ts", import.meta.url));
-  const command = [process.execPath, ...process.execArgv, upstream, String(pictures)];
+  const command = [process.execPath, "--import", "tsx", upstream, String(pictures)];
   const [program = "", ...args] = apart ? ["chrt", "--idle", "0", ...command] : command;
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
   const url = await new Promise<string>((resolve) =>

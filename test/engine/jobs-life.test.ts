@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { liveThroughKills } from "../soak/jobs-life.ts";
+import { testSeed } from "../support/test-seed.ts";
 
 test("jobs of all kinds keep what they have told through kills at random moments (the long form is npm run soak:jobs)", async () => {
-  const seed = process.env["NUTHATCH_GATE"] === "1" ? 7 : Date.now() % 2 ** 31;
+  const seed = testSeed();
   const { problems, ...figures } = await liveThroughKills({ kills: 15, seed, tell: () => undefined });
   expect(problems, `seed ${seed}`).toEqual([]);
   expect(figures.jobs).toBeGreaterThan(15);

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { median, quantile } from "../../bench/figures.ts";
 import { PacedReader } from "../../bench/paced-reader.ts";
+import { bareServer, upstreamProcess } from "../../bench/peers.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
@@ -23,10 +24,13 @@ const LAYER = "ws:roads";
 const GRID = { gridSetId: "EPSG:900913", format: "image/png" };
 /** More than is drawn while a test lasts. */
 const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
-/** The pain says 1.2: a gate that other tests share gets ten times as much. */
-const HITS_RATIO = 12;
-/** Below this the ratio is one of timers, not of servers. */
-const SURELY_QUICK_MS = 10;
+/**
+ * Of the median round. A bare server that is asked beside it tells what the machine does to any server in the same
+ * round: that is no fault of the seed. `npm run bench live-users` measures the pain's 1.2 on a quiet machine.
+ */
+const HITS_RATIO = 3;
+const ROUNDS = 9;
+const ANSWERS_IN_ROUND = 120;
 
 async function start(connections: number, behaviour: Behaviour, extra = "") {
   running.upstream = await startUpstream();
@@ -63,24 +67,76 @@ async function atWork(server: TestServer, id: number): Promise<void> {
   await until("the seed is at work", async () => ((await job(server, id)).tiles.stored > 100 ? true : undefined));
 }
 
+async function control(server: TestServer, id: number, action: "pause" | "resume"): Promise<void> {
+  const response = await fetch(`${server.url}/api/v1/jobs/${id}/${action}`, { method: "POST" });
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+}
+
 const drawnBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;
 
+/** The p95 of a server and of a bare one beside it. */
+interface Beside {
+  readonly hits: number;
+  readonly bare: number;
+}
+
+async function readBeside(both: PacedReader, answers: number): Promise<Beside> {
+  both.take();
+  const taken: { hits: number[]; bare: number[] } = { hits: [], bare: [] };
+  await until("enough has been answered", async () => {
+    const { byTarget } = both.take();
+    expect(byTarget.get("hits")?.misses ?? 0).toBe(0);
+    for (const name of ["hits", "bare"] as const) taken[name].push(...(byTarget.get(name)?.ms ?? []));
+    return Math.min(taken.hits.length, taken.bare.length) >= answers ? true : undefined;
+  });
+  return { hits: quantile(taken.hits, 0.95), bare: quantile(taken.bare, 0.95) };
+}
+
 test("hits are as quick while a seed keeps all painters busy", async () => {
-  const { server } = await start(16, () => "draw");
-  await ended(server, await seed(server, LAYER, { ...GRID, zoomStart: 0, zoomStop: 4 }));
-  const paths = Array.from({ length: 100 }, (_, n) => `/xyz/${LAYER}/4/${n % 10}/${Math.floor(n / 10)}.png`);
-  const readings = new Readings(server.port, (n) => paths[n % paths.length] ?? "", 200);
-  await readings.of(20);
-  const idle = await readings.of(100);
-  const id = await seed(server, LAYER, ENDLESS);
-  await atWork(server, id);
-  const before = await drawnBy(server, id);
-  const loaded = await readings.of(150);
-  expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
-  expect([idle.misses, loaded.misses]).toEqual([0, 0]);
-  expect(loaded.p95, `p95 of hits: idle ${idle.p95} ms, beside a seed ${loaded.p95} ms`).toBeLessThan(
-    HITS_RATIO * Math.max(idle.p95, SURELY_QUICK_MS),
-  );
+  // Processes of their own: what they take of the test's event loop would be measured too.
+  const upstream = await upstreamProcess("map");
+  const bare = await bareServer({}, Buffer.alloc(300));
+  try {
+    const layers = [{ name: LAYER, connections: 16 }];
+    const server = await startServer({ configuration: smallTiles(upstream.url, layers) });
+    running.server = server;
+    await ended(server, await seed(server, LAYER, { ...GRID, zoomStart: 0, zoomStop: 4 }));
+    const id = await seed(server, LAYER, ENDLESS);
+    await atWork(server, id);
+    let asked = 0;
+    const hit = (): string => `/xyz/${LAYER}/4/${asked % 10}/${Math.floor(asked++ / 10) % 10}.png`;
+    const both = new PacedReader(
+      new Map([
+        ["hits", () => ({ port: server.port, path: hit() })],
+        ["bare", () => ({ port: bare.port, path: "/" })],
+      ]),
+      200,
+    );
+    reader = both;
+    await readBeside(both, 50);
+    const rounds: { readonly idle: Beside; readonly loaded: Beside }[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      await control(server, id, "pause");
+      const idle = await readBeside(both, ANSWERS_IN_ROUND);
+      await control(server, id, "resume");
+      const before = await drawnBy(server, id);
+      await until("the seed is at work", async () => ((await drawnBy(server, id)) > before ? true : undefined));
+      const loaded = await readBeside(both, ANSWERS_IN_ROUND);
+      expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
+      rounds.push({ idle, loaded });
+    }
+    const machine = ({ idle, loaded }: (typeof rounds)[number]): number => Math.max(1, loaded.bare / idle.bare);
+    const ratio = median(rounds.map((round) => round.loaded.hits / round.idle.hits / machine(round)));
+    const told = rounds
+      .map(({ idle, loaded }) => [idle.hits, loaded.hits, idle.bare, loaded.bare].map((ms) => ms.toFixed(1)).join(" "))
+      .join(", ");
+    expect(ratio, `p95 in ms, idle and beside a seed, of a bare server idle and beside it: ${told}`).toBeLessThan(
+      HITS_RATIO,
+    );
+  } finally {
+    bare.close();
+    upstream.close();
+  }
 });
 
 test("a user's miss does not queue up behind the threads of a seed", async () => {

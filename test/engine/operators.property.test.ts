@@ -14,6 +14,7 @@ import {
 } from "../support/operators-model.ts";
 import { job as jobOf, rows, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { testSeed } from "../support/test-seed.ts";
 
 /*
  * Two operators at once, against a plain model of jobs: one operation after the other, or two at the same moment, which
@@ -21,12 +22,9 @@ import { scanStore } from "../support/store-scan.ts";
  */
 
 const LAYERS = ["a", "b"] as const;
-/** `NUTHATCH_RUNS=100` explores for as long as that takes. */
-const ASKED_RUNS = process.env["NUTHATCH_RUNS"];
-const RUNS = Number(ASKED_RUNS ?? 8);
-/** No run is begun after this. */
-const LIMIT_MS = ASKED_RUNS === undefined ? 20_000 : Number.POSITIVE_INFINITY;
-const SEED = Number(process.env["NUTHATCH_TEST_SEED"] ?? 20_261_121);
+/** `NUTHATCH_RUNS=100` explores for longer. */
+const RUNS = Number(process.env["NUTHATCH_RUNS"] ?? 5);
+const SEED = testSeed();
 /** So that there are places for all their tasks at once. */
 const MOST_JOBS = 10;
 const SETTLED_MS = 20_000;
@@ -278,11 +276,7 @@ async function finish(state: State, real: OperatedServer): Promise<void> {
 test(
   `two operators, who end, pause, resume, change, retry, delete, truncate, undo and restart, never see what contradicts (seed ${SEED})`,
   async () => {
-    const began = Date.now();
-    let runs = 0;
     const property = fc.asyncProperty(commands, async (chosen) => {
-      if (Date.now() - began > LIMIT_MS) return;
-      runs++;
       const real = await OperatedServer.start(LAYERS);
       const state: State = { jobs: [], nextKey: 0 };
       try {
@@ -300,7 +294,6 @@ test(
       // Times vary: a smaller program may pass where this one failed.
       endOnFailure: true,
     });
-    expect(runs).toBeGreaterThan(0);
   },
-  ASKED_RUNS === undefined ? 120_000 : 7_200_000,
+  RUNS * 45_000,
 );

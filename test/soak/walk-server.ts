@@ -107,16 +107,19 @@ export class WalkServer {
     writeFileSync(file, configurationOf(this.#url, settings, this.#workers));
   }
 
-  /** Its renderers and serving processes. */
-  children(): number[] {
+  /** Its renderers, or the processes that serve. */
+  children(kind: "renderers" | "serving"): number[] {
     return readdirSync("/proc").flatMap((name) => {
       if (!/^\d+$/.test(name)) return [];
       try {
         const fields = readFileSync(`/proc/${name}/stat`, "utf8")
           .replace(/^.*\) /s, "")
           .split(" ");
-        return Number(fields[1]) === this.#server.pid && fields[0] !== "Z" ? [Number(name)] : [];
+        const isServing = readFileSync(`/proc/${name}/cmdline`, "utf8").includes("serving-process");
+        const isChild = Number(fields[1]) === this.#server.pid && fields[0] !== "Z";
+        return isChild && isServing === (kind === "serving") ? [Number(name)] : [];
       } catch {
+        // It has ended meanwhile.
         return [];
       }
     });

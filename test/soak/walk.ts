@@ -64,6 +64,7 @@ class Walk {
   readonly #operator: WalkOperator;
   readonly #flying = new Set<Promise<void>>();
   readonly #counts = new Map<string, number>();
+  #servingKilledMs = Number.NEGATIVE_INFINITY;
 
   constructor(server: WalkServer, map: MarkedMap, chance: Chance) {
     this.#server = server;
@@ -97,7 +98,7 @@ class Walk {
       [6, "clock steps", async () => this.#moveClock()],
     ];
     // Restarts take longest: few of them, and nothing else is begun meanwhile.
-    if (below(130) === 0) return this.#restart();
+    if (below(90) === 0) return this.#restart();
     let at = below(kinds.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, name, run] of kinds) {
       at -= weight;
@@ -165,8 +166,10 @@ class Walk {
 
   async #reload(): Promise<void> {
     const { below, pick } = this.#chance;
-    const name = pick(WALK_LAYERS.filter((one) => one !== KEPT));
     const { settings } = this.#server;
+    const changing = WALK_LAYERS.filter((one) => one !== KEPT);
+    const away = changing.filter((one) => !settings[one].isThere);
+    const name = pick(away.length > 0 && below(3) > 0 ? away : changing);
     const before = settings[name];
     const first = FIRST_SETTINGS[name];
     const changes: readonly (() => LayerSettings)[] = [
@@ -196,8 +199,13 @@ class Walk {
   }
 
   async #killChild(): Promise<void> {
-    const children = this.#server.children();
+    const serving = this.#server.children("serving");
+    // When all of them are gone the port is: another program may take it before they are back.
+    const isServing =
+      this.#chance.below(3) === 0 && serving.length > 1 && performance.now() > this.#servingKilledMs + 10_000;
+    const children = isServing ? serving : this.#server.children("renderers");
     if (children.length === 0) return;
+    if (isServing) this.#servingKilledMs = performance.now();
     const pid = this.#chance.pick(children);
     this.record.disturbed();
     this.record.note(`SIGKILL to ${pid}, one of ${children}`);
