@@ -3,7 +3,7 @@ import type { Admission, StoredSize } from "../cache/admission.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import { type AdoptedLayer, Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -118,6 +118,7 @@ export class Keeper
   readonly #trend: UsageTrend;
   readonly #accesses: AccessLog;
   readonly #webhooks: Webhooks;
+  #alive: Promise<void> | undefined;
   #commit: Promise<void> | undefined;
   readonly #flushTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
@@ -226,7 +227,7 @@ export class Keeper
         catalogue,
         expiredBeforeMs: (layer) => this.truncations.softTimes.get(layer) ?? 0,
         movedMs: (layer) => this.truncations.undoneMs(layer),
-        sharedStore: parts.sharedStore,
+        sharedStore: (layer) => parts.sharedStore() || this.#adoption.isChecking(layer),
         options: jobOptions,
         persist: (also) => this.#persistAll(also),
         room: {
@@ -333,6 +334,7 @@ export class Keeper
   /** Jobs go on, and schedules, what a crash left open is counted, what drops left behind is reclaimed. */
   start(): void {
     this.#webhooks.reconfigured();
+    this.#adoption.check(this.#adoptedLayers());
     this.#runner.start();
     this.#scheduler.start();
     this.#recountInTurns();
@@ -343,10 +345,24 @@ export class Keeper
   }
 
   #adopt(): void {
+    this.#adoption.start(this.#adoptedLayers());
+  }
+
+  #adoptedLayers(): AdoptedLayer[] {
     const layers = [...this.#parts.catalogue().layers.values()];
-    this.#adoption.start(
-      layers.map(({ name, gridSubsets }) => ({ name, gridSets: gridSubsets.map(({ gridSet }) => gridSet.id) })),
-    );
+    return layers.map(({ name, gridSubsets }) => ({ name, gridSets: gridSubsets.map(({ gridSet }) => gridSet.id) }));
+  }
+
+  /** What is in the store after its owner's death is not the owner's. */
+  #noteAlive(): void {
+    this.#alive ??= this.#adoption
+      .noteAlive()
+      .catch((error: unknown) =>
+        this.#parts.log.error("the store cannot be marked as in use", { error: String(error) }),
+      )
+      .finally(() => {
+        this.#alive = undefined;
+      });
   }
 
   #recountInTurns(): void {
@@ -355,6 +371,7 @@ export class Keeper
 
   #tick(jobs: JobStore): void {
     if (this.#ledger.needsFlush || this.#runner.records.needsSave) {
+      this.#noteAlive();
       this.#ledger.recountSome(16);
       this.#persist(() => this.#runner.records.saveDirty());
     }
@@ -588,5 +605,8 @@ export class Keeper
       this.#accesses.write(this.#parts.now());
     });
     await this.#webhooks.close();
+    await this.#alive;
+    this.#noteAlive();
+    await this.#alive;
   }
 }

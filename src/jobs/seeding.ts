@@ -38,8 +38,8 @@ export interface SeedingParts {
   readonly expiredBeforeMs: (layer: string) => number;
   /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
   readonly movedMs: (layer: string) => number;
-  /** Whether other programs write to the store: then it is asked, not the ledger. */
-  readonly sharedStore: () => boolean;
+  /** Whether other programs write to a layer's tiles, or may have done so: then the store is asked, not the ledger. */
+  readonly sharedStore: (layer: string) => boolean;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also: () => void) => void;

@@ -15,8 +15,8 @@ export interface WantedTilesParts {
   readonly expiredBeforeMs: (layer: string) => number;
   /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
   readonly movedMs: (layer: string) => number;
-  /** Whether other programs write to the store: then it is asked, not the ledger. */
-  readonly sharedStore: () => boolean;
+  /** Whether other programs write to a layer's tiles, or may have done so: then the store is asked, not the ledger. */
+  readonly sharedStore: (layer: string) => boolean;
   readonly now: () => number;
 }
 
@@ -118,7 +118,7 @@ export class WantedTiles {
   #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isKept" | "isOld", IsCounted> {
     const { ledger, store, sharedStore } = this.#parts;
     // Counted anew, the ledger is what the store holds at this moment.
-    if (sharedStore()) ledger.repair(tileSet, rect);
+    if (sharedStore(tileSet.layer)) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
     return {
       isKept: presence.has,

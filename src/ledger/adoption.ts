@@ -44,10 +44,14 @@ export class Adoption {
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
+  /** Pyramids that were counted in whole, until it is known what others have done to them while no server ran. */
+  readonly #unchecked = new Map<string, StoredPyramid>();
   /** Those of #left that are to be counted from the beginning when they have been counted. */
   readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
+  /** When a server owned the store last, by the store's clock. */
+  readonly #sinceMs: number;
   #running: Promise<void> | undefined;
 
   constructor(parts: {
@@ -60,13 +64,38 @@ export class Adoption {
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
+    this.#sinceMs = parts.store.lastAliveMs() ?? 0;
+  }
+
+  /**
+   * Once, at the start of the server: looks for what others have brought to the store, or taken from it, since a server
+   * owned it last, in pyramids that are known too.
+   */
+  check(layers: readonly AdoptedLayer[]): void {
+    const configured = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
+    const names = new Set([...configured.keys(), ...[...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer)]);
+    for (const name of names)
+      for (const pyramid of this.#found(name, () => this.#ledger.countedPyramids(name, configured.get(name) ?? [])))
+        this.#unchecked.set(pyramidKey(pyramid), pyramid);
+  }
+
+  /** Notes that this server owns the store, unless a kill now would have the next one overlook something. */
+  async noteAlive(): Promise<void> {
+    if (this.#unchecked.size === 0) await this.#store.noteAlive();
+  }
+
+  /** Whether tiles of a layer may have come or gone without the ledger's knowing. */
+  isChecking(layer: string): boolean {
+    for (const pyramid of this.#unchecked.values()) if (pyramid.layer === layer) return true;
+    return false;
   }
 
   /** Looks for pyramids that nobody counted, and counts them. */
   start(layers: readonly AdoptedLayer[]): void {
     for (const { name, gridSets } of layers)
-      for (const pyramid of this.#unknown(name, gridSets)) this.#left.set(pyramidKey(pyramid), pyramid);
-    if (this.#left.size === 0 || this.#running !== undefined) return;
+      for (const pyramid of this.#found(name, () => this.#ledger.unknownPyramids(name, gridSets)))
+        this.#left.set(pyramidKey(pyramid), pyramid);
+    if (this.#left.size + this.#unchecked.size === 0 || this.#running !== undefined) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#log.error("counting an existing cache failed", { error: String(error) });
@@ -77,9 +106,10 @@ export class Adoption {
       });
   }
 
-  #unknown(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+  /** None while the layer's part of the store is away. */
+  #found(layer: string, look: () => StoredPyramid[]): StoredPyramid[] {
     try {
-      return this.#ledger.unknownPyramids(layer, gridSets);
+      return look();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
@@ -97,15 +127,25 @@ export class Adoption {
   }
 
   progress(): AdoptionProgress {
-    return { pyramidsLeft: this.#left.size, current: this.#current, tiles: this.#tiles };
+    return { pyramidsLeft: this.#left.size + this.#unchecked.size, current: this.#current, tiles: this.#tiles };
   }
 
   /** Whether tiles of a layer may not have been counted yet. */
   concerns(layer: string): boolean {
-    return [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
+    return this.isChecking(layer) || [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
   }
 
   async #run(): Promise<void> {
+    for (const [key, pyramid] of this.#unchecked) {
+      try {
+        await this.#check(pyramid);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.#log.error("the tiles of a layer cannot be looked for", { layer: pyramid.layer, reason: error.message });
+      }
+      if (this.#stop.signal.aborted) return;
+      this.#unchecked.delete(key);
+    }
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const [key, pyramid] = next;
       await this.#adopt(pyramid);
@@ -118,6 +158,28 @@ export class Adoption {
       this.#forget(pyramid);
       this.#left.delete(key);
       this.#log.info("an existing cache has been counted", { ...pyramid });
+    }
+  }
+
+  async #check(pyramid: StoredPyramid): Promise<void> {
+    const stretch = new Stretch(this.#stop.signal);
+    for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.levels(pyramid)])) {
+      this.#current = { ...pyramid, z };
+      const changes = this.#store.changes(pyramid, z, this.#sinceMs);
+      for await (const region of changes.regions()) {
+        for (const [rect, listed] of blocksOf(region)) {
+          this.#ledger.recountBlock(pyramid, rect, listed);
+          await stretch.rest();
+          if (this.#stop.signal.aborted) return;
+        }
+      }
+      if (!changes.hasLost) continue;
+      for (const rect of this.#ledger.blockRects(pyramid, z)) {
+        for (const { tileSet, cell } of [...this.#ledger.cellsWithTiles(pyramid, rect)])
+          if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
+        await stretch.rest();
+        if (this.#stop.signal.aborted) return;
+      }
     }
   }
 
@@ -205,4 +267,16 @@ export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: n
     }
   }
   return blocks.values();
+}
+
+/** As `blocksIn`, all blocks of the region: in some nothing may be left. */
+function* blocksOf(region: Region): Generator<[TileRect, ReadonlyMap<string, { x: number; y: number }[]>]> {
+  const listed = new Map([...blocksIn(region)].map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
+  const { z, minX, minY, maxX, maxY } = region.rect;
+  for (let by = Math.floor(minY / BLOCK_SIDE); by * BLOCK_SIDE <= maxY; by++) {
+    for (let bx = Math.floor(minX / BLOCK_SIDE); bx * BLOCK_SIDE <= maxX; bx++) {
+      const rect = blockRect({ z, bx, by });
+      yield [rect, listed.get(`${rect.minX}/${rect.minY}`) ?? new Map()];
+    }
+  }
 }

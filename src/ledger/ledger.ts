@@ -385,6 +385,62 @@ export class Ledger {
     return counted;
   }
 
+  /** Pyramids that have been counted in whole: those that the store holds of a layer, and those that it held. */
+  countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+    const recorded = [...this.#tileSets.all()].map(({ tileSet }) => tileSet).filter((t) => t.layer === layer);
+    const known = [...recorded.map(({ gridSet }) => gridSet), ...gridSets];
+    const all = [...this.#store.pyramids(layer, known), ...recorded.map(pyramidOf)];
+    return [...new Map(all.map((p) => [pyramidKey(p), p])).values()].filter(
+      (p) => this.#tileSets.isComplete(p) === true,
+    );
+  }
+
+  /**
+   * Others may have changed tiles of a block: its cells are counted again. Where this server wrote too when it was killed,
+   * only the cells of which the listing says something else than the ledger: the marked ones are counted anyway.
+   */
+  recountBlock(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+    listed: ReadonlyMap<string, readonly { x: number; y: number }[]>,
+  ): void {
+    const formats = new Set([...listed.keys(), ...this.#tileSets.of(pyramid).map((record) => record.tileSet.format)]);
+    for (const format of formats) {
+      const record = this.#tileSets.record({ ...pyramid, format });
+      const cells = new Map<string, { block: Block; cell: number; listed: number; isOther: boolean }>();
+      const at = (block: Block, cell: number) => {
+        const id = cellId(block, cell);
+        const seen = cells.get(id) ?? { block, cell, listed: 0, isOther: false };
+        cells.set(id, seen);
+        return seen;
+      };
+      for (const { x, y } of listed.get(format) ?? []) {
+        const block = this.#cells.blockAt(record, x, y, rect.z);
+        const seen = at(block, cellOf(x, y));
+        seen.listed++;
+        if (!block.has(x, y)) seen.isOther = true;
+      }
+      for (const block of this.#cells.blocksIn(record, rect))
+        for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) at(block, cell);
+      const all = [...cells.values()];
+      const wroteHere = all.some(({ block }) => block.marked.includes(1));
+      for (const { block, cell, listed: found, isOther } of all)
+        if (!wroteHere || isOther || found !== block.cellTiles[cell]) this.#doubted.countAgain(record, block, cell);
+      for (const { block } of all) this.#blocks.changed(block);
+    }
+  }
+
+  /** The cells with tiles in a rectangle. */
+  *cellsWithTiles(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+  ): Generator<{ readonly tileSet: TileSet; readonly cell: TileRect }> {
+    for (const record of this.#tileSets.of(pyramid))
+      for (const block of this.#cells.blocksIn(record, rect))
+        for (let cell = 0; cell < CELLS; cell++)
+          if (block.cellTiles[cell] !== 0) yield { tileSet: record.tileSet, cell: block.cellRect(cell) };
+  }
+
   /** Everything the store holds of a pyramid has been adopted. */
   adopted(pyramid: StoredPyramid): void {
     this.#db.transaction(() => {

@@ -71,6 +71,16 @@ export interface Region {
   readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
 }
 
+/** What others may have done to a level of a pyramid while no server owned the store. */
+export interface LevelChanges {
+  /** Whether places for tiles may have gone: then `holds` tells which. */
+  readonly hasLost: boolean;
+  /** Whether every tile of a cell has a place: where one has none, there is no tile. */
+  holds(cell: TileRect): Promise<boolean>;
+  /** Where something may have come or gone. */
+  regions(): AsyncIterable<Region>;
+}
+
 /** Room that is left on the store's disk. */
 export interface Room {
   readonly freeBytes: number;
@@ -173,6 +183,12 @@ export interface BlobStore extends AsyncDisposable {
   removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
   /** What a level holds, found by listing, a region at a time from the one behind `after` on. */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
+  /** Notes in the store that its owner is alive at this moment, by the store's own clock. */
+  noteAlive(): Promise<void>;
+  /** When that was noted last, ms since 1970 by the store's clock; undefined: never, or in the future of this clock. */
+  lastAliveMs(): number | undefined;
+  /** `sinceMs`: by the store's clock. */
+  changes(pyramid: StoredPyramid, z: number, sinceMs: number): LevelChanges;
   /** Whether drops have left something to reclaim. */
   needsSweep(): boolean;
   /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */

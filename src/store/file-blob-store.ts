@@ -21,7 +21,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { access, mkdir, statfs } from "node:fs/promises";
+import { access, mkdir, statfs, utimes, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
@@ -49,6 +49,7 @@ import {
   tileFile,
   zoomDirectory,
 } from "./file-layout.ts";
+import { changesOf } from "./internal/changes.ts";
 import { isCutOff } from "./internal/cut-off.ts";
 import { deleteRange } from "./internal/delete-range.ts";
 import { isAbsent, storeError } from "./internal/faults.ts";
@@ -73,6 +74,10 @@ const TRASH = "_gwc_in_progress_deletes_";
  * truncation would be made while somebody waits for the answer.
  */
 const ASIDE = "_gwc_set_aside_";
+/** The change time of this file tells when the owner of the store was alive last. */
+const ALIVE = ".nuthatch-alive";
+/** The clock of a file system goes in steps, and may be another machine's. */
+const CLOCK_STEP_MS = 1_000;
 /** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
 const FEW_LOOKS = 256n;
 
@@ -476,6 +481,31 @@ class FileBlobStore implements BlobStore {
     }
     if (found.length === 0) this.#expectPresent(tileSet.layer, directory);
     return found;
+  }
+
+  async noteAlive(): Promise<void> {
+    const now = new Date();
+    const path = join(this.#root, ALIVE);
+    try {
+      await utimes(path, now, now).catch((error: unknown) => {
+        if (codeOf(error) !== "ENOENT") throw error;
+        return writeFile(path, "", { mode: 0o600 });
+      });
+    } catch (error) {
+      throw storeError(error, "the store cannot be marked as in use");
+    }
+  }
+
+  lastAliveMs(): number | undefined {
+    const ms = statOf(join(this.#root, ALIVE), "the store cannot be read")?.ctimeMs;
+    // A clock that was set back says nothing of what came after.
+    return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
+  }
+
+  changes({ layer, gridSet, parametersId }: StoredPyramid, z: number, sinceMs: number) {
+    const directory = this.#zoomPath({ layer, gridSet, parametersId }, z);
+    this.#expectPresent(layer, directory);
+    return changesOf(directory, z, sinceMs);
   }
 
   needsSweep(): boolean {

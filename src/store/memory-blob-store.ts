@@ -141,6 +141,10 @@ export function createMemoryBlobStore(): BlobStore {
       }
       return inside;
     },
+    noteAlive: async () => undefined,
+    lastAliveMs: () => undefined,
+    // Nobody else can reach it.
+    changes: () => ({ hasLost: false, holds: async () => true, regions: async function* () {} }),
     needsSweep: () => false,
     sweep: async () => undefined,
     async [Symbol.asyncDispose]() {},
