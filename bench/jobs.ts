@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { jobMigrations } from "../src/jobs/job-store.ts";
 import { openDatabase } from "../src/state/database.ts";
 import { ended, rows, seed, startServer, type TestServer } from "../test/support/server.ts";
 import { startUpstream } from "../test/support/upstream.ts";
@@ -12,7 +11,6 @@ const RARE = "rare";
 /** A history of many small jobs, all like the one that the server has just done. */
 function multiply(dataDir: string): void {
   const db = openDatabase(join(dataDir, "state.db"));
-  db.migrate([jobMigrations]);
   db.exec("BEGIN");
   db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${JOBS})
     INSERT INTO job (layer, type, state, request, progress, created_ms, started_ms, ended_ms, created_by)

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Reserve } from "../cache/admission.ts";
@@ -13,7 +13,8 @@ import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import type { Logger } from "../lib/logger.ts";
-import { lockDataDirectory, openDatabase } from "../state/database.ts";
+import { lockDataDirectory, StateError, secureDataDirectory } from "../state/data-directory.ts";
+import { openDatabase } from "../state/database.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 
 export interface KeeperData {
@@ -22,10 +23,16 @@ export interface KeeperData {
   readonly instance: string;
 }
 
+export interface StartRefusal {
+  readonly message: string;
+  /** Another try will not help: somebody has to change what is started, or on what. */
+  readonly isConfiguration: boolean;
+}
+
 /** What the keeper can be asked: everything the doors may, the front's side of a draw, and its life. */
 export interface KeeperMethods extends Operations, LedgerGate {
   /** Opens the database. Undefined: ready; else why it cannot start. */
-  begin(): Promise<string | undefined>;
+  begin(): Promise<StartRefusal | undefined>;
   /** By layer: what was written before has been truncated softly. */
   softTimes(): ReadonlyMap<string, number>;
   /** The doors are open: jobs go on. */
@@ -91,10 +98,10 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
   const methods: KeeperMethods = {
     async begin() {
       const { dataDir, store } = configuration;
-      mkdirSync(dataDir, { recursive: true });
       try {
+        secureDataDirectory(dataDir);
         const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
-        const db = openDatabase(join(dataDir, "state.db"));
+        const db = openDatabase(join(dataDir, "state.db"), "exclusive");
         const blobs = createFileBlobStore({ root: data.storeRoot, fsync: store.fsync, instance: data.instance });
         opened = new Keeper({
           db,
@@ -120,7 +127,8 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
         };
         return undefined;
       } catch (error) {
-        return error instanceof Error ? error.message : String(error);
+        const message = error instanceof Error ? error.message : String(error);
+        return { message, isConfiguration: error instanceof StateError && error.code === "newer_version" };
       }
     },
     softTimes: () => keeper().truncations.softTimes,

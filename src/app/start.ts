@@ -37,6 +37,11 @@ export interface RunningServer {
 /** The server cannot start: told to the operator as it is. */
 export class StartError extends Error {
   override readonly name = "StartError";
+  readonly isConfiguration: boolean;
+  constructor(message: string, isConfiguration: boolean) {
+    super(message);
+    this.isConfiguration = isConfiguration;
+  }
 }
 
 /** Loads the configuration that is to replace the one of the running server. */
@@ -166,7 +171,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   if (refused !== undefined) {
     closing = true;
     await keeperWorker.terminate();
-    throw new StartError(refused);
+    throw new StartError(refused.message, refused.isConfiguration);
   }
 
   let readiness: Readiness = { ready: true };

@@ -31,7 +31,8 @@ export function serveCommand(): Command {
 
 function fail(what: string, error: unknown): never {
   process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(EXIT.failure);
+  const isConfiguration = error instanceof Error && "isConfiguration" in error && error.isConfiguration === true;
+  process.exit(isConfiguration ? EXIT.configuration : EXIT.failure);
 }
 
 /** From the first moment on: a signal that comes during the start ends what has started. */

@@ -1,4 +1,6 @@
+import { dirname } from "node:path";
 import Sqlite from "libsql";
+import { inUse, isBusy, StateError } from "./data-directory.ts";
 
 /** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -30,44 +32,26 @@ export interface Database {
   close(): void;
 }
 
-export class DataDirectoryInUse extends Error {
-  constructor(directory: string, options: ErrorOptions) {
-    super(`the data directory ${directory} is in use by another Nuthatch`, options);
-    this.name = "DataDirectoryInUse";
-  }
-}
-
-/**
- * Holds the data directory for this process: an open exclusive transaction on a lock database, so that the lock dies
- * with its holder and no stale pid file can remain.
- * @throws DataDirectoryInUse
- */
-export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {
-  const lock = new Sqlite(lockFile);
-  try {
-    lock.exec("PRAGMA journal_mode = DELETE");
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    throw new DataDirectoryInUse(directory, { cause: error });
-  }
-  return {
-    release() {
-      lock.exec("ROLLBACK");
-      lock.close();
-    },
-  };
-}
-
 /** Far more than this program has; lists by filters make some of their own. */
 const MOST_COMPILED = 500;
 
-/** Opens the state database with full synchronisation (decisions 11): what is committed survives a power loss. */
-export function openDatabase(file: string): Database {
+/**
+ * Opens the state database with full synchronisation: what is committed survives a power loss. `exclusive`: no other
+ * process can open the database while this one lives, so that whoever removes the lock file lets no second server in.
+ * @throws StateError
+ */
+export function openDatabase(file: string, access: "shared" | "exclusive" = "shared"): Database {
   const db = new Sqlite(file);
-  db.exec("PRAGMA journal_mode = WAL");
-  db.exec("PRAGMA synchronous = FULL");
-  db.exec("PRAGMA cache_size = -8192");
+  try {
+    if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA cache_size = -8192");
+    if (access === "exclusive") db.exec("BEGIN IMMEDIATE; COMMIT");
+  } catch (error) {
+    db.close();
+    throw isBusy(error) ? inUse(dirname(file), error) : error;
+  }
   const compile = (sql: string, bigints: boolean): Statement => {
     const statement = db.prepare(sql);
     if (bigints) statement.safeIntegers(true);
@@ -123,6 +107,7 @@ export function openDatabase(file: string): Database {
     },
     migrate(migrations) {
       db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
+      refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
       for (const { floor, steps } of migrations) {
         for (const [step, sql] of steps.entries()) {
           if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
@@ -136,6 +121,20 @@ export function openDatabase(file: string): Database {
     },
     close: () => void db.close(),
   };
+}
+
+/** A version that does not know a step would write what the newer one does not expect. @throws StateError */
+function refuseNewer(rows: readonly Row[], migrations: readonly Migrations[]): void {
+  const known = new Map(migrations.map(({ floor, steps }) => [floor, steps.length]));
+  const unknown = rows
+    .map((row) => ({ floor: text(row, "floor"), step: int(row, "step") }))
+    .filter(({ floor, step }) => step >= (known.get(floor) ?? 0))
+    .map(({ floor, step }) => `${floor} ${step}`);
+  if (unknown.length === 0) return;
+  throw new StateError(
+    "newer_version",
+    `the state database was written by a newer version of Nuthatch (steps unknown to this one: ${unknown.join(", ")}): start that version, or restore the data directory of this one from a backup`,
+  );
 }
 
 function rowOf(row: unknown): Row | undefined {

@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/state/database.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, startServer, type TestServer, until } from "../support/server.ts";
+import { changeState } from "../support/state-database.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -29,10 +28,8 @@ async function jobsOf(server: TestServer, name: string): Promise<readonly JobJso
 
 /** The time of all schedules comes while the server is down: an hour before now. Answers it. */
 function comeDue(server: TestServer): string {
-  const db = openDatabase(join(server.dataDir, "state.db"));
   const dueMs = Date.now() - 3_600_000;
-  db.prepare("UPDATE schedule SET next_ms = ?").run(dueMs);
-  db.close();
+  changeState(server.dataDir, `UPDATE schedule SET next_ms = ${dueMs}`);
   return new Date(dueMs).toISOString();
 }
 

@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { openDatabase } from "../../src/state/database.ts";
+import { changeState } from "../support/state-database.ts";
 
 /** As the server shows it. */
 interface ScheduleJson {
@@ -27,11 +26,8 @@ export class YearlySchedule {
 
   /** Between a kill and the next start. */
   comeDue(dataDir: string): void {
-    const db = openDatabase(join(dataDir, "state.db"));
     const dueMs = Date.now() - HOUR_MS;
-    const { changes } = db.prepare("UPDATE schedule SET next_ms = ? WHERE next_ms IS NOT NULL").run(dueMs);
-    db.close();
-    if (Number(changes) === 0) return;
+    if (changeState(dataDir, `UPDATE schedule SET next_ms = ${dueMs} WHERE next_ms IS NOT NULL`) === 0) return;
     this.#due.push(new Date(dueMs).toISOString());
     this.#jobsDue++;
   }

@@ -1,0 +1,81 @@
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "libsql";
+import { codeOf } from "../lib/error-code.ts";
+
+/** Why the state cannot be used. Each message says what would do. */
+export class StateError extends Error {
+  override readonly name = "StateError";
+  readonly code: "in_use" | "newer_version" | "unavailable";
+  constructor(code: StateError["code"], message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export const inUse = (directory: string, cause: unknown): StateError =>
+  new StateError("in_use", `the data directory ${directory} is in use by another Nuthatch`, { cause });
+
+const unusable = (lockFile: string, cause: unknown): StateError =>
+  new StateError("unavailable", `the lock file ${lockFile} cannot be opened: ${String(cause)}`, { cause });
+
+/** Files of the state: history and account names are in them. */
+const STATE_FILES = /^(?:state\.db|lock\.db|users)/;
+
+/** Makes the data directory, or what is there already, readable to its owner alone. */
+export function secureDataDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  restrict(directory, 0o700);
+  for (const name of readdirSync(directory)) if (STATE_FILES.test(name)) restrict(join(directory, name), 0o600);
+  // SQLite gives its -wal and -journal the mode of the database.
+  for (const name of ["state.db", "lock.db"]) closeSync(openSync(join(directory, name), "a", 0o600));
+}
+
+function restrict(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    // A directory of another user that this one may write to is that user's to restrict.
+    if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS" && codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+/**
+ * Holds the data directory for this process: an open exclusive transaction on a lock database, so that the lock dies
+ * with its holder and no stale pid file can remain. A lock file that is no database is made anew: where it was damaged
+ * under a running server, the lock of the state database keeps the second server out.
+ * @throws StateError
+ */
+export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {
+  try {
+    return lock(lockFile);
+  } catch (error) {
+    if (isBusy(error)) throw inUse(directory, error);
+    if (codeOf(error) !== "SQLITE_NOTADB" && codeOf(error) !== "SQLITE_CORRUPT") throw unusable(lockFile, error);
+  }
+  for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(lockFile + suffix, { force: true });
+  try {
+    return lock(lockFile);
+  } catch (error) {
+    throw inUse(directory, error);
+  }
+}
+
+export const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error));
+
+function lock(file: string): { release(): void } {
+  const db = new Sqlite(file);
+  try {
+    db.exec("PRAGMA journal_mode = DELETE");
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return {
+    release() {
+      db.exec("ROLLBACK");
+      db.close();
+    },
+  };
+}
