@@ -171,7 +171,7 @@ describe("fields", () => {
     expect(String(change(`"globalQuota":{"units":"${"x".repeat(9999)}"}`)).length).toBeLessThan(300);
   });
 
-  test.each(["0", "-1", "1.0", "1e1", '"x"', '""', "true", "99999999999999999999"])(
+  test.each(["0", "-1", "1.0", "1e1", '"x"', '""', "true"])(
     "maxConcurrentCleanUps and cacheCleanUpFrequency of %s are refused",
     (value) => {
       const shown = value === '""' ? '""' : value.replaceAll('"', "");
@@ -180,6 +180,16 @@ describe("fields", () => {
       }
     },
   );
+
+  test("a positive integer is accepted exactly, or refused with the bound that it passes", () => {
+    for (const name of ["maxConcurrentCleanUps", "cacheCleanUpFrequency"]) {
+      expect(change(`"${name}":9007199254740991`)).toEqual({ [name]: Number.MAX_SAFE_INTEGER });
+      for (const value of ["9007199254740992", "9007199254740993", "99999999999999999999"])
+        expect(change(`"${name}":${value}`)).toBe(
+          `${name} shall be a positive integer of at most 9007199254740991: ${value}`,
+        );
+    }
+  });
 
   test("enabled is true or false in any case, and nothing else", () => {
     expect(change('"enabled":true')).toEqual({ enabled: true });

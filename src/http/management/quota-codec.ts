@@ -108,7 +108,8 @@ function readPositive(fields: Fields, name: string, problems: Problems): number 
   const number = parseInteger(text ?? "");
   if (number !== undefined && number > 0 && Number.isSafeInteger(number)) return number;
   const got = text === undefined ? "fields" : plain(text);
-  return note(problems, { code: "bad_field", message: `${name} shall be a positive integer: ${got}` });
+  const bound = number !== undefined && number > 0 ? ` of at most ${Number.MAX_SAFE_INTEGER}` : "";
+  return note(problems, { code: "bad_field", message: `${name} shall be a positive integer${bound}: ${got}` });
 }
 
 /** A value as it was given, as the contract's messages have it, unless that would break the line or the bounds. */
