@@ -7,6 +7,7 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
+import { Block } from "../ledger/block.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import { type Database, int, openDatabase, text } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -52,7 +53,12 @@ function live(
   {
     draw = "stored",
     committed = () => undefined,
-  }: { draw?: "stored" | "failed"; committed?: (db: Database) => void } = {},
+    gateParts = {},
+  }: {
+    draw?: "stored" | "failed";
+    committed?: (db: Database) => void;
+    gateParts?: Partial<DrawGate>;
+  } = {},
 ): Life {
   const real = openDatabase(join(directory, "state.db"));
   let isBuilt = false;
@@ -87,6 +93,7 @@ function live(
     sweep: async () => undefined,
     expireBefore: () => undefined,
     evicted: () => undefined,
+    ...gateParts,
   };
   const keeper = new Keeper({
     db,
@@ -203,4 +210,49 @@ test("a truncate that is killed between the record of its drop and the renames t
   const second = live(store);
   expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
   expect((await second.keeper.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
+});
+
+test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
+  /** Tiles looked up while the layer is blocked. */
+  const looksBlocked = async (blocks: number): Promise<number> => {
+    const store = createMemoryBlobStore();
+    let [looks, isBlocked] = [0, false];
+    const has = Block.prototype.has;
+    vi.spyOn(Block.prototype, "has").mockImplementation(function (this: Block, x, y) {
+      if (isBlocked) looks++;
+      return has.call(this, x, y);
+    });
+    const life = live(store, {
+      gateParts: {
+        async pause() {
+          isBlocked = true;
+        },
+        resume() {
+          isBlocked = false;
+        },
+      },
+    });
+    const rect = { z: 16, minX: 0, minY: 0, maxX: blocks * 128, maxY: 8 };
+    for (let n = 0; n < blocks; n++) {
+      const at = { x: n * 128 + 5, y: 0, z: rect.z };
+      const order = { tileSet, rect: { z: rect.z, minX: at.x, minY: 0, maxX: at.x, maxY: 0 } };
+      const opened = await life.keeper.userWrites.open(order, at);
+      await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
+      life.keeper.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
+      // The last one stays open: only a layer that is being written is blocked.
+      if (opened !== undefined && n < blocks - 1) life.keeper.userWrites.close(opened);
+    }
+    const request = { ...truncateWest, zoomStart: 16, zoomStop: 16, ranges: [{ gridSet: GRID_SET, rects: [rect] }] };
+    const id = await submit(life, request);
+    expect(await ended(life, id)).toMatchObject({
+      outcome: "done",
+      tiles: { deleted: BigInt(blocks), total: BigInt(blocks) },
+    });
+    await life.keeper.close(0);
+    life.db.close();
+    rmSync(join(directory, "state.db"));
+    vi.restoreAllMocks();
+    return looks;
+  };
+  expect(await looksBlocked(200)).toBe(await looksBlocked(20));
 });

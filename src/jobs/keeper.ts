@@ -550,7 +550,7 @@ export class Keeper
 
   /** What a crash left open is counted before anybody is told. */
   async #recounted(): Promise<void> {
-    while (this.#ledger.recountSome(256)) await new Promise(setImmediate);
+    while (this.#ledger.recountSome(16)) await new Promise(setImmediate);
   }
 
   async quota(): Promise<QuotaConfiguration> {

@@ -4,6 +4,7 @@ import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import { Slices } from "../lib/slices.ts";
 import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
 import { combinationsOf } from "./combination.ts";
@@ -51,16 +52,18 @@ export class Truncation implements Work {
     const { selection } = job;
     let byListing: readonly Level[] = [];
     if (job.resumed) await this.#recounted(signal);
+    // Before the layer is blocked, as it takes as long as there are blocks.
+    const counted = await this.#count(job, signal);
     // Even with nothing to rename: no draw begun before may be kept after.
     const plan = (): DropTarget[] => {
       // Not sooner: what is just being drawn may be the first of its level.
       const levels = this.#levels(job);
-      this.#book(job, task, levels);
+      this.#book(job, task, levels, counted);
       job.dirty = true;
       const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
       for (const level of byRename) {
-        const gone = this.#kept(level, null);
+        const gone = this.#sum(level, null);
         job.counts.add(level.rect.z, { deleted: gone });
         task.processed += gone;
       }
@@ -110,20 +113,36 @@ export class Truncation implements Work {
 
   /** What a kill left open is counted: after it the ledger knows what is left. */
   async #recounted(signal: AbortSignal): Promise<void> {
-    while (this.#parts.ledger.recountSome(256)) {
+    while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
       await turn();
     }
   }
 
-  /** How much there is. Of what there was at the start, what is gone was deleted, though a kill may have lost the count. */
-  #book(job: ActiveJob, task: Task, levels: readonly Level[]): void {
-    const { request, counts, selection } = job;
+  /** How much is kept of the levels of which only a part is meant. In slices: others have their turn meanwhile. */
+  async #count(job: ActiveJob, signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
+    const slices = new Slices();
+    const counted = new Map<string, bigint>();
+    for (const level of this.#levels(job)) {
+      if (level.whole) continue;
+      signal.throwIfAborted();
+      counted.set(levelKey(level), await slices.run(this.#kept(level, job.request.format, job.selection)));
+    }
+    return counted;
+  }
+
+  /**
+   * How much there is. Of what there was at the start, what is gone was deleted, though a kill may have lost the count. A level
+   * that was born since `counted` was is counted as it is deleted.
+   */
+  #book(job: ActiveJob, task: Task, levels: readonly Level[], counted: ReadonlyMap<string, bigint>): void {
+    const { request, counts } = job;
     const isFirst = counts.sum.total === 0n && counts.sum.deleted === 0n;
     const left = new Map(counts.zooms.map((z) => [z, 0n]));
     for (const level of levels) {
       const { z } = level.rect;
-      left.set(z, (left.get(z) ?? 0n) + this.#kept(level, request.format, selection));
+      const kept = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);
+      left.set(z, (left.get(z) ?? 0n) + kept);
     }
     for (const [z, kept] of left) {
       const { total, deleted } = counts.of(z);
@@ -177,33 +196,36 @@ export class Truncation implements Work {
     );
   }
 
-  #kept({ pyramid, rect, whole }: Level, format: string | null, selection?: TileSelection): bigint {
+  /** What is kept of a level, of one format or of all, as the sums say. */
+  #sum({ pyramid, rect }: Level, format: string | null): bigint {
     let sum = 0n;
-    for (const { tileSet } of this.#parts.ledger.tileSets()) {
-      if (!isOf(tileSet, pyramid) || (format !== null && tileSet.format !== format)) continue;
-      const { ledger } = this.#parts;
-      sum +=
-        selection === undefined
-          ? ledger.countIn(tileSet, rect, whole)
-          : ledger.countWhere(tileSet, rect, (x, y) => isSelected(selection, rect.z, x, y));
-    }
+    for (const { tileSet, sums } of this.#parts.ledger.tileSetsOf(pyramid))
+      if (format === null || tileSet.format === format) sum += sums.get(rect.z)?.tiles ?? 0n;
+    return sum;
+  }
+
+  /** The same of the part of a level that is meant. */
+  *#kept({ pyramid, rect }: Level, format: string | null, selection?: TileSelection): Generator<undefined, bigint> {
+    const { ledger } = this.#parts;
+    let sum = 0n;
+    for (const { tileSet } of ledger.tileSetsOf(pyramid))
+      if (format === null || tileSet.format === format) sum += yield* ledger.countKept(tileSet, rect, selection);
     return sum;
   }
 
   /** Formats share their directories: one format may take the directory away only when no other has a tile there. */
   #aloneInPlace({ pyramid, rect }: Level, format: string | null): boolean {
     if (format === null) return true;
-    for (const { tileSet, complete, sums } of this.#parts.ledger.tileSets()) {
-      if (!isOf(tileSet, pyramid)) continue;
+    const tileSets = this.#parts.ledger.tileSetsOf(pyramid);
+    for (const { tileSet, complete, sums } of tileSets) {
       if (!complete || (tileSet.format !== format && (sums.get(rect.z)?.tiles ?? 0n) > 0n)) return false;
     }
     // A pyramid that the ledger has never seen may hold anything.
-    return [...this.#parts.ledger.tileSets()].some(({ tileSet }) => isOf(tileSet, pyramid));
+    return tileSets.length > 0;
   }
 }
 
-const isOf = (t: StoredPyramid, p: StoredPyramid): boolean =>
-  t.layer === p.layer && t.gridSet === p.gridSet && t.parametersId === p.parametersId;
+const levelKey = ({ pyramid, rect }: Level): string => JSON.stringify([pyramid.gridSet, pyramid.parametersId, rect]);
 
 function coversMatrix(subset: ReturnType<typeof findSubset>, rect: TileRect): boolean {
   return subset !== undefined && rectCount(matrixRect(subset.gridSet, rect.z)) === rectCount(rect);

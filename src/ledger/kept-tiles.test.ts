@@ -7,7 +7,7 @@ import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
 import { TileListIndex, tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
-import { openDatabase } from "../state/database.ts";
+import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
 import { Ledger, ledgerMigrations } from "./ledger.ts";
 
@@ -99,4 +99,45 @@ test("a few tiles of a level of ten million are found without looking at the oth
   for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) looks++;
   expect(looks).toBeLessThan(30 * 40);
   db.close();
+});
+
+test("what a count does between two pauses does not grow with the blocks", async () => {
+  /** The most statements that run between two pauses. */
+  const busiest = async (name: string, blocks: number): Promise<number> => {
+    const tiles = Array.from({ length: blocks }, (_, n) => ({ x: n * 128 + 5, y: 0 }));
+    (await ledgerOf(name, tiles)).db.close();
+    const real = openDatabase(join(directory, name));
+    let reads = 0;
+    const counting: Database = {
+      ...real,
+      prepare(sql, options) {
+        const statement = real.prepare(sql, options);
+        return {
+          run: (...values) => statement.run(...values),
+          get(...values) {
+            reads++;
+            return statement.get(...values);
+          },
+          all(...values) {
+            reads++;
+            return statement.all(...values);
+          },
+        };
+      },
+    };
+    const again = new Ledger({ db: counting, store: createMemoryBlobStore(), boot: "boot", now: () => 1_000 });
+    const steps = again.countKept(tileSet, { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 9 }, undefined);
+    let most = 0;
+    for (;;) {
+      reads = 0;
+      const step = steps.next();
+      most = Math.max(most, reads);
+      if (step.done === true) {
+        expect(step.value).toBe(BigInt(blocks));
+        real.close();
+        return most;
+      }
+    }
+  };
+  expect(await busiest("many", 640)).toBe(await busiest("few", 80));
 });

@@ -735,6 +735,11 @@ export class Ledger {
     for (const { tileSet, complete, sums } of this.#tileSets.all()) yield { tileSet, complete, sums };
   }
 
+  /** Those of one pyramid, format by format. */
+  tileSetsOf(pyramid: StoredPyramid): readonly KnownTileSet[] {
+    return this.#tileSets.of(pyramid);
+  }
+
   /** Of all layers, also of those that are no longer configured. */
   get total(): Readonly<Sum> {
     return this.#tileSets.total;

@@ -46,6 +46,7 @@ export class TileSetTable {
   readonly #store: BlobStore;
   readonly #byKey = new Map<string, TileSetRecord>();
   readonly #byId = new Map<number, TileSetRecord>();
+  readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
   readonly #byLayer = new Map<string, Sum>();
   readonly #total = emptySum();
   readonly #dirty = new Map<string, { readonly record: TileSetRecord; readonly z: number }>();
@@ -89,6 +90,9 @@ export class TileSetTable {
     const record: TileSetRecord = { id, tileSet, complete, sums: new Map() };
     this.#byKey.set(tileSetKey(tileSet), record);
     this.#byId.set(id, record);
+    const key = pyramidKey(tileSet);
+    const formats = this.#byPyramid.get(key) ?? new Set();
+    this.#byPyramid.set(key, formats.add(record));
     return record;
   }
 
@@ -145,8 +149,7 @@ export class TileSetTable {
 
   /** All formats of a pyramid. */
   of(pyramid: StoredPyramid): TileSetRecord[] {
-    const key = pyramidKey(pyramid);
-    return [...this.#byKey.values()].filter((record) => pyramidKey(record.tileSet) === key);
+    return [...(this.#byPyramid.get(pyramidKey(pyramid)) ?? [])];
   }
 
   /** Adds to the sums of a zoom, of its layer, and of all. */
@@ -205,6 +208,10 @@ export class TileSetTable {
     for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
     this.#byKey.delete(tileSetKey(record.tileSet));
     this.#byId.delete(record.id);
+    const key = pyramidKey(record.tileSet);
+    const formats = this.#byPyramid.get(key);
+    formats?.delete(record);
+    if (formats?.size === 0) this.#byPyramid.delete(key);
   }
 
   /** What was set aside will not come back: its rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
