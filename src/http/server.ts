@@ -10,6 +10,7 @@ import { type Answer, methodAnswer, send, textAnswer } from "./reply.ts";
 import { ClientGone, ownOrigin, splitTarget, underMount } from "./request.ts";
 import { requestIdOf } from "./request-id.ts";
 import { SilentConnections } from "./silent-connections.ts";
+import { cutSlowReaders } from "./slow-readers.ts";
 import type { TileDoors } from "./tiles/tile-door.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
@@ -26,6 +27,8 @@ export interface HttpServer {
 
 const PATH_LIMIT = 8 * 1024;
 const ID_HEADER = "X-Request-Id";
+/** For how long a client may leave an answer unread. */
+const STALLED_MS = 60_000;
 /** What a connection made just before the shutdown has to say its first request. */
 const LAST_WORD_MS = 500;
 
@@ -44,6 +47,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     requireHostHeader: false,
   });
   const silent = new SilentConnections(server);
+  cutSlowReaders(server, STALLED_MS);
   server.on("request", (request, response) => {
     const trace = traceContextOf(request.headers);
     void withTrace(trace, () => serve(request, response)).catch((error: unknown) => {
