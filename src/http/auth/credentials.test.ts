@@ -1,3 +1,5 @@
+import { scryptSync } from "node:crypto";
+import bcrypt from "bcryptjs";
 import { beforeAll, expect, test } from "vitest";
 import type { User } from "../options.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
@@ -48,6 +50,11 @@ const users: User[] = [];
 beforeAll(async () => {
   users.push({ name: "ann", passwordHash: await hashPassword("right"), roles: ["operator"] });
 });
+/** A hash that costs next to nothing. */
+const cheapHash = (password: string): string =>
+  `scrypt:1:1:1:c2FsdHNhbHQ:${scryptSync(password, Buffer.from("c2FsdHNhbHQ", "base64"), 32, { N: 2, r: 1, p: 1 }).toString("base64url")}`;
+const cheap = (): Authenticator =>
+  new Authenticator([{ name: "ann", passwordHash: cheapHash("right"), roles: ["operator"] }], quickClock());
 const kinds = (checked: readonly Checked[]) => checked.map((c) => c.kind);
 
 test("nobody is anonymous, the right pair is its user, anything else is wrong", async () => {
@@ -163,11 +170,66 @@ test("viewers read, operators run tasks, administrators do everything", () => {
   expect(may([])).toEqual([]);
 });
 
-test("a crowd of guesses is one however long a hash takes", async () => {
-  const clock = quickClock();
+test("what was hashed is told that it was wrong; what is too much of an address is refused before it is hashed", async () => {
+  const authenticator = cheap();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil")),
+  );
+  expect(kinds(answers)).toEqual([...Array(32).fill("wrong"), ...Array(8).fill("throttled")]);
+});
+
+test("equal wrong pairs that come together cost one hash, and a bounded number of them waits", async () => {
+  const clock = handClock();
   const authenticator = new Authenticator(users, clock);
-  const crowd = Array.from({ length: 20 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil"));
-  const answers = kinds(await Promise.all(crowd));
-  expect(new Set(answers)).toEqual(new Set(["wrong", "throttled"]));
-  expect(answers.filter((kind) => kind === "wrong").length).toBeLessThanOrEqual(8);
+  const answers = Array.from({ length: 20 }, () => authenticator.check(basic("ann", "guess"), "evil"));
+  expect(kinds(await Promise.all(answers.slice(9)))).toEqual(Array(11).fill("throttled"));
+  clock.pass(1000);
+  expect(kinds(await Promise.all(answers.slice(0, 9)))).toEqual(Array(9).fill("wrong"));
+});
+
+test("guesses from hundreds of addresses do not lock out the right pair", async () => {
+  const authenticator = cheap();
+  const crowd = Array.from({ length: 300 }, (_, i) => {
+    const guess = basic("ann", `guess ${i}`);
+    return authenticator.check(guess, `127.0.${i >> 8}.${i & 255}`);
+  });
+  const right = await authenticator.check(basic("ann", "right"), "good");
+  expect(right.kind).toBe("user");
+  expect(new Set(kinds(await Promise.all(crowd)))).toEqual(new Set(["wrong"]));
+});
+
+test("a bcrypt hash leaves the event loop to others", async () => {
+  const passwordHash = await bcrypt.hash("right", 11);
+  const authenticator = new Authenticator([{ name: "bob", passwordHash, roles: ["viewer"] }], quickClock());
+  let isOver = false;
+  let turns = 0;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const checked = await authenticator.check(basic("bob", "right"), "a");
+  isOver = true;
+  expect(checked.kind).toBe("user");
+  expect(turns, "computed in this thread, it is some five turns").toBeGreaterThan(100);
+});
+
+test("the time of a wrong password does not tell whether the name exists or of which kind its hash is", async () => {
+  const authenticator = new Authenticator(
+    [
+      { name: "scrypt", passwordHash: cheapHash("right"), roles: ["viewer"] },
+      { name: "bcrypt", passwordHash: await bcrypt.hash("right", 9), roles: ["viewer"] },
+    ],
+    quickClock(),
+  );
+  const names = ["scrypt", "bcrypt", "nobody"];
+  const times = new Map(names.map((name): [string, number[]] => [name, []]));
+  for (let i = 0; i < 11; i++)
+    for (const name of names) {
+      const begin = performance.now();
+      await authenticator.check(basic(name, `wrong ${i}`), name);
+      times.get(name)?.push(performance.now() - begin);
+    }
+  const medians = [...times.values()].map((of) => of.sort((a, b) => a - b)[5] ?? 0);
+  expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(2);
 });

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { User } from "../options.ts";
-import { decodeBasic } from "./basic.ts";
-import { verifyPassword } from "./password.ts";
+import { decodeBasic, type NameAndPassword } from "./basic.ts";
+import { oneOfEachCost, verifyPassword } from "./password.ts";
 import { type Clock, realClock, Throttle } from "./throttle.ts";
 
 export type Checked =
@@ -14,17 +14,21 @@ export type Checked =
 
 /** How long a verified pair is believed without hashing it again: Basic is sent on every call. */
 const BELIEVED_MS = 300_000;
-const RETRY_AFTER_SECONDS = 1;
+const THROTTLED: Checked = { kind: "throttled", retryAfterSeconds: 1 };
 
 /**
  * Checks Basic credentials. Right ones are never delayed; wrong ones of an address are answered more and more slowly, a
- * bounded number at a time. An unknown name costs the same as a wrong password.
+ * bounded number at a time. What was hashed is answered by what came out. An unknown name costs the same as a wrong
+ * password.
  */
 export class Authenticator {
   #users = new Map<string, User>();
   /** Names the pairs in memory: of this process, and of no use to anybody else. */
   readonly #key = randomBytes(32);
   readonly #believed: LRUCache<string, string>;
+  /** Pairs that were right since the users were set: hashed again, but before all guesses. At most one of each user. */
+  readonly #known = new Set<string>();
+  #oneOfEach: readonly string[] = [];
   readonly #throttle: Throttle;
   readonly #verifying = new Map<string, Promise<boolean | undefined>>();
 
@@ -42,7 +46,9 @@ export class Authenticator {
   /** From now on. A pair that was right before is verified again. */
   setUsers(users: readonly User[]): void {
     this.#users = new Map(users.map((u) => [u.name, u]));
+    this.#oneOfEach = oneOfEachCost(users.map((u) => u.passwordHash));
     this.#believed.clear();
+    this.#known.clear();
   }
 
   usersConfigured(): boolean {
@@ -51,31 +57,39 @@ export class Authenticator {
 
   async check(header: string | undefined, address: string): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
-    const throttled = { kind: "throttled", retryAfterSeconds: RETRY_AFTER_SECONDS } as const;
     const pair = decodeBasic(header);
-    if (pair !== undefined) {
-      const { name, password } = pair;
-      const user = this.#users.get(name);
-      const digest = createHmac("sha256", this.#key)
-        .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
-        .digest("base64");
-      if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
-      const right = await this.#verify(digest, address, () => verifyPassword(password, user?.passwordHash));
-      if (right === undefined) return throttled;
-      // A reload may have removed or changed the user in the meantime.
-      if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
-        this.#believed.set(digest, name);
-        return { kind: "user", user: this.#users.get(name) ?? user };
-      }
-    }
-    return (await this.#throttle.delay(address)) === "waited" ? { kind: "wrong" } : throttled;
+    return pair === undefined ? this.#unhashed(address) : this.#checkPair(pair, address);
   }
 
-  /** Equal pairs that come together are hashed once: a client's first burst costs one hash. */
-  async #verify(digest: string, address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
+  async #checkPair({ name, password }: NameAndPassword, address: string): Promise<Checked> {
+    const user = this.#users.get(name);
+    const digest = createHmac("sha256", this.#key)
+      .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
+      .digest("base64");
+    if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
+    // Equal pairs that come together are hashed once: a client's first burst costs one hash.
     const running = this.#verifying.get(digest);
-    if (running !== undefined) return running;
-    const verifying = this.#throttle.verify(address, verification);
+    const right = await (running ??
+      this.#verify(digest, address, () => verifyPassword(password, user?.passwordHash, this.#oneOfEach)));
+    if (right === undefined) return THROTTLED;
+    // A reload may have removed or changed the user in the meantime.
+    if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
+      this.#believed.set(digest, name);
+      this.#known.add(digest);
+      return { kind: "user", user: this.#users.get(name) ?? user };
+    }
+    if (running !== undefined) return this.#unhashed(address);
+    await this.#throttle.wrong(address);
+    return { kind: "wrong" };
+  }
+
+  /** Answers a wrong attempt that cost no hash. */
+  async #unhashed(address: string): Promise<Checked> {
+    return (await this.#throttle.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
+  }
+
+  async #verify(digest: string, address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
+    const verifying = this.#throttle.verify(address, this.#known.has(digest), verification);
     this.#verifying.set(digest, verifying);
     try {
       return await verifying;

@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { compareBcrypt } from "./bcrypt-thread.ts";
 
 const COST = 15;
 const BLOCK = 8;
@@ -68,13 +69,41 @@ function isBcrypt(hash: string): boolean {
 /** Whether a text is a hash that `verifyPassword` can read: scrypt, or bcrypt as htpasswd writes it. */
 export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || isBcrypt(hash);
 
-/** Compared in constant time. Undefined or in no known form: false, at the price of a comparison. */
-export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  if (hash !== undefined && isBcrypt(hash)) {
-    const { default: bcrypt } = await import("bcryptjs");
-    return bcrypt.compare(password, hash);
-  }
-  const parsed = parseScrypt(hash ?? "");
-  const derived = await derive(password, parsed ?? fresh());
-  return parsed !== undefined && timingSafeEqual(derived, parsed.key);
+/** What the time of a comparison depends on: hashes of one kind and cost take the same time. */
+function costOf(hash: string): string | undefined {
+  if (isBcrypt(hash)) return hash.slice(0, "$2y$12$".length).replace(/^\$2./, "$2");
+  const parsed = parseScrypt(hash);
+  return parsed && `scrypt ${parsed.ln} ${parsed.r} ${parsed.p} ${parsed.key.length}`;
+}
+
+/** One hash of each kind and cost: what `verifyPassword` compares with a password that is wrong. */
+export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
+  const byCost = new Map(hashes.map((hash) => [costOf(hash), hash]));
+  byCost.delete(undefined);
+  return [...byCost.values()];
+}
+
+/** Compared in constant time. */
+async function isRight(password: string, hash: string): Promise<boolean> {
+  if (isBcrypt(hash)) return compareBcrypt(password, hash);
+  const parsed = parseScrypt(hash);
+  if (parsed === undefined) return false;
+  return timingSafeEqual(await derive(password, parsed), parsed.key);
+}
+
+/**
+ * Whether a password fits a hash. Undefined, or in no known form: false. A wrong one is compared with one hash of each
+ * cost, its own among them: the time that this takes tells neither whether there is a hash nor of which kind it is.
+ * @param oneOfEach what `oneOfEachCost` gives for the hashes of all users
+ */
+export async function verifyPassword(
+  password: string,
+  hash: string | undefined,
+  oneOfEach: readonly string[] = [],
+): Promise<boolean> {
+  const own = hash === undefined ? undefined : costOf(hash);
+  if (hash !== undefined && (await isRight(password, hash))) return true;
+  for (const other of oneOfEach) if (costOf(other) !== own) await isRight(password, other);
+  if (own === undefined && oneOfEach.length === 0) await derive(password, fresh());
+  return false;
 }

@@ -1,6 +1,6 @@
+import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import PQueue from "p-queue";
 
 export interface Clock {
   /** Milliseconds, from anywhere. */
@@ -13,36 +13,63 @@ const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 /** An address that behaves for so long is like a new one. */
 const FORGET_MS = 600_000;
-/** Wrong attempts that wait for their answer, of one address and of all. */
+/** Wrong attempts that cost no hash and wait for their answer, of one address and of all. */
 const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
 /** Passwords hashed at one time. libuv has four threads, and the tiles' files need some of them. */
 const HASHING = 2;
 /**
- * Attempts that wait to be hashed: of an address, of all that failed before, and of all. The right one may be among the
- * guesses of others at the same address: it is refused only where it would wait for seconds.
+ * Attempts of an address that wait to be hashed, or are. The right one may be among the guesses of others at the same address: it
+ * is refused only where it would wait for seconds.
  */
-const QUEUED_PER_ADDRESS = 64;
-const QUEUED_SUSPECTS = 192;
-const QUEUED_IN_ALL = 256;
+const QUEUED_PER_ADDRESS = 32;
+/** Of all addresses: more than the connections that a crowd is likely to have, at some hundred bytes each. */
+const QUEUED_IN_ALL = 4_096;
 
 interface Address {
   failures: number;
-  /** For the answer to a wrong attempt. */
+  /** For the answer to a wrong attempt that cost no hash. */
   waiting: number;
-  /** To be hashed. */
+  /** To be hashed, or being hashed. */
   queued: number;
 }
 
+interface Queued {
+  readonly from: Address;
+  /** Was right before: no guess. */
+  readonly known: boolean;
+  readonly verification: () => Promise<boolean>;
+  readonly resolve: (right: Promise<boolean> | undefined) => void;
+}
+
 /**
- * Bounds what guessing passwords costs us and how fast it goes. Verification is a queue in which an address goes behind
- * all that failed less often, so that the right one never stands behind a crowd of guesses.
+ * Whom an address stands for: an IPv6 host can take any of the 2^64 addresses of its network. An IPv4 address in IPv6 form
+ * is that IPv4 address.
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  if (!isIPv6(address)) return address;
+  const [left = "", right] = (address.split("%", 1)[0] ?? "").split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const [before, after] = [groups(left), groups(right ?? "")];
+  // An IPv4 address at the end takes the place of two groups.
+  const length = before.length + after.length + (address.includes(".") ? 1 : 0);
+  const zeros: string[] = Array(Math.max(0, 8 - length)).fill("0");
+  const first = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${first.join(":")}::/64`;
+}
+
+/**
+ * Bounds what guessing passwords costs us and how fast it goes. Verification is a queue: first pairs that were right
+ * before, then by the failures of the address, so that the right one never stands behind a crowd of guesses. In a full
+ * queue those that would be last make room.
  */
 export class Throttle {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Address>;
-  readonly #hashing = new PQueue({ concurrency: HASHING });
-  #suspects = 0;
+  readonly #queue: Queued[] = [];
+  #hashing = 0;
   #waiting = 0;
 
   constructor(clock: Clock) {
@@ -51,39 +78,76 @@ export class Throttle {
   }
 
   #of(address: string): Address {
-    const known = this.#addresses.get(address) ?? { failures: 0, waiting: 0, queued: 0 };
-    this.#addresses.set(address, known);
+    const network = networkOf(address);
+    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0 };
+    this.#addresses.set(network, known);
     return known;
   }
 
-  /** Runs a verification when it is its turn; undefined: too many wait. */
-  async verify(address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
+  /**
+   * Runs a verification when it is its turn. Undefined: too many wait, and nothing was hashed.
+   * @param known the pair was right before
+   */
+  verify(address: string, known: boolean, verification: () => Promise<boolean>): Promise<boolean | undefined> {
     const from = this.#of(address);
-    const suspect = from.failures > 0;
-    if (from.queued >= QUEUED_PER_ADDRESS) return undefined;
-    if (this.#hashing.size >= QUEUED_IN_ALL) return undefined;
-    if (suspect && this.#suspects >= QUEUED_SUSPECTS) return undefined;
-    from.queued++;
-    if (suspect) this.#suspects++;
-    try {
-      return await this.#hashing.add(verification, { priority: -from.failures });
-    } finally {
-      from.queued--;
-      if (suspect) this.#suspects--;
+    if (!known && from.queued >= QUEUED_PER_ADDRESS) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      from.queued++;
+      this.#queue.push({ from, known, verification, resolve });
+      if (this.#queue.length > QUEUED_IN_ALL) {
+        const last = this.#takeOut(this.#last());
+        last.from.queued--;
+        last.resolve(undefined);
+      }
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    while (this.#hashing < HASHING && this.#queue.length > 0) {
+      const { from, verification, resolve } = this.#takeOut(this.#first());
+      this.#hashing++;
+      const right = verification().finally(() => {
+        this.#hashing--;
+        from.queued--;
+        this.#next();
+      });
+      resolve(right);
     }
   }
 
-  /** Lets a wrong attempt wait for its answer, each longer than the one before; "full": too many wait already. */
-  async delay(address: string): Promise<"waited" | "full"> {
+  #takeOut(index: number): Queued {
+    const [queued] = this.#queue.splice(index, 1);
+    if (queued === undefined) throw new RangeError(`the queue of passwords has no entry ${index}`);
+    return queued;
+  }
+
+  /** The one whose turn is next: of equal ones the oldest. */
+  #first(): number {
+    return this.#queue.reduce((best, one, n) => (rank(one) < rank(this.#queue[best] ?? one) ? n : best), 0);
+  }
+
+  /** The one that makes room: of equal ones the newest. */
+  #last(): number {
+    return this.#queue.reduce((worst, one, n) => (rank(one) >= rank(this.#queue[worst] ?? one) ? n : worst), 0);
+  }
+
+  /** Lets a wrong pair wait for its answer, each of an address longer than the one before. It was hashed: it is told so. */
+  async wrong(address: string): Promise<void> {
     const from = this.#of(address);
-    // Those that are still to be hashed wait too: on a slow machine a crowd is one all the same.
-    if (from.waiting + from.queued >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) return "full";
     const ms = Math.min(FIRST_DELAY_MS * 2 ** from.failures, LONGEST_DELAY_MS);
     from.failures = Math.min(from.failures + 1, 30);
+    await this.#clock.sleep(ms);
+  }
+
+  /** The same for a wrong attempt that cost no hash; "full": too many wait already. */
+  async wrongUnhashed(address: string): Promise<"waited" | "full"> {
+    const from = this.#of(address);
+    if (from.waiting >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) return "full";
     from.waiting++;
     this.#waiting++;
     try {
-      await this.#clock.sleep(ms);
+      await this.wrong(address);
     } finally {
       from.waiting--;
       this.#waiting--;
@@ -91,3 +155,6 @@ export class Throttle {
     return "waited";
   }
 }
+
+/** The smaller, the sooner. */
+const rank = ({ known, from }: Queued): number => (known ? -1 : from.failures);

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { networkOf, Throttle } from "./throttle.ts";
+
+const clock = { now: () => 0, sleep: () => Promise.resolve() };
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["::1", "0:0:0:0::/64"],
+  ["::", "0:0:0:0::/64"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:DB8:1:2::", "2001:db8:1:2::/64"],
+  ["2001:db8::2:0:0:0:1", "2001:db8:0:2::/64"],
+  ["2001:db8:1:2::192.0.2.1", "2001:db8:1:2::/64"],
+  ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["unknown", "unknown"],
+  ["", ""],
+])("an attempt from %s counts for %s", (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+test("all addresses of an IPv6 network are one", async () => {
+  const slept: number[] = [];
+  const throttle = new Throttle({
+    now: () => 0,
+    sleep: async (ms) => {
+      slept.push(ms);
+    },
+  });
+  for (let n = 0; n < 4; n++) await throttle.wrong(`2001:db8::${n}`);
+  await throttle.wrong("2001:db8:0:1::1");
+  expect(slept).toEqual([50, 100, 200, 400, 50]);
+});
+
+/** A verification that ends when it is told to. */
+function heldVerification() {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  return {
+    begun,
+    of: (name: string) => () => {
+      begun.push(name);
+      return new Promise<boolean>((resolve) => ends.push(() => resolve(false)));
+    },
+    async end() {
+      ends.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test("known pairs come first, then addresses by their failures", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  await throttle.wrong("suspect");
+  const all = [
+    throttle.verify("a", false, held.of("a")),
+    throttle.verify("b", false, held.of("b")),
+    throttle.verify("suspect", false, held.of("suspect")),
+    throttle.verify("c", false, held.of("c")),
+    throttle.verify("suspect", true, held.of("known")),
+  ];
+  for (const _ of all) await held.end();
+  expect(await Promise.all(all)).toEqual([false, false, false, false, false]);
+  expect(held.begun).toEqual(["a", "b", "known", "c", "suspect"]);
+});
+
+test("in a full queue suspects make room for others, and nobody for a suspect", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  for (let n = 0; n < 200; n++) await throttle.wrong(`suspect ${n}`);
+  const crowd = Array.from({ length: 4_098 }, (_, n) => {
+    const name = `suspect ${n % 200}`;
+    return throttle.verify(name, false, held.of(name));
+  });
+  const right = throttle.verify("new", false, async () => true);
+  const late = throttle.verify("suspect 0", true, async () => true);
+  expect(await crowd.at(-1), "the newest suspect").toBeUndefined();
+  expect(await crowd.at(-2), "the second newest").toBeUndefined();
+  await held.end();
+  await held.end();
+  expect([await right, await late]).toEqual([true, true]);
+});
