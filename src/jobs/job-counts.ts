@@ -70,7 +70,7 @@ export class JobCounts {
   skipRest(): bigint {
     let rest = 0n;
     for (const [z, counts] of this.#zooms) {
-      const skipped = counts.total - workedOf(counts);
+      const skipped = counts.total - workedOf(counts) - counts.deleted;
       if (skipped <= 0n) continue;
       this.add(z, { skipped });
       rest += skipped;

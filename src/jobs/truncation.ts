@@ -108,6 +108,8 @@ export class Truncation implements Work {
       if (byListing.length > 0) await this.#parts.forget(layer);
     }
     job.counts.coverDeleted();
+    // The quota may have evicted tiles after the truncate had counted them.
+    task.processed += job.counts.skipRest();
     return false;
   }
 
