@@ -2,7 +2,7 @@ import type { Operations } from "../jobs/operations.ts";
 import type { Channel } from "../lib/channel.ts";
 
 /** Whoever answers the management doors' questions: the keeper, or the front on its behalf. */
-export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call">;
+export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call" | "callUntil">;
 
 /**
  * `before`: called before what depends on which tiles were read. `after`: awaited before each answer is given, for what it
@@ -58,8 +58,8 @@ export function operationsOf(
     reclaimTruncation: (id, by) => answered(channel.call("reclaimTruncation", id, by)),
     jobs: (filter) => answered(channel.call("jobs", filter)),
     job: (id) => answered(channel.call("job", id)),
-    estimate: (request) => answered(channel.call("estimate", request)),
-    estimateAll: (requests) => answered(channel.call("estimateAll", requests)),
+    estimate: (request, signal) => answered(channel.callUntil(signal, "estimate", request)),
+    estimateAll: (requests, signal) => answered(channel.callUntil(signal, "estimateAll", requests)),
     failedTiles: (id, after, limit) => answered(channel.call("failedTiles", id, after, limit)),
     jobMetrics: () => answered(channel.call("jobMetrics")),
     usage: (options) => answered(channel.call("usage", options)),

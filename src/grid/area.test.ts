@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Area, AreaIndex, extentAround, type Polygon, rectAround } from "./area.ts";
+import { cpuMs } from "../../test/support/cpu-time.ts";
+import { type Area, AreaIndex, rectAround } from "./area.ts";
+import { extentAround, type Polygon } from "./area-parts.ts";
 import { metatileNumber, metatileWalk } from "./metatile.ts";
 import { SelectedMetatiles } from "./selected-metatiles.ts";
 import { indexOf } from "./selection.ts";
@@ -62,7 +64,7 @@ function common(polygons: readonly (readonly (readonly Point[])[])[], z: number,
 
 /** Every tile of every level, one by one: in the area only when it has something in common with it. */
 function expectExact(polygons: readonly (readonly (readonly Point[])[])[]): void {
-  const index = new AreaIndex(areaOf(polygons));
+  const index = indexOf(areaOf(polygons));
   for (const { z, width } of LEVELS) {
     const side = SIDE / width;
     let count = 0n;
@@ -153,7 +155,7 @@ const listed = fc
   .map((tiles) => indexOf(tileList(tiles.map(([x, y]) => ({ z: 2, x, y })))));
 const selections: fc.Arbitrary<TileSelection> = fc.oneof(
   listed,
-  fc.array(stars, { minLength: 1, maxLength: 3 }).map((polygons) => new AreaIndex(areaOf(polygons))),
+  fc.array(stars, { minLength: 1, maxLength: 3 }).map((polygons) => indexOf(areaOf(polygons))),
 );
 
 test("the metatiles of a selection come in the order of their numbers, and only they", () => {
@@ -188,4 +190,34 @@ test("a tile that is named twice in a list counts once", () => {
     ]),
   );
   expect(countSelectedAtOnce(index, { z: 3, minX: 0, minY: 0, maxX: 7, maxY: 7 })).toBe(2n);
+});
+
+test("an area of 250,000 edges in one row is made ready and counted in short steps", () => {
+  const corners = 250_000;
+  // From bottom to top and back, all along: each edge crosses each row.
+  const zigzag = Float64Array.from({ length: 2 * corners }, (_, i) => {
+    const corner = i >> 1;
+    return i % 2 === 0 ? (corner * 0.37) % SIDE : corner % 2 === 0 ? 0 : SIDE;
+  });
+  let steps = 0;
+  let longest = 0;
+  const inSteps = <T>(work: Generator<undefined, T>): T => {
+    for (;;) {
+      let step: IteratorResult<undefined, T> | undefined;
+      longest = Math.max(
+        longest,
+        cpuMs(() => {
+          step = work.next();
+        }),
+      );
+      steps++;
+      if (step?.done === true) return step.value;
+    }
+  };
+  const index = inSteps(AreaIndex.inSteps({ kind: "area", polygons: [[zigzag]], levels: LEVELS }));
+  steps = 0;
+  expect(inSteps(index.spansInSteps(2, 3))).toEqual([{ first: 0, last: SIDE - 1 }]);
+  expect(steps).toBeGreaterThan(corners / 4096);
+  // Mostly two; a garbage collection may fall into one.
+  expect(longest).toBeLessThan(100);
 });

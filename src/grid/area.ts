@@ -1,10 +1,7 @@
+import { atOnce } from "../lib/slices.ts";
+import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, partsOf, type Ring } from "./area-parts.ts";
 import type { Extent, TileRect } from "./grid-set.ts";
-import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
-
-/** One ring of a polygon in CRS units: x, y of one corner after the other. The last one is joined to the first. */
-export type Ring = Float64Array;
-/** What an odd number of its rings is around: the first is the outline, the others are holes. */
-export type Polygon = readonly Ring[];
+import type { Span, TileSelection } from "./tile-selection.ts";
 
 /** Where the tiles of a level lie, in CRS units. */
 export interface AreaLevel {
@@ -24,22 +21,10 @@ export interface Area {
   readonly levels: readonly AreaLevel[];
 }
 
-interface Edge {
-  readonly polygon: number;
-  /** The lower end, then the upper one. */
-  readonly x0: number;
-  readonly y0: number;
-  readonly x1: number;
-  readonly y1: number;
-}
-
 /** A border this close to a tile's edge, in tiles, counts as on it, as with bounds. */
 const EDGE = 1e-6;
 /** The same of a polygon that is small itself, in parts of it: it must not fall between the tiles. */
 const EDGE_OF_SMALL = 1e-3;
-const MOST_BANDS = 4096;
-/** How often an edge may be in a band, on average: edges that are all as high as the area would be in each. */
-const ENTRIES_PER_EDGE = 8;
 const ROWS_REMEMBERED = 64;
 
 /** What counts as a tile's border, in tiles. */
@@ -48,28 +33,6 @@ interface Margin {
   readonly y: number;
 }
 const NO_MARGIN: Margin = { x: 0, y: 0 };
-
-/** Where an edge of a polygon crosses the middle line of a row. */
-interface Crossing {
-  readonly polygon: number;
-  readonly x: number;
-  readonly margin: number;
-}
-
-/** The smallest box around polygons. */
-export function extentAround(polygons: readonly Polygon[]): Extent {
-  let minX = Number.POSITIVE_INFINITY;
-  let minY = Number.POSITIVE_INFINITY;
-  let maxX = Number.NEGATIVE_INFINITY;
-  let maxY = Number.NEGATIVE_INFINITY;
-  for (const [x, y] of polygons.flat().flatMap(cornersOf)) {
-    minX = Math.min(minX, x);
-    minY = Math.min(minY, y);
-    maxX = Math.max(maxX, x);
-    maxY = Math.max(maxY, y);
-  }
-  return { minX, minY, maxX, maxY };
-}
 
 export const cornersOf = (ring: Ring): (readonly [number, number])[] =>
   Array.from({ length: ring.length / 2 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0] as const);
@@ -108,65 +71,63 @@ export class AreaIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, AreaLevel>;
   /** Of each polygon. */
   readonly #extents: readonly Extent[];
-  /** Where the polygons lie, from bottom to top: [bottom, top], ascending, none touching. */
-  readonly #storeys: readonly (readonly [number, number])[];
-  /** Edges by height: each band is as high as any other, and holds all that reach into it. */
-  readonly #bands: readonly (readonly Edge[])[];
-  readonly #bottom: number;
-  readonly #bandHeight: number;
+  readonly #storeys: AreaParts["storeys"];
+  readonly #bands: Bands;
   #recentLevel = -1;
   #margins: { readonly z: number; readonly of: readonly Margin[] } | undefined;
   readonly #recentRows = new Map<number, readonly Span[]>();
 
-  constructor({ polygons, levels }: Area) {
+  constructor({ levels }: Area, { extents, storeys, bands }: AreaParts) {
     this.#levels = new Map(levels.map((level) => [level.z, level]));
-    this.#extents = polygons.map((polygon) => extentAround([polygon]));
-    this.#storeys = storeysOf(this.#extents);
-    const edges = polygons.flatMap((polygon, n) => polygon.flatMap((ring) => edgesOf(ring, n)));
-    this.#bottom = this.#storeys[0]?.[0] ?? 0;
-    const height = (this.#storeys.at(-1)?.[1] ?? 0) - this.#bottom;
-    const bands = bandCount(edges, height);
-    this.#bandHeight = height / bands;
-    const filled: Edge[][] = Array.from({ length: bands }, () => []);
-    this.#bands = filled;
-    for (const edge of edges) {
-      for (let band = this.#bandOf(edge.y0); band <= this.#bandOf(edge.y1); band++) filled[band]?.push(edge);
-    }
+    this.#extents = extents;
+    this.#storeys = storeys;
+    this.#bands = bands;
   }
 
-  #bandOf(y: number): number {
-    const band = Math.floor((y - this.#bottom) / this.#bandHeight);
-    return Math.max(0, Math.min(this.#bands.length - 1, band));
+  /** Builds the index; pauses now and then. */
+  static *inSteps(area: Area): Generator<undefined, AreaIndex> {
+    return new AreaIndex(area, yield* partsOf(area.polygons));
   }
 
   spans(z: number, y: number): readonly Span[] {
+    return this.#remembered(z, y) ?? atOnce(this.spansInSteps(z, y));
+  }
+
+  *spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]> {
     const level = this.#levels.get(z);
     if (level === undefined) return [];
+    const known = this.#remembered(z, y);
+    if (known !== undefined) return known;
+    const spans = yield* this.#spansOf(level, y);
     if (this.#recentLevel !== z || this.#recentRows.size >= ROWS_REMEMBERED) this.#recentRows.clear();
     this.#recentLevel = z;
-    const known = this.#recentRows.get(y);
-    if (known !== undefined) return known;
-    const spans = this.#spansOf(level, y);
     this.#recentRows.set(y, spans);
     return spans;
   }
 
+  #remembered(z: number, y: number): readonly Span[] | undefined {
+    return this.#recentLevel === z ? this.#recentRows.get(y) : undefined;
+  }
+
   /** Counted from the lower left corner of the level, in tiles: column c reaches from c to c + 1. */
-  #spansOf(level: AreaLevel, y: number): readonly Span[] {
-    const found: Span[] = [];
-    const crossings: Crossing[] = [];
+  *#spansOf(level: AreaLevel, y: number): Generator<undefined, readonly Span[]> {
+    const found = new SpanUnion();
+    /** By polygon, where its edges cross the middle line of the row. */
+    const crossings = new Map<number, number[]>();
     const margins = this.#marginsAt(level);
     const middle = y + 0.5;
     const bottom = level.y + y * level.height;
     const top = level.y + (y + 1) * level.height;
-    const lowest = this.#bandOf(bottom);
-    const highest = this.#bandOf(top);
+    const lowest = bandAt(this.#bands, bottom);
+    const highest = bandAt(this.#bands, top);
+    let looks = 0;
     for (let band = lowest; band <= highest; band++) {
-      for (const edge of this.#bands[band] ?? []) {
+      for (const edge of this.#bands.edges[band] ?? []) {
+        if (++looks % EDGES_PER_PAUSE === 0) yield;
         // Most edges of a band end before the row.
         if (edge.y1 < bottom || edge.y0 > top) continue;
         // It has been looked at in a lower band.
-        if (band > lowest && this.#bandOf(edge.y0) < band) continue;
+        if (band > lowest && bandAt(this.#bands, edge.y0) < band) continue;
         const margin = margins[edge.polygon] ?? NO_MARGIN;
         const y0 = (edge.y0 - level.y) / level.height;
         const y1 = (edge.y1 - level.y) / level.height;
@@ -176,23 +137,32 @@ export class AreaIndex implements TileSelection {
         const x0 = (edge.x0 - level.x) / level.width;
         const x1 = (edge.x1 - level.x) / level.width;
         if (y0 === y1) {
-          addSpan(found, x0, x1, margin.x);
+          found.between(x0, x1, margin.x);
           continue;
         }
         const slope = (x1 - x0) / (y1 - y0);
         const start = from === y0 ? x0 : x0 + slope * (from - y0);
         const end = to === y1 ? x1 : x0 + slope * (to - y0);
-        if (from < to) addSpan(found, start, end, margin.x);
-        if (y0 <= middle && y1 > middle)
-          crossings.push({ polygon: edge.polygon, x: x0 + slope * (middle - y0), margin: margin.x });
+        if (from < to) found.between(start, end, margin.x);
+        if (y0 > middle || y1 <= middle) continue;
+        const known = crossings.get(edge.polygon);
+        const x = x0 + slope * (middle - y0);
+        if (known === undefined) crossings.set(edge.polygon, [x]);
+        else known.push(x);
       }
     }
-    crossings.sort((a, b) => a.polygon - b.polygon || a.x - b.x);
-    for (let i = 0; i + 1 < crossings.length; i += 2) {
-      const [enter, leave] = [crossings[i], crossings[i + 1]];
-      if (enter !== undefined && leave !== undefined) addSpan(found, enter.x, leave.x, enter.margin);
+    for (const [polygon, unsorted] of crossings) {
+      looks += unsorted.length;
+      if (looks > EDGES_PER_PAUSE) {
+        looks = 0;
+        yield;
+      }
+      const margin = margins[polygon] ?? NO_MARGIN;
+      const sorted = Float64Array.from(unsorted).sort();
+      for (let i = 0; i + 1 < sorted.length; i += 2) found.between(sorted[i] ?? 0, sorted[i + 1] ?? 0, margin.x);
     }
-    return mergeSpans(found);
+    yield;
+    return found.spans();
   }
 
   #marginsAt(level: AreaLevel): readonly Margin[] {
@@ -222,41 +192,36 @@ export class AreaIndex implements TileSelection {
   }
 }
 
-/** What lies between two places of a row, both not included. */
-function addSpan(spans: Span[], a: number, b: number, margin: number): void {
-  const first = Math.floor(Math.min(a, b) + margin);
-  const last = Math.ceil(Math.max(a, b) - margin) - 1;
-  if (first <= last) spans.push({ first, last });
-}
+/**
+ * Collects spans of a row, any number of them and in any order. First and last columns are sorted apart, as plain numbers: a
+ * row of 250,000 edges must not hold the thread for half a second.
+ */
+class SpanUnion {
+  readonly #firsts: number[] = [];
+  readonly #lasts: number[] = [];
 
-function edgesOf(ring: Ring, polygon: number): Edge[] {
-  const corners = cornersOf(ring);
-  const edges: Edge[] = [];
-  let before = corners.at(-1);
-  for (const corner of corners) {
-    const [a, b] = before === undefined || before[1] <= corner[1] ? [before ?? corner, corner] : [corner, before];
-    before = corner;
-    if (a[0] !== b[0] || a[1] !== b[1]) edges.push({ polygon, x0: a[0], y0: a[1], x1: b[0], y1: b[1] });
+  /** Adds what lies between two places, both not included. */
+  between(a: number, b: number, margin: number): void {
+    const first = Math.floor(Math.min(a, b) + margin);
+    const last = Math.ceil(Math.max(a, b) - margin) - 1;
+    if (first > last) return;
+    this.#firsts.push(first);
+    this.#lasts.push(last);
   }
-  return edges;
-}
 
-function storeysOf(extents: readonly Extent[]): (readonly [number, number])[] {
-  const storeys: (readonly [number, number])[] = [];
-  let open: readonly [number, number] | undefined;
-  for (const { minY, maxY } of [...extents].sort((a, b) => a.minY - b.minY)) {
-    if (open === undefined || minY > open[1]) {
-      if (open !== undefined) storeys.push(open);
-      open = [minY, maxY];
-    } else open = [open[0], Math.max(open[1], maxY)];
+  /** The fewest spans that hold the same: ascending, and no two of them touch. */
+  spans(): readonly Span[] {
+    const firsts = Float64Array.from(this.#firsts).sort();
+    const lasts = Float64Array.from(this.#lasts).sort();
+    const union: Span[] = [];
+    let begun = 0;
+    for (let i = 0; i < firsts.length; i++) {
+      const last = lasts[i] ?? 0;
+      // So many spans end before the next one begins: they are all that began before it.
+      if (i + 1 < firsts.length && (firsts[i + 1] ?? 0) <= last + 1) continue;
+      union.push({ first: firsts[begun] ?? 0, last });
+      begun = i + 1;
+    }
+    return union;
   }
-  if (open !== undefined) storeys.push(open);
-  return storeys;
-}
-
-function bandCount(edges: readonly Edge[], height: number): number {
-  const heights = edges.reduce((sum, { y0, y1 }) => sum + y1 - y0, 0);
-  let bands = Math.max(1, Math.min(MOST_BANDS, edges.length));
-  while (bands > 1 && (heights / height) * bands > ENTRIES_PER_EDGE * edges.length + MOST_BANDS) bands >>= 1;
-  return bands;
 }

@@ -59,6 +59,11 @@ export class TileListIndex implements TileSelection {
     return this.#levels.get(z)?.rows.get(y) ?? [];
   }
 
+  *spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]> {
+    yield;
+    return this.spans(z, y);
+  }
+
   nextRow(z: number, y: number): number | undefined {
     const order = this.#levels.get(z)?.order ?? [];
     let low = 0;

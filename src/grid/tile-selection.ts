@@ -11,25 +11,28 @@ export interface Span {
 export interface TileSelection {
   /** The columns of row y, ascending; no two of them touch. The same at each call. */
   spans(z: number, y: number): readonly Span[];
+  /** The same; pauses now and then, as a row may take long. */
+  spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]>;
   /** The first row from y on that may hold something; undefined: none. */
   nextRow(z: number, y: number): number | undefined;
 }
 
-/** Rows that are counted between two pauses. */
-const ROWS_PER_PAUSE = 64;
+/** Rows that are added up as numbers. */
+const ROWS_PER_SUM = 64;
 
-/** How many tiles of a rectangle are selected. Pauses now and then: whoever counts a large one lets others work. */
+/** How many tiles of a rectangle are selected. Pauses after each row, which may have any number of spans. */
 export function* countSelected(selection: TileSelection, rect: TileRect): Generator<undefined, bigint> {
   let count = 0n;
-  // Of the rows since the last pause: exact, as a row has 2^31 tiles at most.
+  // Of the last rows: exact, as a row has 2^31 tiles at most.
   let recent = 0;
   let rows = 0;
   for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, y + 1)) {
-    for (const { first, last } of selection.spans(rect.z, y))
+    for (const { first, last } of yield* selection.spansInSteps(rect.z, y))
       recent += Math.max(0, Math.min(last, rect.maxX) - Math.max(first, rect.minX) + 1);
-    if (++rows % ROWS_PER_PAUSE > 0) continue;
-    count += BigInt(recent);
-    recent = 0;
+    if (++rows % ROWS_PER_SUM === 0) {
+      count += BigInt(recent);
+      recent = 0;
+    }
     yield;
   }
   return count + BigInt(recent);
@@ -46,6 +49,12 @@ export const countSelectedAtOnce = (selection: TileSelection, rect: TileRect): b
 
 export function isSelected(selection: TileSelection, z: number, x: number, y: number): boolean {
   const spans = selection.spans(z, y);
+  const found = spans[spanFrom(spans, x)];
+  return found !== undefined && found.first <= x;
+}
+
+/** Returns which of ascending spans is the first that ends at x or later. */
+export function spanFrom(spans: readonly Span[], x: number): number {
   let low = 0;
   let high = spans.length;
   while (low < high) {
@@ -54,8 +63,7 @@ export function isSelected(selection: TileSelection, z: number, x: number, y: nu
     if (span !== undefined && span.last < x) low = middle + 1;
     else high = middle;
   }
-  const found = spans[low];
-  return found !== undefined && found.first <= x;
+  return low;
 }
 
 /** Spans in any order as the fewest that hold the same: ascending, and no two of them touch. Sorts what it is given. */

@@ -29,9 +29,12 @@ function statusOf(code: RefusalCode): number {
     case "too_large":
       return 413;
     case "key_reused":
+    case "too_costly":
       return 422;
     case "too_many_attempts":
       return 429;
+    case "too_many_requests":
+      return 503;
   }
 }
 
@@ -57,7 +60,7 @@ export function refusalProblem(refusal: Refusal): Answer {
 }
 
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
-  if (code === "too_many_attempts") return { "Retry-After": "1" };
+  if (code === "too_many_attempts" || code === "too_many_requests") return { "Retry-After": "1" };
   // The rest of the body is not read: the connection cannot be used again.
   if (code === "too_large") return { Connection: "close" };
   return {};

@@ -1,5 +1,5 @@
 import { rectCount } from "../grid/grid-set.ts";
-import { indexOf } from "../grid/selection.ts";
+import { indexInSteps } from "../grid/selection.ts";
 import { countSelected } from "../grid/tile-selection.ts";
 import { Slices } from "../lib/slices.ts";
 import { combinationsOf } from "./combination.ts";
@@ -18,13 +18,12 @@ export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "sele
 /** So often each tile is drawn. */
 const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigInt(combinationsOf(request)?.length ?? 0);
 
-/** The totals of a job, of what its ranges are limited to as well. */
-export async function countTiles({ selection, ...request }: JobRequest): Promise<JobCounts> {
+/** The totals of a job, of what its ranges are limited to as well. @throws the reason of the slices' signal */
+export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
   if (selection === undefined || request.type === "truncate") return countRanges(request);
   const counts = new JobCounts();
-  const index = indexOf(selection);
+  const index = await slices.run(indexInSteps(selection));
   const times = timesOf(request);
-  const slices = new Slices();
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     counts.add(rect.z, { total: times * (await slices.run(countSelected(index, rect))) });
   }

@@ -2,6 +2,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
+import { Slices } from "../lib/slices.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Room } from "../store/blob-store.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "./estimate.ts";
@@ -35,36 +36,39 @@ export class EstimateDesk implements EstimateOperations {
     this.#parts = parts;
   }
 
-  async estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>> {
+  async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
     await this.#parts.recounted();
-    const estimated = await this.#estimated(request);
+    const estimated = await this.#estimated(request, new Slices(signal));
     return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
-  async estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>> {
+  async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
     await this.#parts.recounted();
+    const slices = new Slices(signal);
     const parts = [];
     for (const request of requests) {
-      const estimated = await this.#estimated(request);
+      const estimated = await this.#estimated(request, slices);
       if (!estimated.ok) return estimated;
       parts.push({ request, estimated: estimated.value });
     }
     return ok(estimateMany(parts, await this.#sources()));
   }
 
-  async #estimated(request: JobRequest): Promise<Result<Estimated, Refusal>> {
+  async #estimated(request: JobRequest, slices: Slices): Promise<Result<Estimated, Refusal>> {
     const { counter, catalogue, isCounted, jobs } = this.#parts;
     const { layer } = request;
-    const totals = await counter.count(request);
+    const totals = await counter.count(request, slices);
     if (!totals.ok) return totals;
-    const estimated = estimate(request, {
+    const sources: EstimateSources = {
       ...(await this.#sources()),
       totals: totals.value,
       layer: catalogue().layers.get(layer),
       isCounted: isCounted(layer),
       jobs: await jobs({ layer, limit: JOBS_TO_JUDGE }),
-    });
-    return ok(estimated);
+    };
+    // Of many requests, each short, all are long together.
+    if (slices.isOver) await slices.next();
+    return ok(await slices.run(estimate(request, sources)));
   }
 
   async #sources(): Promise<Pick<EstimateSources, "ledger" | "quota" | "freeBytes">> {

@@ -1,6 +1,6 @@
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
-import { indexOf } from "../grid/selection.ts";
-import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
+import { indexInSteps } from "../grid/selection.ts";
+import type { TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
@@ -57,19 +57,18 @@ export interface Estimated {
   readonly growth: bigint | null;
 }
 
-/** By arithmetic and sums: it takes as long for the world as for a village. */
-export function estimate(request: JobRequest, from: EstimateSources): Estimated {
-  const index = request.selection === undefined ? undefined : indexOf(request.selection);
+/** By arithmetic and sums: it takes as long for the world as for a village. Pauses where it counts blocks. */
+export function* estimate(request: JobRequest, from: EstimateSources): Generator<undefined, Estimated> {
+  const index = request.selection === undefined ? undefined : yield* indexInSteps(request.selection);
   const known = tileSetsOf(request, from.ledger);
-  const zooms = request.ranges.flatMap(({ rects }) =>
-    rects.map((rect) => {
-      // A seed or reseed has one grid set: no zoom comes twice.
-      const tiles = from.totals.of(rect.z).total;
-      // What a job over what exists counts is kept.
-      const kept = request.onlyExisting === true ? tiles : keptIn(known, rect, index, from);
-      return { z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept };
-    }),
-  );
+  const zooms: EstimateView["zooms"][number][] = [];
+  // A seed or reseed has one grid set: no zoom comes twice.
+  for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
+    const tiles = from.totals.of(rect.z).total;
+    // What a job over what exists counts is kept.
+    const kept = request.onlyExisting === true ? tiles : yield* keptIn(known, rect, index, from);
+    zooms.push({ z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept });
+  }
   const tiles = zooms.reduce((sum, zoom) => sum + zoom.tiles, 0n);
   const kept = zooms.reduce<bigint | null>((sum, zoom) => addCounts(sum, zoom.kept), 0n);
   const missing = kept === null ? null : tiles - kept;
@@ -105,33 +104,32 @@ export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 
 /** Null where neither sums nor a few blocks tell it. */
-function keptIn(
+function* keptIn(
   known: readonly KnownTileSet[],
   rect: TileRect,
   index: TileSelection | undefined,
   from: EstimateSources,
-): bigint | null {
+): Generator<undefined, bigint | null> {
   if (!from.isCounted) return null;
   let sum = 0n;
   for (const one of known) {
-    const kept = keptOf(one, rect, index, from);
+    const kept = yield* keptOf(one, rect, index, from);
     if (kept === null) return null;
     sum += kept;
   }
   return sum;
 }
 
-function keptOf(
+function* keptOf(
   { tileSet, sums }: KnownTileSet,
   rect: TileRect,
   index: TileSelection | undefined,
   from: EstimateSources,
-): bigint | null {
+): Generator<undefined, bigint | null> {
   const sum = sums.get(rect.z)?.tiles ?? 0n;
   if (sum === 0n) return 0n;
-  if (index !== undefined)
-    return sum <= FEW ? from.ledger.countWhere(tileSet, rect, (x, y) => isSelected(index, rect.z, x, y)) : null;
-  if (sum <= FEW) return from.ledger.countIn(tileSet, rect, false);
+  if (sum <= FEW) return yield* from.ledger.countKept(tileSet, rect, index);
+  if (index !== undefined) return null;
   const subset = from.layer === undefined ? undefined : findSubset(from.layer, tileSet.gridSet);
   if (subset === undefined) return null;
   const all = rectCount(rect);

@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { indexOf } from "../grid/selection.ts";
+import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
@@ -27,12 +27,13 @@ export class JobCounter {
     this.#parts = parts;
   }
 
-  async count(request: JobRequest): Promise<Result<JobCounts, Refusal>> {
-    if (request.onlyExisting !== true) return ok(await countTiles(request));
+  /** @throws the reason of the slices' signal */
+  async count(request: JobRequest, slices = new Slices()): Promise<Result<JobCounts, Refusal>> {
+    if (request.onlyExisting !== true) return ok(await countTiles(request, slices));
     await this.#parts.recounted();
     if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));
     const counts = new JobCounts();
-    await new Slices().run(this.#countKept(request, counts));
+    await slices.run(this.#countKept(request, counts));
     return ok(counts);
   }
 
@@ -46,7 +47,7 @@ export class JobCounter {
     counts: JobCounts,
   ): Generator<undefined, void> {
     if (format === null) return;
-    const index = selection === undefined ? undefined : indexOf(selection);
+    const index = selection === undefined ? undefined : yield* indexInSteps(selection);
     for (const { parametersId } of combinationsOf(request) ?? []) {
       for (const { gridSet, rects } of ranges) {
         const tileSet = { layer, gridSet, format, parametersId };

@@ -109,10 +109,10 @@ export interface ScheduleOperations {
 }
 
 export interface EstimateOperations {
-  /** What a seed or reseed would come to. */
-  estimate(request: JobRequest): Promise<Result<EstimateView, Refusal>>;
-  /** What several would come to together. */
-  estimateAll(requests: readonly JobRequest[]): Promise<Result<EstimatesView, Refusal>>;
+  /** What a seed or reseed would come to. @throws when the signal ends it */
+  estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>>;
+  /** What several would come to together. @throws when the signal ends it */
+  estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>>;
 }
 
 export interface UsageOperations {

@@ -66,6 +66,8 @@ export interface Moment {
   readonly options: JobOptions;
   /** What an age counts back from: the same for all jobs. */
   readonly nowMs: number;
+  /** Ends the planning; absent: nothing does. */
+  readonly signal?: AbortSignal;
 }
 
 /** What is meant now, whatever the day. */
@@ -285,7 +287,7 @@ async function planAll(
   const planned = new Map<string, JobRequest>();
   let nothing: Refusal | undefined;
   let numbers = 0;
-  const slices = new Slices();
+  const slices = new Slices(at.signal);
   for (const choices of chosen) {
     for (const gridSetId of choices.gridSets) {
       const grid = gridSetId === undefined ? {} : { gridSetId };

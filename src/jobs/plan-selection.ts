@@ -1,4 +1,5 @@
-import { type Area, type AreaLevel, extentAround, type Polygon, rectAround, stepsOf } from "../grid/area.ts";
+import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
+import { extentAround, type Polygon } from "../grid/area-parts.ts";
 import {
   isGeographic,
   isKnownSystem,

@@ -1,9 +1,9 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BAND, bandOf, groupEnd, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
-import type { Span, TileSelection } from "../grid/tile-selection.ts";
+import { type Span, spanFrom, type TileSelection } from "../grid/tile-selection.ts";
 import { BLOCK_SIDE } from "../tile/tile-set.ts";
-import { blockRect } from "./block.ts";
+import { type Block, blockRect } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
@@ -122,21 +122,15 @@ export function* countKept(
     return by === undefined || by > blockOf(rect.maxY) ? undefined : by;
   };
   for (let by = rowFrom(blockOf(rect.minY)); by !== undefined; by = rowFrom(by + 1)) {
-    const meant = meantOf(rect, selection, by);
+    const meant = yield* meantOf(rect, selection, by);
     for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); ) {
       const page = blocks.inRow({ tileSetId, z, by }, [bx, blockOf(rect.maxX)], PAGE);
       for (const block of page) {
         const all = blockRect({ z, bx: block.bx, by });
-        const isWhole = meant.length === BLOCK_SIDE && meant.every(({ spans }) => spans.some(isAround(all)));
-        if (isWhole) count += BigInt(block.tiles);
-        else {
-          const kept = blocks.at(tileSetId, z, block.bx, by);
-          for (const { y, spans } of meant)
-            for (const { first, last } of spans)
-              for (let x = Math.max(first, all.minX); x <= Math.min(last, all.maxX); x++) if (kept.has(x, y)) count++;
-          // To open a block takes as long as to read a page of rows.
-          yield;
-        }
+        const isWhole = meant.length === BLOCK_SIDE && meant.every(({ spans }) => isAround(spans, all));
+        count += BigInt(isWhole ? block.tiles : keptOf(blocks.at(tileSetId, z, block.bx, by), all, meant));
+        // To open a block takes as long as to read a page of rows.
+        yield;
       }
       yield;
       const last = page.at(-1);
@@ -147,29 +141,49 @@ export function* countKept(
   return count;
 }
 
-const isAround =
-  ({ minX, maxX }: TileRect) =>
-  ({ first, last }: Span): boolean =>
-    first <= minX && last >= maxX;
+/** The columns of a row of tiles that are meant. */
+interface MeantRow {
+  readonly y: number;
+  readonly spans: readonly Span[];
+}
+
+function isAround(spans: readonly Span[], { minX, maxX }: TileRect): boolean {
+  const span = spans[spanFrom(spans, minX)];
+  return span !== undefined && span.first <= minX && span.last >= maxX;
+}
+
+/** How many tiles of a block are kept, of those that are meant. */
+function keptOf(block: Block, { minX, maxX }: TileRect, meant: readonly MeantRow[]): number {
+  let count = 0;
+  for (const { y, spans } of meant) {
+    for (let i = spanFrom(spans, minX); i < spans.length; i++) {
+      const { first, last } = spans[i] ?? { first: maxX + 1, last: maxX };
+      if (first > maxX) break;
+      for (let x = Math.max(first, minX); x <= Math.min(last, maxX); x++) if (block.has(x, y)) count++;
+    }
+  }
+  return count;
+}
 
 /** The columns that are meant of each row of tiles of a row of blocks; rows of which nothing is meant are left out. */
-function meantOf(
+function* meantOf(
   rect: TileRect,
   selection: TileSelection | undefined,
   by: number,
-): readonly { readonly y: number; readonly spans: readonly Span[] }[] {
-  const rows: { y: number; spans: readonly Span[] }[] = [];
+): Generator<undefined, readonly MeantRow[]> {
+  const rows: MeantRow[] = [];
   const whole = { first: rect.minX, last: rect.maxX };
   const lastY = Math.min(rect.maxY, (by + 1) * BLOCK_SIDE - 1);
   for (let y = Math.max(rect.minY, by * BLOCK_SIDE); y <= lastY; y++) {
     const spans =
       selection === undefined
         ? [whole]
-        : selection.spans(rect.z, y).flatMap((span) => {
+        : (yield* selection.spansInSteps(rect.z, y)).flatMap((span) => {
             const cut = { first: Math.max(span.first, whole.first), last: Math.min(span.last, whole.last) };
             return cut.first <= cut.last ? [cut] : [];
           });
     if (spans.length > 0) rows.push({ y, spans });
+    yield;
   }
   return rows;
 }

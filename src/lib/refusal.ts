@@ -18,6 +18,8 @@ export type RefusalCode =
   | "unauthorized"
   | "forbidden"
   | "too_many_attempts"
+  | "too_costly" // sound, but working it out would take longer than anybody may ask for
+  | "too_many_requests" // as many of the same kind are being worked on already
   | "bad_configuration";
 
 /** An expected "no": one sentence first, then lines of detail. The message names the field, what would do, and the value. */

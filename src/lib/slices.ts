@@ -7,14 +7,22 @@ const SLICE_MS = 10;
  * all parts of it: many that are short are long together.
  */
 export class Slices {
+  readonly #signal: AbortSignal | undefined;
   #sinceMs = performance.now();
+
+  /** @param signal ends the work after the slice it is in; absent: nothing does */
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
 
   get isOver(): boolean {
     return performance.now() - this.#sinceMs >= SLICE_MS;
   }
 
+  /** @throws the reason of the signal */
   async next(): Promise<void> {
     await turn();
+    this.#signal?.throwIfAborted();
     this.#sinceMs = performance.now();
   }
 

@@ -35,3 +35,33 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
   expect(told.bytes).toBeGreaterThan(0.8 * bytes);
   expect(told.bytes).toBeLessThan(1.2 * bytes);
 });
+
+test("estimates whose clients have gone are given up: others are answered at once", { timeout: 60_000 }, async () => {
+  running.server = await startServer();
+  const { server } = running;
+  const corner = (i: number): string => `${((i * 0.0037) % 150) - 75} ${i % 2 === 0 ? 85 : -85}`;
+  // Every edge is in every row of every level: minutes of work.
+  const area = `SRID=4326;POLYGON((${Array.from({ length: 20_000 }, (_, i) => corner(i)).join(",")}))`;
+  const costly = JSON.stringify({ layer: "topp:states", gridSet: "EPSG:4326", zoomStop: 11, area });
+  const client = new AbortController();
+  const answers = Array.from({ length: 5 }, () =>
+    fetch(`${server.url}/api/v1/estimate`, { method: "POST", body: costly, signal: client.signal }),
+  );
+  const ended = Promise.allSettled(answers);
+  // Four are worked on: the fifth is refused.
+  const refused = await Promise.race(answers);
+  expect({ status: refused.status, retryAfter: refused.headers.get("Retry-After") }).toEqual({
+    status: 503,
+    retryAfter: "1",
+  });
+  client.abort();
+  expect((await ended).filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  const cheap = JSON.stringify({ layer: "topp:states", gridSet: "EPSG:900913", zoomStop: 2 });
+  const status = async (): Promise<number> => {
+    const answer = await fetch(`${server.url}/api/v1/estimate`, { method: "POST", body: cheap });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  // Long before their time would have been over.
+  await expect.poll(status, { timeout: 10_000 }).toBe(200);
+});

@@ -14,6 +14,8 @@ import { simulationResource, usageResource, verificationResource } from "./usage
 
 /** `/api/v1`: what the contract leans on (decisions 10). */
 export function apiRoute(parts: ApiParts): Route {
+  // One for all requests: it counts those that are being worked on.
+  const estimates = estimateResource(parts);
   return ([api, version, name, ...rest]) => {
     if (api !== "api" || version !== "v1") return undefined;
     if (name === "jobs") return jobsAt(parts, rest);
@@ -22,7 +24,7 @@ export function apiRoute(parts: ApiParts): Route {
     if (name === "truncations") return truncationsAt(parts, rest);
     if (name === "usage") return usageAt(parts, rest);
     if (name === "events" && rest.length === 0) return eventsResource(parts);
-    if (name === "estimate" && rest.length === 0) return estimateResource(parts);
+    if (name === "estimate" && rest.length === 0) return estimates;
     if (name === "layers" && rest.length === 0) return layersResource();
     if (name === "status" && rest.length === 0) return statusResource(parts);
     if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));

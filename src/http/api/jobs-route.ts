@@ -78,15 +78,18 @@ async function submit(
   return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
-/** A request held against its layer. */
+/** A request held against its layer. @throws the reason of the signal */
 export async function planAsked(
   { layer: name, request }: AskedJob,
   { layers }: Catalogue,
   options: JobOptions,
+  signal?: AbortSignal,
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return new Slices().run(planSeedInSteps(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() }));
+  return new Slices(signal).run(
+    planSeedInSteps(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() }),
+  );
 }
 
 /** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */

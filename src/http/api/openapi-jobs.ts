@@ -66,6 +66,8 @@ export const jobPaths = {
         404: failed,
         409: failed,
         413: failed,
+        422: failed,
+        503: failed,
       },
     },
   },
