@@ -190,7 +190,10 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),
     notStored: (layer, reason, who) => keeper().userWrites.notStored(layer, reason, who),
   };
-  const channel = new Channel<KeeperMethods, FrontMethods>(port, methods);
+  const channel = new Channel<KeeperMethods, FrontMethods>(port, methods, (method, error) => {
+    opened?.noteFailed();
+    log.error("the coordinator could not do what the server has reported or ordered", { method, error: String(error) });
+  });
 }
 
 if (parentPort !== null) startKeeper(parentPort, workerData);

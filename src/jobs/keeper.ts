@@ -39,11 +39,16 @@ import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
 import type { JobTerms } from "./job-terms.ts";
-import type { JobMetrics } from "./job-totals.ts";
 import type { MassTruncationOperations } from "./mass-truncation.ts";
 import { MassTruncationDesk } from "./mass-truncation-desk.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
-import type { EstimateOperations, Operations, ScheduleOperations, UsageOperations } from "./operations.ts";
+import type {
+  EstimateOperations,
+  KeeperMetrics,
+  Operations,
+  ScheduleOperations,
+  UsageOperations,
+} from "./operations.ts";
 import type { PlannedJobs } from "./plan-many.ts";
 import { Reclaim } from "./reclaim.ts";
 import { RunWindows } from "./run-windows.ts";
@@ -59,7 +64,7 @@ import { UserWrites } from "./user-writes.ts";
 import type { Webhook } from "./webhook.ts";
 import { WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
 import { createWebhookPost } from "./webhook-post.ts";
-import { type WebhookMetrics, Webhooks } from "./webhooks.ts";
+import { Webhooks } from "./webhooks.ts";
 
 export interface KeeperParts {
   readonly db: Database;
@@ -125,6 +130,7 @@ export class Keeper
   #failure: string | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;
+  #failedNotes = 0;
 
   constructor(parts: KeeperParts) {
     const { db, store, gate, catalogue, jobOptions, now, monotonicNow, random, log } = parts;
@@ -141,7 +147,18 @@ export class Keeper
       accessLogMigrations,
       webhookMigrations,
     ]);
-    this.#ledger = new Ledger({ db, store, boot: parts.boot, now });
+    this.#ledger = new Ledger({
+      db,
+      store,
+      boot: parts.boot,
+      now,
+      corrupt: (tileSet, rect, reason) =>
+        log.error("a row of the ledger is corrupt; its tiles are counted from the store", {
+          ...tileSet,
+          ...rect,
+          reason,
+        }),
+    });
     const drops = new Drops(db, store, this.#ledger, gate);
     this.#reclaim = new Reclaim({ ledger: this.#ledger, store, gate, log });
     const persist = (also?: () => void): void => this.#persist(also);
@@ -544,8 +561,18 @@ export class Keeper
     return this.#desk.failedTiles(id, after, limit);
   }
 
-  async jobMetrics(): Promise<JobMetrics & { readonly webhooks: WebhookMetrics }> {
-    return { ...this.#runner.metrics(), webhooks: this.#webhooks.metrics() };
+  async jobMetrics(): Promise<KeeperMetrics> {
+    return {
+      ...this.#runner.metrics(),
+      webhooks: this.#webhooks.metrics(),
+      corruptBlocks: this.#ledger.corruptBlocks,
+      failedNotes: this.#failedNotes,
+    };
+  }
+
+  /** Something that nobody waits for could not be done. */
+  noteFailed(): void {
+    this.#failedNotes++;
   }
 
   /** What a crash left open is counted before anybody is told. */

@@ -131,6 +131,14 @@ export interface UsageOperations {
  * What the management doors may ask of the keeper. Every answer is true at the moment it is given; every change is
  * persisted before its promise resolves.
  */
+export interface KeeperMetrics extends JobMetrics {
+  readonly webhooks: WebhookMetrics;
+  /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
+  readonly corruptBlocks: number;
+  /** What nobody waits for and could not be done. */
+  readonly failedNotes: number;
+}
+
 export interface Operations extends ScheduleOperations, MassTruncationOperations, EstimateOperations, UsageOperations {
   /** Pending and running tasks, ascending by id; of one layer, or of all. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
@@ -161,7 +169,7 @@ export interface Operations extends ScheduleOperations, MassTruncationOperations
   /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
   /** What jobs have done since the start of the server. */
-  jobMetrics(): Promise<JobMetrics & { readonly webhooks: WebhookMetrics }>;
+  jobMetrics(): Promise<KeeperMetrics>;
   quota(): Promise<QuotaConfiguration>;
   /** Merged, persisted, then answered whole. Layer names have been checked by the caller. */
   changeQuota(change: QuotaChange): Promise<QuotaConfiguration>;

@@ -275,8 +275,10 @@ export class Seeding implements Work {
     const { ledger, marksCommitted } = this.#parts;
     const layer = this.#layer(job);
     const terms = termsOf(job, layer);
-    const open = metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
-      tileSetsOf({ ...terms, tileSet }).map((filled) => ledger.open(filled, rect)),
+    const open = ledger.openAll(
+      metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
+        tileSetsOf({ ...terms, tileSet }).map((filled) => ({ tileSet: filled, rect })),
+      ),
     );
     try {
       const mustCommit = open.some((cells) => cells.mustCommit);

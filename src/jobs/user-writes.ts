@@ -56,7 +56,7 @@ export class UserWrites {
     try {
       ledger.missed(order.tileSet, missed);
       if ((await admit(reservation, NOTHING)).kind !== "store") return giveUp();
-      for (const tileSet of tileSetsOf(order)) cells.push(ledger.open(tileSet, order.rect));
+      cells.push(...ledger.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
       if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
       // A user gets the picture whatever the disk says.

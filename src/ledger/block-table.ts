@@ -1,4 +1,4 @@
-import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
+import { bytes, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
 import { Block, type BlockAddress, blockKey, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block as the order of eviction sees it: nothing of it that goes sooner than `key`. */
@@ -13,35 +13,47 @@ const PINNED_LOOKS = 64;
 /** Blocks that were only read are written this much later than those that changed. */
 const USE_FLUSH_MS = 5_000;
 
+export interface BlockTableParts {
+  /** Of a tile set without a row for a block: whether nothing is kept there. */
+  readonly isComplete: (tileSetId: number) => boolean;
+  /** Blocks kept in memory beside the pinned ones. */
+  readonly capacity: number;
+  /** A row could not be read. The block is in memory, empty and with all cells unknown, and is to be counted. */
+  readonly corrupt: (block: Block, reason: string) => void;
+}
+
 /**
  * The blocks: those in use in memory, the rest in the database. It is the only one to keep them: a block that nobody writes may
  * go as soon as the code that has asked for it gives way, at an await or by its end, and never before.
  */
 export class BlockTable {
   readonly #db: Database;
-  readonly #isComplete: (tileSetId: number) => boolean;
+  readonly #parts: BlockTableParts;
   readonly #blocks = new Map<string, Block>();
   readonly #dirty = new Set<Block>();
   /** Blocks of which only the use has changed, and since when the first of them has. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
-  readonly #capacity: number;
   #willTrim = false;
-  readonly #sql: Record<"get" | "put" | "drop" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
+  readonly #sql: Record<"get" | "put" | "drop" | "sum" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
 
-  constructor(db: Database, isComplete: (tileSetId: number) => boolean, capacity: number) {
+  constructor(db: Database, parts: BlockTableParts) {
     this.#db = db;
-    this.#capacity = capacity;
-    this.#isComplete = isComplete;
+    this.#parts = parts;
     const byKey = (column: string): Statement =>
       db.prepare(
         `SELECT z, bx, by, ${column} AS key FROM block WHERE tile_set = ? AND (${column}, z, bx, by) > (?, ?, ?, ?)
            ORDER BY ${column}, z, bx, by LIMIT ?`,
       );
     this.#sql = {
-      get: db.prepare("SELECT presence, cells, unknown FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      get: db.prepare(
+        "SELECT tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
+      ),
+      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       drop: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      sum: db.prepare(
+        "SELECT bx, by, tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
+      ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(
         "SELECT bx, tiles FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
@@ -65,12 +77,12 @@ export class BlockTable {
       return block;
     }
     const row = this.#sql.get.get(tileSetId, z, bx, by);
-    block =
-      row === undefined
-        ? new Block({ tileSetId, z, bx, by }, this.#isComplete(tileSetId))
-        : Block.decode({ tileSetId, z, bx, by }, contentOf(row));
+    const at = { tileSetId, z, bx, by };
+    const decoded = row === undefined ? undefined : decodeRow(at, row);
+    block = decoded?.block ?? new Block(at, this.#parts.isComplete(tileSetId));
     this.#blocks.set(key, block);
-    if (this.#blocks.size > this.#capacity) this.#trimSoon();
+    if (this.#blocks.size > this.#parts.capacity) this.#trimSoon();
+    if (decoded?.reason !== undefined) this.#parts.corrupt(block, decoded.reason);
     return block;
   }
 
@@ -87,7 +99,7 @@ export class BlockTable {
   #trim(): void {
     let pinned = 0;
     for (const [key, block] of this.#blocks) {
-      if (this.#blocks.size <= this.#capacity || pinned > PINNED_LOOKS) return;
+      if (this.#blocks.size <= this.#parts.capacity || pinned > PINNED_LOOKS) return;
       this.#blocks.delete(key);
       if (!block.pinned && !this.#used.has(block)) continue;
       // To the end, so that it does not hide those behind it.
@@ -140,9 +152,9 @@ export class BlockTable {
       this.#sql.drop.run(tileSetId, z, bx, by);
       return;
     }
-    const { presence, cells, unknown } = block.encode();
+    const { presence, cells, unknown, checksum } = block.encode();
     const key = (order: CellOrder): number | null => block.coldest(order, () => true)?.key ?? null;
-    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, key("LRU"), key("LFU"));
+    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, key("LRU"), key("LFU"), checksum);
   }
 
   /** A page of the blocks of a tile set that hold something, those with the coldest cell first, as they were written. */
@@ -182,8 +194,41 @@ export class BlockTable {
     return this.#sql.useInRow.all(tileSetId, z, by, first, last, limit).map((row) => {
       const bx = int(row, "bx");
       const known = this.#blocks.get(blockKey({ tileSetId, z, bx, by }));
-      return { bx, used: known === undefined ? Block.usedCells(bytes(row, "cells")) : known.usedCells() };
+      try {
+        return { bx, used: known === undefined ? Block.usedCells(bytes(row, "cells")) : known.usedCells() };
+      } catch {
+        return { bx, used: this.at(tileSetId, z, bx, by).usedCells() };
+      }
     });
+  }
+
+  /** The sum of a zoom from its blocks: as memory has them, else as they were written; corrupt rows hold nothing. */
+  sumOf(tileSetId: number, z: number): { tiles: number; bytes: number; allocated: number } {
+    const sum = { tiles: 0, bytes: 0, allocated: 0 };
+    const add = (tiles: number, { bytes, allocated }: { bytes: number; allocated: number }): void => {
+      sum.tiles += tiles;
+      sum.bytes += bytes;
+      sum.allocated += allocated;
+    };
+    const inMemory = new Set<string>();
+    for (const block of this.#blocks.values()) {
+      if (block.at.tileSetId !== tileSetId || block.at.z !== z) continue;
+      inMemory.add(block.key);
+      const total = (numbers: Float64Array): number => numbers.reduce((all, n) => all + n, 0);
+      add(block.tiles, { bytes: total(block.cellBytes), allocated: total(block.cellAllocated) });
+    }
+    let [bx, by] = [-1, -1];
+    for (;;) {
+      const rows = this.#sql.sum.all(tileSetId, z, bx, by);
+      for (const row of rows) {
+        [bx, by] = [int(row, "bx"), int(row, "by")];
+        const at = { tileSetId, z, bx, by };
+        if (inMemory.has(blockKey(at))) continue;
+        const { block, reason } = decodeRow(at, row);
+        if (reason === undefined) add(block.tiles, Block.bytesOf(bytes(row, "cells")));
+      }
+      if (rows.length === 0) return sum;
+    }
   }
 
   /** Blocks whose rows in the database are older than what is known. */
@@ -210,11 +255,21 @@ export class BlockTable {
   }
 }
 
-export const contentOf = (row: Row): { presence: Uint8Array; cells: Uint8Array; unknown: string } => ({
-  presence: bytes(row, "presence"),
-  cells: bytes(row, "cells"),
-  unknown: text(row, "unknown"),
-});
+/** The block of a row; of a corrupt one an empty block whose cells are all unknown, and what is wrong. */
+export function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
+  try {
+    const content = {
+      tiles: int(row, "tiles"),
+      presence: bytes(row, "presence"),
+      cells: bytes(row, "cells"),
+      unknown: text(row, "unknown"),
+      checksum: intOrNull(row, "checksum"),
+    };
+    return { block: Block.decode(at, content), reason: undefined };
+  } catch (error) {
+    return { block: new Block(at, false), reason: error instanceof Error ? error.message : String(error) };
+  }
+}
 
 function numberOf(row: Row, column: string): number {
   const value = row[column];

@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../tile/tile-set.ts";
 import { heated } from "./heat.ts";
@@ -179,7 +179,7 @@ export class Block {
   static usedCells(encoded: Uint8Array): UsedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const used: UsedCell[] = [];
-    for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) {
+    for (const offset of cellOffsets(cells)) {
       const number = (column: number): number => cells.readDoubleLE(offset + 1 + column * 8);
       const heat = number(COLUMN.heat);
       if (isUsed(number(COLUMN.oldestMs), number(COLUMN.lastUseMs), heat))
@@ -259,7 +259,7 @@ export class Block {
   }
 
   /** As it is kept: only cells that hold something, as most blocks of a real cache hold little. */
-  encode(): { presence: Uint8Array; cells: Uint8Array; unknown: string } {
+  encode(): EncodedBlock & { readonly checksum: number } {
     const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
     for (const [i, cell] of full.entries()) {
@@ -267,17 +267,34 @@ export class Block {
       for (let n = 0; n < NUMBERS; n++)
         cells.writeDoubleLE(this.#numbers[n * CELLS + cell] ?? 0, i * CELL_BYTES + 1 + n * 8);
     }
-    return { presence: deflateRawSync(this.presence, { level: 1 }), cells, unknown: maskText(this.known, 0) };
+    const presence = deflateRawSync(this.presence, { level: 1 });
+    const encoded = { presence, cells, unknown: maskText(this.known, 0) };
+    return { ...encoded, checksum: checksumOf({ ...encoded, tiles: this.tiles }) };
   }
 
-  static decode(at: BlockAddress, row: { presence: Uint8Array; cells: Uint8Array; unknown: string }): Block {
+  /** @throws CorruptRow, or what zlib throws, when the row is none that `encode` has written */
+  static decode(
+    at: BlockAddress,
+    row: EncodedBlock & { readonly tiles: number; readonly checksum: number | null },
+  ): Block {
+    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw new CorruptRow("its checksum is another");
     const block = new Block(at, true);
-    block.presence.set(inflateRawSync(row.presence));
+    const presence = inflateRawSync(row.presence, { maxOutputLength: PRESENCE_BYTES });
+    if (presence.byteLength !== PRESENCE_BYTES) throw new CorruptRow("its presence is too short");
+    if (!isMask(row.unknown)) throw new CorruptRow("its mask of unknown cells is none");
+    block.presence.set(presence);
     const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
-    for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) {
+    const full = new Uint8Array(CELLS);
+    for (const offset of cellOffsets(cells)) {
       const cell = cells.readUInt8(offset);
+      if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("it has a cell twice, or one that there is not");
+      full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
     }
+    // Rows of older versions have no checksum.
+    if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n))) throw new CorruptRow("a number of a cell is none");
+    if (![...block.cellBytes, ...block.cellAllocated].every(Number.isSafeInteger))
+      throw new CorruptRow("the bytes of a cell are no whole number");
     for (const cell of maskCells(row.unknown)) block.known[cell] = 0;
     for (const [byte, bits] of block.presence.entries()) {
       if (bits === 0) continue;
@@ -286,8 +303,46 @@ export class Block {
       block.cellTiles[cell] = (block.cellTiles[cell] ?? 0) + tiles;
       block.tiles += tiles;
     }
+    if (block.tiles !== row.tiles) throw new CorruptRow("it has another number of tiles than it says");
+    if (block.cellTiles.some((tiles, cell) => tiles > 0 !== (full[cell] === 1)))
+      throw new CorruptRow("its tiles are in other cells than it says");
     return block;
   }
+
+  /** Bytes of the tiles in the cells that `encode` has written. @throws CorruptRow */
+  static bytesOf(encoded: Uint8Array): { bytes: number; allocated: number } {
+    const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+    const sum = { bytes: 0, allocated: 0 };
+    for (const offset of cellOffsets(cells)) {
+      sum.bytes += cells.readDoubleLE(offset + 1 + COLUMN.bytes * 8);
+      sum.allocated += cells.readDoubleLE(offset + 1 + COLUMN.allocated * 8);
+    }
+    return sum;
+  }
+}
+
+/** What a row says of a block. */
+export interface EncodedBlock {
+  readonly presence: Uint8Array;
+  readonly cells: Uint8Array;
+  readonly unknown: string;
+}
+
+const checksumOf = ({ presence, cells, unknown, tiles }: EncodedBlock & { readonly tiles: number }): number =>
+  crc32(`${tiles} ${unknown}`, crc32(cells, crc32(presence)));
+
+/** A row of the ledger that is not as it was written. */
+export class CorruptRow extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "CorruptRow";
+  }
+}
+
+/** Where the cells begin. */
+function* cellOffsets(cells: Uint8Array): Generator<number> {
+  if (cells.byteLength % CELL_BYTES !== 0) throw new CorruptRow("its cells are cut off");
+  for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) yield offset;
 }
 
 function bitsIn(byte: number): number {
@@ -308,7 +363,11 @@ export function maskText(cells: Uint8Array, wanted: number): string {
   return mask.toString(16).padStart(16, "0");
 }
 
-export function* maskCells(mask: string): Generator<number> {
+const isMask = (mask: string): boolean => /^[0-9a-f]{16}$/.test(mask);
+
+/** Those of a mask; of what is none all, as any of them may be meant. */
+export function* maskCells(text: string): Generator<number> {
+  const mask = isMask(text) ? text : "f".repeat(16);
   const bits = BigInt(`0x${mask}`);
   for (let cell = 0; cell < CELLS; cell++) if ((bits >> BigInt(cell)) & 1n) yield cell;
 }

@@ -52,6 +52,7 @@ export const ledgerMigrations: Migrations = {
     `ALTER TABLE tile_set ADD COLUMN aside INTEGER;
      CREATE INDEX tile_set_aside ON tile_set (aside) WHERE aside IS NOT NULL;
      CREATE INDEX tile_set_dead ON tile_set (dead) WHERE dead = 1;`,
+    "ALTER TABLE block ADD COLUMN checksum INTEGER;",
   ],
 };
 
@@ -73,6 +74,8 @@ export interface LedgerParts {
   readonly now: () => number;
   /** Blocks that memory holds beside those that are being written. */
   readonly blocksInMemory?: number;
+  /** A block's row is corrupt: it is counted from the store. */
+  readonly corrupt?: (tileSet: TileSet, rect: TileRect, reason: string) => void;
 }
 
 /** What the ledger knows of a tile set, with its sums by zoom. */
@@ -119,15 +122,20 @@ export class Ledger {
   readonly #recalled: Place[] = [];
   readonly #restoration: Restoration;
   readonly #watch: WriteWatch;
+  #corruptBlocks = 0;
   /** By layer, where there are any: how many are about to store something. */
   readonly #writers = new Map<string, number>();
 
-  constructor({ db, store, boot, now, blocksInMemory = BLOCKS_IN_MEMORY }: LedgerParts) {
+  constructor({ db, store, boot, now, blocksInMemory = BLOCKS_IN_MEMORY, corrupt }: LedgerParts) {
     this.#db = db;
     this.#store = store;
     this.#now = now;
     this.#tileSets = new TileSetTable(db, store);
-    this.#blocks = new BlockTable(db, (id) => this.#tileSets.byId(id)?.complete ?? false, blocksInMemory);
+    this.#blocks = new BlockTable(db, {
+      isComplete: (id) => this.#tileSets.byId(id)?.complete ?? false,
+      capacity: blocksInMemory,
+      corrupt: (block, reason) => this.#corrupt(block, reason, corrupt),
+    });
     this.#marks = new Marks(db, this.#blocks, now);
     const [tileSets, blocks] = [this.#tileSets, this.#blocks];
     this.#cells = new Cells({ db, store, tileSets, blocks });
@@ -165,6 +173,25 @@ export class Ledger {
     }
   }
 
+  /** Nothing of a corrupt row is believed: the sums go without it, and all its cells are counted from the store. */
+  #corrupt(block: Block, reason: string, told: LedgerParts["corrupt"]): void {
+    const { tileSetId, z } = block.at;
+    const record = this.#tileSets.byId(tileSetId);
+    if (record === undefined) return;
+    this.#corruptBlocks++;
+    const { tiles, bytes, allocated } = this.#blocks.sumOf(tileSetId, z);
+    const { tiles: hadTiles, bytes: hadBytes, allocated: hadAllocated } = record.sums.get(z) ?? emptySum();
+    this.#tileSets.add(record, z, tiles - Number(hadTiles), bytes - Number(hadBytes), allocated - Number(hadAllocated));
+    this.#blocks.changed(block);
+    this.#doubted.countLater(block.at);
+    told?.(record.tileSet, blockRect(block.at), reason);
+  }
+
+  /** Rows that were corrupt, since the start. */
+  get corruptBlocks(): number {
+    return this.#corruptBlocks;
+  }
+
   /** Removes what puts have left that the end of the last process interrupted; where, the marks tell. */
   removeLeftovers(signal: AbortSignal): Promise<void> {
     return this.#store.removeLeftovers(this.#recalled.splice(0), signal);
@@ -193,6 +220,18 @@ export class Ledger {
     const open = { ...opened, layer: tileSet.layer };
     this.#writers.set(open.layer, (this.#writers.get(open.layer) ?? 0) + 1);
     return open;
+  }
+
+  /** The same for several, all or none of them. */
+  openAll(places: readonly { readonly tileSet: TileSet; readonly rect: TileRect }[]): readonly OpenCells[] {
+    const opened: OpenCells[] = [];
+    try {
+      for (const { tileSet, rect } of places) opened.push(this.open(tileSet, rect));
+      return opened;
+    } catch (error) {
+      for (const open of opened) this.close(open);
+      throw error;
+    }
   }
 
   /** Whether anybody may be about to store a tile of a layer: whoever does has opened its cells before. */

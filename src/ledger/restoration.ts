@@ -1,6 +1,6 @@
 import { type Database, int, text } from "../state/database.ts";
-import { Block, CELLS, maskCells } from "./block.ts";
-import { type BlockTable, contentOf } from "./block-table.ts";
+import { type Block, CELLS, maskCells } from "./block.ts";
+import { type BlockTable, decodeRow } from "./block-table.ts";
 import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
 import type { AsidePyramid, TileSetRecord, TileSetTable } from "./tile-set-table.ts";
@@ -80,7 +80,8 @@ export class Restoration {
     const rows = db.prepare("SELECT * FROM block WHERE tile_set = ? LIMIT ?").all(id, BLOCKS_AT_ONCE);
     for (const row of rows) {
       const at = { tileSetId: id, z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
-      const since = Block.decode(at, contentOf(row));
+      // Of a corrupt one all cells are unknown, and counted.
+      const since = decodeRow(at, row).block;
       const block = blocks.at(to.id, at.z, at.bx, at.by);
       for (let cell = 0; cell < CELLS; cell++) {
         if (since.cellTiles[cell] === 0 && since.known[cell] === 1) continue;

@@ -77,3 +77,29 @@ test("a closed channel fails what waits and what comes", async () => {
   await expect(waiting).rejects.toThrow("the other side has ended");
   await expect(near.call("add", 1, 1)).rejects.toThrow("the other side has ended");
 });
+
+test("a note that throws is told to the side that took it, and does not end its process", async () => {
+  const { port1, port2 } = new MessageChannel();
+  close = () => port1.close();
+  const failed: string[] = [];
+  const done = new Promise<void>((resolve) => {
+    new Channel<{ throwNow(): void; throwLater(): Promise<void> }, Near>(
+      port2,
+      {
+        throwNow: () => {
+          throw new Error("broken");
+        },
+        throwLater: () => Promise.reject(new Error("broken later")),
+      },
+      (method, error) => {
+        failed.push(`${method}: ${String(error)}`);
+        if (failed.length === 2) resolve();
+      },
+    );
+  });
+  const near = new Channel<Near, { throwNow(): void; throwLater(): Promise<void> }>(port1, {});
+  near.note("throwNow", []);
+  near.note("throwLater", []);
+  await done;
+  expect(failed).toEqual(["throwNow: Error: broken", "throwLater: Error: broken later"]);
+});

@@ -47,11 +47,14 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   /** What the other side may still cancel. */
   readonly #cancellable = new Map<number, AbortController>();
+  readonly #noteFailed: ((method: string, error: unknown) => void) | undefined;
   #next = 1;
   #closed: Error | undefined;
 
-  constructor(port: Port, local: Local) {
+  /** `noteFailed`: a method that nobody waits for has thrown; absent: that is an uncaught exception. */
+  constructor(port: Port, local: Local, noteFailed?: (method: string, error: unknown) => void) {
     this.#port = port;
+    this.#noteFailed = noteFailed;
     this.#local = new Map(Object.entries(local));
     port.on("message", (message) => this.#receive(message));
   }
@@ -108,7 +111,7 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   #receive(message: Message): void {
     switch (message.kind) {
       case "note":
-        this.#invoke(message.method, message.args);
+        this.#noted(message);
         return;
       case "call":
         void this.#answer(message);
@@ -124,6 +127,19 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
         if (message.kind === "answer") waiter.resolve(message.value as never);
         else waiter.reject(Object.assign(new Error(message.message), { stack: message.stack }));
       }
+    }
+  }
+
+  #noted({ method, args }: Note): void {
+    const failed = this.#noteFailed;
+    if (failed === undefined) {
+      this.#invoke(method, args);
+      return;
+    }
+    try {
+      Promise.resolve(this.#invoke(method, args)).catch((error: unknown) => failed(method, error));
+    } catch (error) {
+      failed(method, error);
     }
   }
 

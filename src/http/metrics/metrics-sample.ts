@@ -1,9 +1,7 @@
 import type { UpstreamState } from "../../cache/governors.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { UpstreamMeasure } from "../../cache/upstream-meter.ts";
-import type { JobMetrics } from "../../jobs/job-totals.ts";
-import type { UsageView } from "../../jobs/operations.ts";
-import type { WebhookMetrics } from "../../jobs/webhooks.ts";
+import type { KeeperMetrics, UsageView } from "../../jobs/operations.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 
 /** What the front counts by itself. */
@@ -24,7 +22,7 @@ export interface FrontMetrics {
 
 /** Everything of one moment. */
 export interface Sample {
-  readonly jobs: JobMetrics & { readonly webhooks: WebhookMetrics };
+  readonly jobs: KeeperMetrics;
   readonly usage: UsageView;
   readonly quota: QuotaConfiguration;
   readonly front: FrontMetrics;

@@ -148,6 +148,14 @@ export async function metricsText(sample: Sample): Promise<string> {
   counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]);
   counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]);
   counter("quota_not_stored_total", "Draws that were served and not stored", [[{}, usage.enforcement.notStored]]);
+  counter("ledger_corrupt_blocks_total", "Rows of the ledger that were corrupt, and counted from the store", [
+    [{}, jobs.corruptBlocks],
+  ]);
+  counter(
+    "coordinator_failed_notes_total",
+    "Reports and orders of the server that the coordinator could not carry out",
+    [[{}, jobs.failedNotes]],
+  );
   gauge("disk_free_bytes", "Free on the disk of the tiles", [[{}, usage.disk.freeBytes]]);
   return `${await registry.metrics()}\n${latencyText(measures)}${await ofProcess.metrics()}`;
 }

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openDatabase, type SqlValue } from "../state/database.ts";
+import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import type { TileSet } from "../tile/tile-set.ts";
+import { Ledger, ledgerMigrations } from "./ledger.ts";
+
+const tileSet: TileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
+const z = 9;
+const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
+
+/** Tiles in three blocks, flushed. */
+async function kept() {
+  const store = createMemoryBlobStore();
+  const db = openDatabase(":memory:");
+  db.migrate([ledgerMigrations]);
+  let nowMs = 1_800_000_000_000;
+  const corrupt: string[] = [];
+  const begin = () =>
+    new Ledger({
+      db,
+      store,
+      boot: "boot",
+      now: () => nowMs,
+      corrupt: (_, { minX }, reason) => corrupt.push(`${minX}: ${reason}`),
+    });
+  const ledger = begin();
+  for (let n = 0; n < 60; n++) {
+    const [x, y] = [(n * 37) % 384, (n * 11) % 128];
+    const open = ledger.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
+    db.transaction(() => ledger.writeMarks());
+    const put = await store.put({ tileSet, x, y, z }, new Uint8Array(n + 1), () => true);
+    if (put.stored) ledger.wrote(tileSet, { x, y, z, bytes: n + 1, replaced: put.replaced });
+    ledger.close(open);
+  }
+  nowMs += 10_000;
+  ledger.flush();
+  return { db, store, begin, corrupt };
+}
+
+type Column = "presence" | "cells" | "unknown" | "tiles";
+
+const damage: fc.Arbitrary<{ column: Column; damaged: (was: SqlValue) => SqlValue }> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom<Column[]>("presence", "cells"), fc.nat(), fc.integer({ min: 1, max: 255 }))
+    .map(([column, at, flip]) => ({
+      column,
+      damaged: (was: SqlValue) => {
+        const blob = Uint8Array.from(was instanceof Uint8Array ? was : []);
+        const place = at % blob.length;
+        blob[place] = (blob[place] ?? 0) ^ flip;
+        return blob;
+      },
+    })),
+  fc.constantFrom<Column[]>("presence", "cells").map((column) => ({
+    column,
+    damaged: (was: SqlValue) => (was instanceof Uint8Array ? was.subarray(0, was.length - 3) : was),
+  })),
+  fc
+    .constantFrom<Column[]>("presence", "cells", "unknown", "tiles")
+    .map((column) => ({ column, damaged: () => (column === "tiles" ? 99_999 : "no") })),
+);
+
+test("a ledger begins over corrupt rows: their blocks are counted from the store, and the sums are the store's", async () => {
+  await fc.assert(
+    fc.asyncProperty(damage, fc.nat(2), fc.boolean(), async ({ column, damaged }, bx, isMarked) => {
+      const { db, store, begin, corrupt } = await kept();
+      const row = db.prepare(`SELECT ${column} AS was FROM block WHERE bx = ?`).get(bx);
+      db.prepare(`UPDATE block SET ${column} = ? WHERE bx = ?`).run(damaged(row?.["was"] ?? null), bx);
+      // What a kill has left open is read when the ledger begins.
+      if (isMarked) db.prepare("UPDATE mark SET active = '0000000000000001' WHERE bx = ?").run(bx);
+      const ledger = begin();
+      for (const block of [0, 1, 2])
+        ledger.presence(tileSet, { z, minX: block * 128, minY: 0, maxX: block * 128 + 127, maxY: 127 });
+      while (ledger.recountSome(1_000));
+      expect([ledger.corruptBlocks, corrupt.length]).toEqual([1, 1]);
+      const stored = store.recount(tileSet, WHOLE, false);
+      expect(ledger.total.bytes).toBe(BigInt(stored.reduce((sum, tile) => sum + tile.bytes, 0)));
+      expect([ledger.total.tiles, ledger.countIn(tileSet, WHOLE, false)]).toEqual([60n, 60n]);
+      db.close();
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a mark that cannot be read stands for all cells of its block", async () => {
+  const { db, begin, store } = await kept();
+  db.prepare("INSERT OR REPLACE INTO mark SELECT tile_set, z, bx, by, 'zz', '', 0 FROM block WHERE bx = 0").run();
+  for (const { x, y } of store.recount(tileSet, { ...WHOLE, maxX: 127 }, false)) store.delete({ tileSet, x, y, z });
+  const ledger = begin();
+  while (ledger.recountSome(1_000));
+  expect(Number(ledger.total.tiles)).toBe(store.recount(tileSet, WHOLE, false).length);
+  db.close();
+});
+
+test("cells are opened all or none: when one cannot be, the others are closed again", async () => {
+  const { db, begin } = await kept();
+  const ledger = begin();
+  const broken: TileSet = {
+    ...tileSet,
+    get format(): string {
+      throw new Error("the database cannot be read");
+    },
+  };
+  const rect = { z, minX: 0, minY: 0, maxX: 0, maxY: 0 };
+  expect(() =>
+    ledger.openAll([
+      { tileSet, rect },
+      { tileSet: broken, rect },
+    ]),
+  ).toThrow("cannot be read");
+  expect(ledger.isWritten("a")).toBe(false);
+  db.close();
+});
