@@ -31,7 +31,7 @@ async function fill(dataDir: string): Promise<{ blocks: number; seconds: number 
   const db = openDatabase(join(dataDir, "state.db"));
   db.migrate([ledgerMigrations]);
   let clock = Date.now() - 30 * 86_400_000;
-  const ledger = new Ledger({ db, store, boot: undefined, now: () => clock });
+  const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
   const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
   ledger.adopted(tileSet);
   let random = 1;

@@ -61,7 +61,7 @@ function open(root: string, moved: () => void, asked = gate) {
   db.migrate([ledgerMigrations, dropMigrations]);
   const files = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const store = watched(files, moved);
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now });
+  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   return { db, store: files, ledger, drops: new Drops(db, store, ledger, asked) };
 }
 

@@ -152,6 +152,7 @@ export class Keeper
       store,
       boot: parts.boot,
       now,
+      monotonicNow,
       corrupt: (tileSet, rect, reason) =>
         log.error("a row of the ledger is corrupt; its tiles are counted from the store", {
           ...tileSet,

@@ -91,7 +91,8 @@ export class Block {
   readonly marked = new Uint8Array(CELLS);
   tiles = 0;
   dirty = false;
-  lastClosedMs = 0;
+  /** When a writer closed a cell last, by the monotonic clock. */
+  lastClosedMs = Number.NEGATIVE_INFINITY;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
   constructor(at: BlockAddress, known: boolean) {

@@ -22,6 +22,7 @@ async function kept() {
       store,
       boot: "boot",
       now: () => nowMs,
+      monotonicNow: () => nowMs,
       corrupt: (_, { minX }, reason) => corrupt.push(`${minX}: ${reason}`),
     });
   const ledger = begin();

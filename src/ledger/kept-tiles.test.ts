@@ -25,7 +25,7 @@ async function ledgerOf(name: string, tiles: readonly { readonly x: number; read
   const db = openDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
   const store = createMemoryBlobStore();
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000 });
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y } of tiles) {
     const open = ledger.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
     const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), () => true);
@@ -125,7 +125,13 @@ test("what a count does between two pauses does not grow with the blocks", async
         };
       },
     };
-    const again = new Ledger({ db: counting, store: createMemoryBlobStore(), boot: "boot", now: () => 1_000 });
+    const again = new Ledger({
+      db: counting,
+      store: createMemoryBlobStore(),
+      boot: "boot",
+      now: () => 1_000,
+      monotonicNow: () => 1_000,
+    });
     const steps = again.countKept(tileSet, { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 9 }, undefined);
     let most = 0;
     for (;;) {

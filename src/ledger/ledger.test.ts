@@ -23,7 +23,7 @@ function open(root: string, name: string) {
   const db = openDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
   const store = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock });
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
   ledger.forgetVanished();
   return { db, store, ledger };
 }
@@ -245,7 +245,7 @@ test("after a reboot what was written in the last two minutes is counted again, 
   const after = (boot: string) => {
     const db = openDatabase(join(directory, "state.db"));
     db.migrate([ledgerMigrations]);
-    const ledger = new Ledger({ db, store: at.store, boot, now: () => clock });
+    const ledger = new Ledger({ db, store: at.store, boot, now: () => clock, monotonicNow: () => clock });
     while (ledger.recountSome(1000));
     const { tiles } = total(ledger);
     db.close();
@@ -292,5 +292,26 @@ test("a cell that one writer has lost while another has it open is counted when 
   ledger.close(other);
   while (ledger.recountSome(1000));
   expect(total(ledger)).toEqual({ tiles: 1n, bytes: 10n });
+  db.close();
+});
+
+test("marks settle, and use is written, however the wall clock is set back", async () => {
+  const db = openDatabase(join(directory, "state.db"));
+  db.migrate([ledgerMigrations]);
+  const store = createFileBlobStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
+  const cells = ledger.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+  ledger.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
+  ledger.close(cells);
+  ledger.flush();
+  wallMs -= 3_600_000;
+  elapsedMs += 2_000;
+  ledger.flush();
+  expect(ledger.needsFlush, "the mark is settled").toBe(false);
+  ledger.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
+  wallMs -= 3_600_000;
+  elapsedMs += 6_000;
+  expect(ledger.needsFlush, "the use is to be written").toBe(true);
   db.close();
 });

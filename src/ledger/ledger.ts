@@ -72,6 +72,8 @@ export interface LedgerParts {
   readonly boot: string | undefined;
   /** The time that is stored, ms since 1970. */
   readonly now: () => number;
+  /** ms of a clock that nobody sets: how long something has waited to be written. */
+  readonly monotonicNow: () => number;
   /** Blocks that memory holds beside those that are being written. */
   readonly blocksInMemory?: number;
   /** A block's row is corrupt: it is counted from the store. */
@@ -113,6 +115,7 @@ export class Ledger {
   readonly #db: Database;
   readonly #store: BlobStore;
   readonly #now: () => number;
+  readonly #monotonicNow: () => number;
   readonly #tileSets: TileSetTable;
   readonly #blocks: BlockTable;
   readonly #marks: Marks;
@@ -126,17 +129,18 @@ export class Ledger {
   /** By layer, where there are any: how many are about to store something. */
   readonly #writers = new Map<string, number>();
 
-  constructor({ db, store, boot, now, blocksInMemory = BLOCKS_IN_MEMORY, corrupt }: LedgerParts) {
+  constructor({ db, store, boot, now, monotonicNow, blocksInMemory = BLOCKS_IN_MEMORY, corrupt }: LedgerParts) {
     this.#db = db;
     this.#store = store;
     this.#now = now;
+    this.#monotonicNow = monotonicNow;
     this.#tileSets = new TileSetTable(db, store);
     this.#blocks = new BlockTable(db, {
       isComplete: (id) => this.#tileSets.byId(id)?.complete ?? false,
       capacity: blocksInMemory,
       corrupt: (block, reason) => this.#corrupt(block, reason, corrupt),
     });
-    this.#marks = new Marks(db, this.#blocks, now);
+    this.#marks = new Marks(db, this.#blocks, now, monotonicNow);
     const [tileSets, blocks] = [this.#tileSets, this.#blocks];
     this.#cells = new Cells({ db, store, tileSets, blocks });
     this.#doubted = new DoubtedCells({ store, tileSets, blocks, cells: this.#cells });
@@ -276,7 +280,7 @@ export class Ledger {
       const block = this.#cells.find(place)?.block;
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
-      block.lastClosedMs = this.#now();
+      block.lastClosedMs = this.#monotonicNow();
       // What was in doubt while it was open can be counted from now on.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#doubted.countLater(block.at);
     }
@@ -554,7 +558,7 @@ export class Ledger {
       const record = this.#tileSets.find(tileSet);
       if (record === undefined || !record.sums.has(z)) continue;
       const block = this.#cells.blockAt(record, x, y, z);
-      if (block.used(cellOf(x, y), now, repeats)) this.#blocks.used(block, now);
+      if (block.used(cellOf(x, y), now, repeats)) this.#blocks.used(block, this.#monotonicNow());
     }
   }
 
@@ -591,7 +595,7 @@ export class Ledger {
       // Whatever the cell was believed to hold beyond its tiles is gone with the last of them.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#cells.add(record, block, cell, 0, -bytes, -allocated);
-      block.lastClosedMs = this.#now();
+      block.lastClosedMs = this.#monotonicNow();
       return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
     });
   }
@@ -831,7 +835,7 @@ export class Ledger {
   // ---- the disk
 
   get needsFlush(): boolean {
-    return this.#blocks.isDue(this.#now()) || this.#tileSets.dirty || this.#marks.any;
+    return this.#blocks.isDue(this.#monotonicNow()) || this.#tileSets.dirty || this.#marks.any;
   }
 
   /** Commits new marks alone: what a writer waits for. Inside the caller's transaction. */
@@ -841,7 +845,7 @@ export class Ledger {
 
   /** Writes blocks, sums and marks as one: inside the caller's transaction. */
   writeAll(): void {
-    this.#blocks.write(this.#now());
+    this.#blocks.write(this.#monotonicNow());
     this.#tileSets.write();
     this.#marks.settle();
   }

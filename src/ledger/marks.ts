@@ -15,16 +15,18 @@ export class Marks {
   readonly #db: Database;
   readonly #blocks: BlockTable;
   readonly #now: () => number;
+  readonly #monotonicNow: () => number;
   /** Blocks with marks that have not been committed. */
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
   readonly #sql: Record<"get" | "put" | "forgetSettled", Statement>;
 
-  constructor(db: Database, blocks: BlockTable, now: () => number) {
+  constructor(db: Database, blocks: BlockTable, now: () => number, monotonicNow: () => number) {
     this.#db = db;
     this.#blocks = blocks;
     this.#now = now;
+    this.#monotonicNow = monotonicNow;
     this.#sql = {
       put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
       get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
@@ -102,9 +104,10 @@ export class Marks {
   /** Settles the cells that nobody writes any more; in the transaction that writes what is known of them. */
   settle(): void {
     const now = this.#now();
+    const monotonicMs = this.#monotonicNow();
     for (const at of [...this.#held.values()]) {
       const block = this.#marked(at);
-      if (now - block.lastClosedMs < IDLE_MS) continue;
+      if (monotonicMs - block.lastClosedMs < IDLE_MS) continue;
       const settled = new Uint8Array(CELLS);
       let unmarked = false;
       for (let cell = 0; cell < CELLS; cell++) {

@@ -76,7 +76,14 @@ class Scene {
 
   reopened(db = openDatabase(":memory:")) {
     db.migrate([ledgerMigrations]);
-    const ledger = new Ledger({ db, store: this.store, boot: "boot", now: () => this.#clock, blocksInMemory: 4 });
+    const ledger = new Ledger({
+      db,
+      store: this.store,
+      boot: "boot",
+      now: () => this.#clock,
+      monotonicNow: () => this.#clock,
+      blocksInMemory: 4,
+    });
     return { db, ledger };
   }
 

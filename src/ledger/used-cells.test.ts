@@ -21,7 +21,13 @@ let nowMs = 0;
 function open() {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
-  const ledger = new Ledger({ db, store: createMemoryBlobStore(), boot: "boot", now: () => nowMs });
+  const ledger = new Ledger({
+    db,
+    store: createMemoryBlobStore(),
+    boot: "boot",
+    now: () => nowMs,
+    monotonicNow: () => nowMs,
+  });
   const used = (rect: TileRect = whole) =>
     [...ledger.usedCells(tileSet, rect)]
       .flat()

@@ -38,7 +38,7 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
   databases.push(db);
   db.migrate([ledgerMigrations]);
   const store = createMemoryBlobStore();
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now });
+  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const reservations = new Reservations();
   const options = () => ({
     highWaterPercent: 100,
