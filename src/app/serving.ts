@@ -16,6 +16,7 @@ import { createTileDoors } from "../http/tiles/tile-door.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
@@ -45,7 +46,7 @@ const USE_MS = 250;
 export class Serving implements HotTiles {
   readonly #core: Core;
   readonly #memory: MemoryTier;
-  readonly #uses = new UseRecorder(Date.now);
+  readonly #uses = new UseRecorder(elapsedMs);
   readonly #authenticator: Authenticator;
   readonly #http: HttpServer;
   readonly #reader: TileCache;

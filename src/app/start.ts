@@ -15,6 +15,7 @@ import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
@@ -114,8 +115,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     });
   });
 
-  let lastUseMs = 0;
-  const usersActive = (): boolean => Date.now() - lastUseMs < ACTIVE_MS;
+  let lastUseMs = Number.NEGATIVE_INFINITY;
+  const usersActive = (): boolean => elapsedMs() - lastUseMs < ACTIVE_MS;
   const ledger: LedgerGate = {
     open: (order, missed) => keeper.call("open", order, missed),
     closeCells: (id) => keeper.note("closeCells", [id]),
@@ -147,9 +148,9 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const pace = new DrawPace({
     share: Math.max(LEAST_SHARE, cores - CORES_LEFT),
     usersActive,
-    now: () => performance.now(),
+    now: elapsedMs,
   });
-  const governors = new Governors(Date.now);
+  const governors = new Governors();
   const meter = new UpstreamMeter();
   const draws = new Draws({
     painters,
@@ -214,7 +215,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     draws: telemetry?.traced(draws) ?? draws,
     compose: (composition) => painters.compose(composition),
     used(report) {
-      lastUseMs = Date.now();
+      lastUseMs = elapsedMs();
       keeper.note("used", [report]);
     },
     metrics: async () => ({
@@ -253,8 +254,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     async close() {
       if (closing) return;
       closing = true;
-      const deadline = Date.now() + GRACE_MS;
-      const left = () => Math.max(0, deadline - Date.now());
+      const deadline = elapsedMs() + GRACE_MS;
+      const left = () => Math.max(0, deadline - elapsedMs());
       clearInterval(healthTimer);
       tellReadiness(undefined);
       // Jobs and users finish what is in flight together.

@@ -55,7 +55,7 @@ function drawsWith(ledger: Pick<LedgerGate, "open">, answered: Promise<void> = P
       lost: unused,
     },
     memory: { clear() {}, forget() {}, expireBefore() {} },
-    governors: new Governors(Date.now),
+    governors: new Governors(),
     meter: new UpstreamMeter(),
     pace: new DrawPace({ share: 1, usersActive: () => false, now: () => performance.now() }),
     layer: (name) => (name === LAYER ? layer : undefined),

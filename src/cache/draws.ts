@@ -104,6 +104,7 @@ export class Draws implements DrawGate, UserDraws {
   /** Raised by every truncation of the layer; absent is 0. A draw that began under an older one is not kept. */
   readonly #generations = new Map<string, number>();
   readonly #layer: (name: string) => Layer | undefined;
+  /** ms since 1970. */
   readonly #now: () => number;
   #configured: readonly Layer[] = [];
   readonly #governors: Governors;
@@ -140,7 +141,7 @@ export class Draws implements DrawGate, UserDraws {
     this.#pace = parts.pace;
     this.#layer = parts.layer;
     this.#now = parts.now;
-    this.#failures = new FailureMemory(parts.now);
+    this.#failures = new FailureMemory();
   }
 
   configure(layers: readonly Layer[]): void {
@@ -231,8 +232,8 @@ export class Draws implements DrawGate, UserDraws {
     return remembered === undefined ? failed(result) : this.#rememberedOf(remembered, "just now");
   }
 
-  #rememberedOf({ failure, untilMs }: RememberedFailure, asked: "just now" | "before"): UserDraw {
-    return { kind: "remembered", failure, retryAfterSeconds: waitSeconds(untilMs - this.#now()), asked };
+  #rememberedOf({ failure, leftMs }: RememberedFailure, asked: "just now" | "before"): UserDraw {
+    return { kind: "remembered", failure, retryAfterSeconds: waitSeconds(leftMs), asked };
   }
 
   async standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding> {
@@ -240,7 +241,7 @@ export class Draws implements DrawGate, UserDraws {
     const failing = key === undefined ? undefined : this.#failures.find(layer, key);
     return {
       drawing: key !== undefined && this.#flights.has(key),
-      failing: failing === undefined ? undefined : { message: failing.failure.message, untilMs: failing.untilMs },
+      failing: failing === undefined ? undefined : { message: failing.failure.message, untilMs: this.#now() + failing.leftMs },
       truncatedMs: this.#truncatedMs.get(layer),
     };
   }

@@ -17,7 +17,7 @@ function memory(max?: number) {
 test("a failure is remembered for its time and no longer", () => {
   const { clock, failures } = memory();
   failures.remember("a", "k", failure, 5, failures.epoch("a"));
-  expect(failures.find("a", "k")).toMatchObject({ failure, untilMs: 1_005_000 });
+  expect(failures.find("a", "k")).toMatchObject({ failure, leftMs: 5_000 });
   clock.nowMs += 4_999;
   expect(failures.find("a", "k")).toBeDefined();
   clock.nowMs += 1;

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { elapsedMs } from "../lib/elapsed.ts";
 import type { DrawFailure } from "./draw.ts";
 
 /** Metatiles whose failure is remembered at most, of all layers; the oldest are forgotten first. */
@@ -6,11 +7,14 @@ const MAX_FAILURES = 10_000;
 
 export interface RememberedFailure {
   readonly failure: DrawFailure;
-  /** ms since 1970: the upstream is asked again from then on. */
-  readonly untilMs: number;
+  /** The upstream is asked again after this time, ms. */
+  readonly leftMs: number;
 }
 
-interface Entry extends RememberedFailure {
+interface Entry {
+  readonly failure: DrawFailure;
+  /** Of the clock for durations. */
+  readonly untilMs: number;
   readonly epoch: number;
 }
 
@@ -24,7 +28,8 @@ export class FailureMemory {
   readonly #now: () => number;
   #allEpochs = 0;
 
-  constructor(now: () => number, max = MAX_FAILURES) {
+  /** @param now measures durations, ms */
+  constructor(now: () => number = elapsedMs, max = MAX_FAILURES) {
     this.#entries = new LRUCache({ max });
     this.#now = now;
   }
@@ -44,7 +49,8 @@ export class FailureMemory {
     if (this.#entries.size === 0) return undefined;
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
-    if (entry.epoch === this.epoch(layer) && this.#now() < entry.untilMs) return entry;
+    const leftMs = entry.untilMs - this.#now();
+    if (entry.epoch === this.epoch(layer) && leftMs > 0) return { failure: entry.failure, leftMs };
     this.#entries.delete(key);
     return undefined;
   }

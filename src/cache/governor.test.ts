@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { FailureClass } from "../source/source.ts";
-import { Governor } from "./governor.ts";
+import { DOWN_AFTER_FAILURES, Governor } from "./governor.ts";
 
 const never = new AbortController().signal;
 
@@ -234,4 +234,72 @@ test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", 
   }
   expect(governor.refuseUser()).toBeUndefined();
   expect(governor.refuseUser()?.why).toBe(OUTAGES.has(failure) ? "down" : undefined);
+});
+
+test("jobs that an upstream has asked to rest go on in time when the time of day is set back", async () => {
+  vi.useFakeTimers();
+  try {
+    const governor = new Governor({ connections: 4 });
+    governor.failed("busy", 2_000);
+    const begun = governor.acquireForJob(never).then(() => "begun");
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(2_010);
+    expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("begun");
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a rest that is not over when its timer fires is waited for", async () => {
+  vi.useFakeTimers();
+  try {
+    let now = 1_000;
+    const governor = new Governor({ connections: 4 }, () => now);
+    governor.failed("busy", 2_000);
+    const begun = governor.acquireForJob(never).then(() => "begun");
+    // The clock has stood still, or was set back.
+    now -= 500;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("rests");
+    now += 3_000;
+    await vi.advanceTimersByTimeAsync(2_600);
+    expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("begun");
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("users who wait are refused when the failures have lasted long enough, though the timer fired early", async () => {
+  vi.useFakeTimers();
+  try {
+    let now = 1_000;
+    const governor = new Governor({ connections: 1 }, () => now);
+    await governor.acquireForUser(60_000, never);
+    const stays = governor.acquireForUser(60_000, never);
+    const waits = governor.acquireForUser(60_000, never);
+    for (let n = 0; n < DOWN_AFTER_FAILURES; n++) governor.failed("timeout", undefined);
+    now += 999;
+    await vi.advanceTimersByTimeAsync(1_000);
+    now += 1;
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await waits).toMatchObject({ why: "down" });
+    governor.release("user");
+    expect(await stays).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a failing upstream is taken for down in time when the time of day is set back", () => {
+  vi.useFakeTimers();
+  try {
+    const governor = new Governor({ connections: 1 });
+    governor.failed("timeout", undefined);
+    vi.advanceTimersByTime(1_100);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    for (let n = 1; n < DOWN_AFTER_FAILURES; n++) governor.failed("timeout", undefined);
+    expect(governor.state().down).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });

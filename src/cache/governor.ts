@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "../layer/layer.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { WaitingLine } from "../lib/waiting-line.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
@@ -63,9 +64,10 @@ export class Governor {
   readonly #unused: () => void;
 
   /** `unused` is called when the last connection has been released and nobody waits for one. */
+  /** @param now measures durations, ms */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
-    now: () => number,
+    now: () => number = elapsedMs,
     unused: () => void = () => {},
   ) {
     this.#unused = unused;
@@ -231,8 +233,18 @@ export class Governor {
     this.#lastBusyMs = now;
     if (retryAfterMs === undefined) return;
     this.#restUntilMs = Math.max(this.#restUntilMs, now + Math.min(retryAfterMs, LONGEST_REST_MS));
+    this.#wakeAfterRest();
+  }
+
+  /** Jobs go on when the rest is over. A timer may fire early: it is armed again for what is left. */
+  #wakeAfterRest(): void {
     clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => this.#serve(), this.#restUntilMs - now + 1);
+    const leftMs = this.#restUntilMs - this.#now();
+    if (leftMs <= 0) {
+      this.#serve();
+      return;
+    }
+    this.#rest = setTimeout(() => this.#wakeAfterRest(), Math.ceil(leftMs));
     this.#rest.unref();
   }
 
@@ -252,8 +264,15 @@ export class Governor {
     if (this.#down) {
       this.#nextProbeMs = this.#now() + this.#pauseMs;
       this.#refuseWaiting();
-    } else if (this.#failuresInARow === DOWN_AFTER_FAILURES)
-      setTimeout(() => this.#refuseWaiting(), this.#firstFailureMs + DOWN_AFTER_MS - this.#now()).unref();
+    } else if (this.#failuresInARow === DOWN_AFTER_FAILURES) this.#refuseWhenDown();
+  }
+
+  /** Looks again until the failures have lasted long enough, or an answer has ended them. A timer may fire early. */
+  #refuseWhenDown(): void {
+    if (this.#failuresInARow < DOWN_AFTER_FAILURES) return;
+    const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#now();
+    if (leftMs <= 0) this.#refuseWaiting();
+    else setTimeout(() => this.#refuseWhenDown(), Math.ceil(leftMs)).unref();
   }
 
   /**

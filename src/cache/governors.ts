@@ -1,4 +1,5 @@
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { addressesOf, originOf, serversOf } from "../source/servers.ts";
 import { Governor, type GovernorState } from "./governor.ts";
@@ -15,7 +16,8 @@ export class Governors {
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
 
-  constructor(now: () => number) {
+  /** @param now measures durations, ms */
+  constructor(now: () => number = elapsedMs) {
     this.#now = now;
   }
 
