@@ -3,7 +3,8 @@ import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Reserve } from "../cache/admission.ts";
 import type { DrawOrder } from "../cache/draw.ts";
-import type { InfoResult, Painters, PaintResult } from "../cache/painters.ts";
+import type { UserRender } from "../cache/missed-tile-first.ts";
+import type { AskingUser, InfoResult, Painters, PaintResult } from "../cache/painters.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
@@ -28,6 +29,8 @@ interface Painter {
   readonly channel: Channel<PainterNotes, PainterMethods>;
   /** Servers that it has seen to be down, by their origins. */
   readonly down: Set<string>;
+  /** Of users' renders that it works on. */
+  readonly reports: Map<number, UserRender["report"]>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
   idleTimer: NodeJS.Timeout | undefined;
@@ -48,7 +51,7 @@ export class PainterPool implements Painters {
   readonly #reserve: Reserve;
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
-  #nextPermit = 1;
+  #nextRender = 1;
 
   constructor(parts: {
     readonly data: PainterData;
@@ -79,6 +82,7 @@ export class PainterPool implements Painters {
     // Now, as its threads will take it over.
     if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
     const down = new Set<string>();
+    const reports: Painter["reports"] = new Map();
     const channel = new Channel<PainterNotes, PainterMethods>(portOfProcess(child), {
       serverHealth: (origin, isUp) => {
         const wasDown = this.isDown(origin);
@@ -89,12 +93,14 @@ export class PainterPool implements Painters {
         else this.#log.warn("a server of an upstream is down", { server: origin });
       },
       reserve: this.#reserve,
+      early: (id, tiles) => reports.get(id)?.(tiles),
     });
     const painter: Painter = {
       who,
       process: child,
       channel,
       down,
+      reports,
       lost: new Set(),
       idleTimer: undefined,
       closing: false,
@@ -136,17 +142,23 @@ export class PainterPool implements Painters {
   async paint(
     order: DrawOrder,
     generation: number,
-    who: "user" | "job",
-    reservation: Promise<number | undefined> | undefined,
+    user: AskingUser | undefined,
     signal: AbortSignal,
   ): Promise<PaintResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    const permit = reservation === undefined ? undefined : this.#nextPermit++;
-    return this.#draw(who, order, LOST, ({ channel }) => {
-      const painted = channel.callUntil(signal, "paint", order, generation, who === "user", permit);
+    if (user === undefined)
+      return this.#draw("job", order, LOST, ({ channel }) =>
+        channel.callUntil(signal, "paint", order, generation, undefined),
+      );
+    const { missed, reservation } = user;
+    const id = this.#nextRender++;
+    return this.#draw("user", order, LOST, async ({ channel, reports }) => {
+      reports.set(id, user.report);
+      const asked = { id, missed, needsPermit: reservation !== undefined };
+      const painted = channel.callUntil(signal, "paint", order, generation, asked);
       // It comes after its order: nothing is sent later in this turn.
-      if (permit !== undefined) void reservation?.then((id) => channel.note("permit", [permit, id]));
-      return painted;
+      void reservation?.then((number) => channel.note("permit", [id, number]));
+      return painted.finally(() => reports.delete(id));
     });
   }
 

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Allowance, type Leave, type Reserve } from "../cache/admission.ts";
 import { type DrawOrder, RUN_MS } from "../cache/draw.ts";
+import type { EarlyTiles, UserRender } from "../cache/missed-tile-first.ts";
 import { type PaintParts, paint } from "../cache/paint.ts";
 import type { InfoResult, PaintResult } from "../cache/painters.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
 import { type Composed, type Composition, composePicture } from "../image/compose.ts";
 import { formatOf, type ImageFormat } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
@@ -25,19 +27,22 @@ export interface PainterData {
   readonly parentPid: number;
 }
 
+/** A user's part of an order. */
+export interface UserOrder {
+  /** Names the render in `permit` and `early`. */
+  readonly id: number;
+  readonly missed: TileIndex;
+  /** Nothing is stored before `permit` has come. Else the order brings its reservation. */
+  readonly needsPermit: boolean;
+}
+
 /** What a painter can be asked. */
 export interface PainterMethods {
   /** The first message. */
   begin(data: PainterData): void;
-  /** `permit`: nothing is stored before it is given, or refused; undefined: the order brings its reservation. */
-  paint(
-    order: DrawOrder,
-    generation: number,
-    bytesWanted: boolean,
-    permit: number | undefined,
-    signal: AbortSignal,
-  ): Promise<PaintResult>;
-  /** `reservation`: under which the tiles may be stored; undefined: they may not. */
+  /** `user`: who waits for a tile, whose other tiles follow; undefined: a job. */
+  paint(order: DrawOrder, generation: number, user: UserOrder | undefined, signal: AbortSignal): Promise<PaintResult>;
+  /** `reservation`: under which the tiles of a render may be stored; undefined: they may not. */
   permit(id: number, reservation: number | undefined): void;
   /** As `Painters.paintRun`. */
   paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
@@ -56,6 +61,8 @@ export interface PainterNotes {
   readonly reserve: Reserve;
   /** One of several servers of a source has gone down, or is back, as far as this painter has seen. */
   serverHealth(origin: string, isUp: boolean): void;
+  /** Tiles of a user's render have been stored, or cannot be; it goes on with the others. */
+  early(id: number, tiles: EarlyTiles): void;
 }
 
 /** @throws what is no failure of an upstream */
@@ -111,10 +118,20 @@ function startPainter(): void {
     return source;
   };
 
+  /** In a later turn, after what was written has been told: the messages keep their order. */
+  const tellSettled = (): void => {
+    const all = settled;
+    settled = [];
+    if (all.length === 0) return;
+    setImmediate(() => {
+      for (const resolve of all) resolve();
+    });
+  };
+
   const paintOne = async (
     order: DrawOrder,
     generation: number,
-    bytesWanted: boolean,
+    user: UserRender | undefined,
     mayKeep: PaintParts["mayKeep"],
     signal: AbortSignal,
   ): Promise<PaintResult> => {
@@ -137,31 +154,24 @@ function startPainter(): void {
           isCurrent: () => generation >= (oldest.get(layer.name) ?? 0) && !isOrphan(),
           storing: (busy) => {
             storing += busy ? 1 : -1;
+            if (storing === 0) tellSettled();
           },
-          bytesWanted,
+          user,
           mayKeep,
         },
         signal,
       );
-      const { written, writtenBeside, stale, refused, storeFailure, upstreamMs } = painting;
-      const tiles = bytesWanted ? painting.tiles.map(({ x, y, bytes }) => ({ x, y, bytes })) : [];
-      const told = { kind: "painted", written, tiles, stale, storeFailure, upstreamMs } as const;
-      const painted = refused === undefined ? told : { ...told, refused };
-      return writtenBeside === undefined ? painted : { ...painted, writtenBeside };
+      return { kind: "painted", ...painting };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedDraw(error, beganMs);
-    } finally {
-      // In a later turn, after what was written has been told: the messages keep their order.
-      if (storing === 0 && settled.length > 0) {
-        const all = settled;
-        settled = [];
-        setImmediate(() => {
-          for (const resolve of all) resolve();
-        });
-      }
     }
   };
+
+  const renderOf = ({ id, missed }: UserOrder): UserRender => ({
+    missed,
+    report: (early) => channel.note("early", [id, early]),
+  });
 
   const reserve: Reserve = (id, more) => channel.call("reserve", id, more);
 
@@ -172,9 +182,12 @@ function startPainter(): void {
 
   const keepWith = (permit: number): PaintParts["mayKeep"] => {
     const given = new Promise<number | undefined>((give) => permits.set(permit, give));
+    let under: PaintParts["mayKeep"] | undefined;
     return async (most, growth) => {
       const id = await given;
-      return id === undefined ? "stale" : await keepUnder({ id, bytes: 0, files: 0 })(most, growth);
+      if (id === undefined) return "stale";
+      under ??= keepUnder({ id, bytes: 0, files: 0 });
+      return await under(most, growth);
     };
   };
 
@@ -188,7 +201,7 @@ function startPainter(): void {
     const results: PaintResult[] = [];
     const mayKeep = keepUnder(orders[0]?.leave);
     for (const order of orders) {
-      const result = await paintOne(order, generation, false, mayKeep, cut);
+      const result = await paintOne(order, generation, undefined, mayKeep, cut);
       results.push(result);
       const isStored = result.kind === "painted" && !result.stale && result.storeFailure === undefined;
       if (!isStored || cut.aborted || performance.now() > untilMs) break;
@@ -202,10 +215,10 @@ function startPainter(): void {
       opened = createFileBlobStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
       layers = new Map(data.layers.map((l) => [l.name, l]));
     },
-    async paint(order, generation, bytesWanted, permit, signal) {
-      const mayKeep = permit === undefined ? keepUnder(order.leave) : keepWith(permit);
-      const result = await paintOne(order, generation, bytesWanted, mayKeep, signal).finally(() => {
-        if (permit !== undefined) permits.delete(permit);
+    async paint(order, generation, user, signal) {
+      const mayKeep = user?.needsPermit === true ? keepWith(user.id) : keepUnder(order.leave);
+      const result = await paintOne(order, generation, user && renderOf(user), mayKeep, signal).finally(() => {
+        if (user !== undefined) permits.delete(user.id);
       });
       if (result.kind !== "painted") return result;
       const before = toldMs;

@@ -4,6 +4,7 @@ import type { Layer } from "../layer/layer.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import { BlockedLayers } from "./blocked-layers.ts";
 import {
   type DrawFailure,
   type DrawGate,
@@ -16,11 +17,13 @@ import {
   type WrittenTile,
 } from "./draw.ts";
 import type { DrawPace } from "./draw-pace.ts";
+import { EarlyAnswers } from "./early-answers.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import { DOWN_AFTER_FAILURES, type Governor, type Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
+import type { KeptTiles, StoreFailure } from "./keep-tiles.ts";
 import type { HotTiles } from "./memory-tier.ts";
-import type { Painting, StoreFailure } from "./paint.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
 import type { InfoResult, Painters, PaintResult } from "./painters.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import type { DrawStanding, Metatile, UserAnswer, UserDraw, UserDraws } from "./user-draws.ts";
@@ -81,6 +84,9 @@ interface Flight {
 interface Stage {
   /** A painter draws it, under the generation of that moment. */
   isSent: boolean;
+  /** The first tile that a user waits for. */
+  missed: TileIndex | undefined;
+  readonly early: EarlyAnswers;
   /** Under which it stores its tiles, once that is known. */
   reservation?: number;
 }
@@ -121,7 +127,7 @@ export class Draws implements DrawGate, UserDraws {
   readonly #expiredBeforeMs = new Map<string, number>();
   /** Tiles of one colour that have been written, since the start. */
   uniformTiles = 0;
-  readonly #paused = new Map<string, { depth: number; resumed: Promise<void>; resume: () => void }>();
+  readonly #blocked = new BlockedLayers();
 
   constructor(parts: {
     readonly painters: Painters;
@@ -187,9 +193,12 @@ export class Draws implements DrawGate, UserDraws {
         place.wait.abort();
       }
       attend(flying, gone);
-      const result = await (flying.isOfRun ? this.#ofRun(flying) : flying.done);
+      flying.stage.missed ??= missed;
       const { format } = order.tileSet;
-      if (result.kind === "painted" && result.tiles.length > 0 && flying.order.tileSet.format === format) return result;
+      const ended = flying.isOfRun ? this.#ofRun(flying) : flying.done;
+      const early = flying.order.tileSet.format === format ? await flying.stage.early.of(missed, ended) : undefined;
+      if (early !== undefined) return early;
+      const result = await ended;
       const { wanted, rect } = flying.order;
       if (result.kind === "painted" && fills(flying.order, format) && isWanted(wanted, rect, missed.x, missed.y))
         return result.stale ? this.drawForUser(order, missed, gone) : { kind: "stored" };
@@ -204,9 +213,12 @@ export class Draws implements DrawGate, UserDraws {
     if (refused !== undefined) return { kind: "refused", ...refused };
     const flight = this.#fly(order, missed);
     attend(flight, gone);
+    const early = await flight.stage.early.of(missed, flight.done);
+    if (early !== undefined) return early;
     const result = await flight.done;
     switch (result.kind) {
       case "painted":
+        return { kind: "stored" };
       case "refused":
       case "cancelled":
         return result;
@@ -241,7 +253,8 @@ export class Draws implements DrawGate, UserDraws {
     const failing = key === undefined ? undefined : this.#failures.find(layer, key);
     return {
       drawing: key !== undefined && this.#flights.has(key),
-      failing: failing === undefined ? undefined : { message: failing.failure.message, untilMs: this.#now() + failing.leftMs },
+      failing:
+        failing === undefined ? undefined : { message: failing.failure.message, untilMs: this.#now() + failing.leftMs },
       truncatedMs: this.#truncatedMs.get(layer),
     };
   }
@@ -314,7 +327,7 @@ export class Draws implements DrawGate, UserDraws {
     const end = (): void => abort.abort(signal.reason);
     signal.addEventListener("abort", end, { once: true });
     const place = newPlace();
-    const stage = { isSent: false };
+    const stage = newStage(undefined);
     const ended = this.#leaseRun(run, place, stage, abort.signal);
     for (const [i, order] of run.entries()) {
       const drawn = ended.then((results) => results[i] ?? CANCELLED);
@@ -341,7 +354,7 @@ export class Draws implements DrawGate, UserDraws {
   #fly(order: DrawOrder, missed: TileIndex | undefined): Flight {
     const abort = new AbortController();
     const place = missed === undefined ? newPlace() : undefined;
-    const stage = { isSent: false };
+    const stage = newStage(missed);
     const drawn = this.#lease(order, place, stage, missed, abort.signal);
     return this.#follow(drawn, { order, abort, place, stage, isOfRun: false, waiters: 0 });
   }
@@ -389,26 +402,32 @@ export class Draws implements DrawGate, UserDraws {
   ): Promise<FlightResult> {
     const { layer } = order.tileSet;
     const governor = this.#governor(order);
-    let who: "user" | "job" = place === undefined ? "user" : "job";
     const epoch = this.#failures.epoch(layer);
+    const acquire = async () => {
+      if (place !== undefined && (await this.#jobsTurn(governor, place, signal))) return "job";
+      const refused = await governor.acquireForUser(patienceMsOf(this.#layer(layer)), signal);
+      return refused === undefined ? "user" : ({ kind: "refused", ...refused } as const);
+    };
+    const who = await this.#whileUnblocked(layer, governor, acquire, signal);
+    if (typeof who !== "string") return who;
+    if (place !== undefined) place.begun = true;
     try {
-      if (place !== undefined && !(await this.#jobsTurn(governor, place, signal))) who = "user";
-      const patienceMs = patienceMsOf(this.#layer(layer));
-      const refused = who === "user" ? await governor.acquireForUser(patienceMs, signal) : undefined;
-      if (refused !== undefined) return { kind: "refused", ...refused };
-    } catch (error) {
-      if (signal.aborted) return CANCELLED;
-      throw error;
-    }
-    try {
-      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
       // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
       const generation = this.#generation(layer);
       stage.isSent = true;
       if (order.leave !== undefined) stage.reservation = order.leave.id;
       const reservation = opened && this.#mayKeep(opened, layer, generation, stage);
-      const painted = await this.#painters.paint(this.#dated(order), generation, who, reservation, signal);
-      for (const [tileSet, tiles] of writtenBy([order], [painted])) this.#written(tileSet, tiles, stage.reservation);
+      const { missed, early } = stage;
+      const reported: WrittenTile[] = [];
+      const report = (tiles: EarlyTiles): void => {
+        this.#written(order.tileSet, tiles.written, stage.reservation);
+        reported.push(...tiles.written);
+        early.add(tiles);
+      };
+      const user = who === "user" && missed !== undefined ? { missed, reservation, report } : undefined;
+      const rest = await this.#painters.paint(this.#dated(order), generation, user, signal);
+      for (const [tileSet, tiles] of writtenBy([order], [rest])) this.#written(tileSet, tiles, stage.reservation);
+      const painted = rest.kind === "painted" ? { ...rest, written: [...reported, ...rest.written] } : rest;
       this.#learn(governor, order, painted, who, epoch);
       await opened;
       return painted;
@@ -445,14 +464,11 @@ export class Draws implements DrawGate, UserDraws {
     const { layer } = first.tileSet;
     const governor = this.#governor(first);
     const epoch = this.#failures.epoch(layer);
+    const turn = async () => ((await this.#jobsTurn(governor, place, signal)) ? ("job" as const) : CANCELLED);
+    const who = await this.#whileUnblocked(layer, governor, turn, signal);
+    if (typeof who !== "string") return [];
+    place.begun = true;
     try {
-      if (!(await this.#jobsTurn(governor, place, signal))) return [];
-    } catch (error) {
-      if (signal.aborted) return [];
-      throw error;
-    }
-    try {
-      while (this.#paused.has(layer)) await this.#paused.get(layer)?.resumed;
       // In the same turn, as of a single draw.
       const generation = this.#generation(layer);
       stage.isSent = true;
@@ -462,7 +478,7 @@ export class Draws implements DrawGate, UserDraws {
       for (const [i, order] of orders.entries()) this.#learn(governor, order, results[i] ?? CANCELLED, "job", epoch);
       return results;
     } finally {
-      governor.release("job");
+      governor.release(who);
     }
   }
 
@@ -491,6 +507,30 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   /**
+   * Waits until the layer is not blocked, and then for what `acquire` waits for: no connection is held while the layer is
+   * blocked, as other layers have the same upstream. Answered in a turn in which the layer is not blocked.
+   * @param acquire answers whose connection it has, or why it has none
+   */
+  async #whileUnblocked<T extends object>(
+    layer: string,
+    governor: Governor,
+    acquire: () => Promise<"user" | "job" | T>,
+    signal: AbortSignal,
+  ): Promise<"user" | "job" | T | typeof CANCELLED> {
+    try {
+      for (;;) {
+        await this.#blocked.unblocked(layer, signal);
+        const who = await acquire();
+        if (typeof who !== "string" || !this.#blocked.has(layer)) return who;
+        governor.release(who);
+      }
+    } catch (error) {
+      if (signal.aborted) return CANCELLED;
+      throw error;
+    }
+  }
+
+  /**
    * Waits for a job's turn and its connection. False: a user waits for the draw now, and it has neither.
    * @throws the signal's reason
    */
@@ -501,7 +541,6 @@ export class Draws implements DrawGate, UserDraws {
     try {
       await this.#pace.turn(wait.signal);
       await governor.acquireForJob(wait.signal);
-      place.begun = true;
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -528,15 +567,7 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   async pause(layer: string): Promise<void> {
-    const paused = this.#paused.get(layer);
-    if (paused !== undefined) paused.depth++;
-    else {
-      let resume = () => {};
-      const resumed = new Promise<void>((resolve) => {
-        resume = resolve;
-      });
-      this.#paused.set(layer, { depth: 1, resumed, resume });
-    }
+    this.#blocked.block(layer);
     await this.#painters.settle(layer, this.#begin(layer));
   }
 
@@ -580,12 +611,9 @@ export class Draws implements DrawGate, UserDraws {
   }
 
   resume(layer: string): void {
-    const paused = this.#paused.get(layer);
     // What was read while the tiles were going away must not outlive them.
     this.#memory.clear(layer);
-    if (paused === undefined || --paused.depth > 0) return;
-    this.#paused.delete(layer);
-    paused.resume();
+    this.#blocked.unblock(layer);
   }
 
   async forget(layer: string): Promise<void> {
@@ -690,7 +718,7 @@ function notStored({ code, message }: StoreFailure): DrawOutcome {
 function writtenIn(
   format: string,
   { tileSet, beside = [] }: DrawOrder,
-  { written, writtenBeside = [] }: Painting,
+  { written, writtenBeside = [] }: KeptTiles,
 ): readonly WrittenTile[] {
   return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
 }
@@ -729,6 +757,8 @@ function patienceMsOf(layer: Layer | undefined): number {
   const timeoutMs = layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : USUAL_TIMEOUT_MS;
   return PATIENCE * timeoutMs;
 }
+
+const newStage = (missed: TileIndex | undefined): Stage => ({ isSent: false, missed, early: new EarlyAnswers() });
 
 const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 

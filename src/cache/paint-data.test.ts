@@ -4,6 +4,7 @@ import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { Drawing, DrawRequest, Source } from "../source/source.ts";
 import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
 import { paint } from "./paint.ts";
 
 const png = formatNamed("image/png");
@@ -25,7 +26,8 @@ async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) 
   };
   const store = createMemoryBlobStore();
   const tileSet = { layer: "a", gridSet: subset.gridSet.id, format: format.mimeType, parametersId: "" };
-  const { tiles, written } = await paint(
+  const reports: EarlyTiles[] = [];
+  const { written } = await paint(
     { tileSet, parameters: {}, rect: { z: 2, minX: 1, minY: 2, maxX: 1, maxY: 2 }, wanted: null },
     {
       layer: of,
@@ -35,23 +37,23 @@ async function painted(format: TileFormat, drawing: Drawing, of: Layer = layer) 
       store,
       isCurrent: () => true,
       storing: () => undefined,
-      bytesWanted: true,
+      user: { missed: { x: 1, y: 2, z: 2 }, report: (early) => reports.push(early) },
       mayKeep: async () => "keep",
       beside: [],
     },
     new AbortController().signal,
   );
-  return { request: requests[0], tiles, written, kept: store.get({ tileSet, x: 1, y: 2, z: 2 })?.bytes };
+  expect(written, "it has been reported").toEqual([]);
+  return { request: requests[0], reports, kept: store.get({ tileSet, x: 1, y: 2, z: 2 })?.bytes };
 }
 
 test("a vector tile is asked for alone and without a gutter, and kept byte by byte", async () => {
   const bytes = Buffer.from([0x1a, 0x05, 0x0a, 0x01, 0x61, 0x78, 0x02]);
   expect(metatileFor(layer, vector.mimeType)).toEqual([1, 1]);
   expect(metatileFor(layer, png.mimeType)).toEqual([4, 4]);
-  const { request, tiles, written, kept } = await painted(vector, { kind: "data", bytes });
+  const { request, reports, kept } = await painted(vector, { kind: "data", bytes });
   expect(request).toMatchObject({ tile: { x: 1, y: 2, z: 2 }, width: 256, height: 256 });
-  expect(tiles).toMatchObject([{ x: 1, y: 2, bytes }]);
-  expect(written).toMatchObject([{ x: 1, y: 2, z: 2, bytes: 7 }]);
+  expect(reports).toMatchObject([{ tiles: [{ x: 1, y: 2, bytes }], written: [{ x: 1, y: 2, z: 2, bytes: 7 }] }]);
   expect(kept).toEqual(bytes);
 });
 

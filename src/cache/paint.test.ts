@@ -18,7 +18,7 @@ const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
-  bytesWanted: false,
+  user: undefined,
   mayKeep: async () => "keep" as const,
   beside: [],
 };

@@ -1,23 +1,21 @@
-import { createHash } from "node:crypto";
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
 import { parentOf } from "../grid/parent-tile.ts";
 import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
-import { isOfOneColour } from "../image/one-colour.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
-import { type Sight, sightOf } from "../image/sight.ts";
-import { valueAt } from "../layer/by-zoom.ts";
+import { sightOf } from "../image/sight.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { type Drawing, type DrawRequest, type FailureClass, type Source, SourceError } from "../source/source.ts";
-import { type BlobStore, StoreError } from "../store/blob-store.ts";
-import type { TileAddress } from "../tile/tile-set.ts";
-import type { StoredSize } from "./admission.ts";
-import { type DrawOrder, isWanted, type WrittenTile } from "./draw.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import { type DrawOrder, isWanted } from "./draw.ts";
+import { type KeptTiles, keepBeside, keepTiles, notKept, type PositionedTile } from "./keep-tiles.ts";
+import { keepMissedFirst, type UserRender } from "./missed-tile-first.ts";
+import { mayKeepAll, type RoomParts } from "./room-for-tiles.ts";
 
 export interface PaintParts {
   readonly layer: Layer;
@@ -30,47 +28,18 @@ export interface PaintParts {
   readonly isCurrent: () => boolean;
   /** Told before the first put and after the last. */
   readonly storing: (busy: boolean) => void;
-  /** Somebody waits for the tiles themselves: all of the metatile, and soon. */
-  readonly bytesWanted: boolean;
-  /** Whether the tiles may be kept, asked for when all are encoded. `most` is the size of all, `growth` what the store grows by. */
-  readonly mayKeep: (most: StoredSize, growth: () => StoredSize) => Promise<KeepAnswer>;
+  /** Who waits for a tile; undefined: a job. */
+  readonly user: UserRender | undefined;
+  readonly mayKeep: RoomParts["mayKeep"];
 }
 
-/** "stale": a truncation has overtaken the render. "no room": the quota or the disk has no room for the tiles. */
-export type KeepAnswer = "keep" | "stale" | "no room";
-
-export interface PaintedTile {
-  readonly x: number;
-  readonly y: number;
-  readonly bytes: Uint8Array;
-}
-
-export interface Painting {
-  readonly written: readonly WrittenTile[];
-  /** What was written of each format of the order's `beside`; absent: there are none. */
-  readonly writtenBeside?: readonly (readonly WrittenTile[])[];
-  /** All tiles of the metatile, when they were asked for. */
-  readonly tiles: readonly PaintedTile[];
-  /** Not kept: a newer generation has begun, or it may not be. */
-  readonly stale: boolean;
-  /** Drawn, but there was no room for it in the store. */
-  readonly refused?: true;
-  /** Drawn, but the store could not keep it. */
-  readonly storeFailure: StoreFailure | undefined;
+/** `written`, for a user: without what has been reported. */
+export interface Painting extends KeptTiles {
   /** How long the source took. */
   readonly upstreamMs: number;
 }
 
-/** A fault of the store, as it travels between processes. */
-export interface StoreFailure {
-  readonly code: StoreError["code"];
-  readonly message: string;
-}
-
-interface PositionedTile extends PaintedTile {
-  readonly keep: boolean;
-  readonly sight?: Sight;
-}
+type Position = Omit<PositionedTile, "bytes">;
 
 /** A metatile's picture with its gutter. */
 interface Frame {
@@ -110,13 +79,12 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
   width === gridSet.tileWidth && height === gridSet.tileHeight;
 
 /**
- * Draws a metatile, cuts it apart, encodes and keeps its tiles. What is written is written in one go, after everything is
- * encoded: between the first and the last put of a file store no message is handled, so that a truncation finds all of
- * them or none.
+ * Draws a metatile, cuts it apart, encodes and keeps its tiles: for a job all in one go, after everything is encoded; for a
+ * user the missed tile first.
  * @throws SourceError
  */
 export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSignal): Promise<Painting> {
-  const { layer, subset, format, beside, source } = parts;
+  const { layer, subset, format, beside, source, user } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -135,96 +103,52 @@ export async function paint(order: DrawOrder, parts: PaintParts, signal: AbortSi
   };
   const drawing = await withTrace(order.trace, () => source.draw(picture, signal));
   const upstreamMs = performance.now() - beganMs;
-  const positions: { x: number; y: number; keep: boolean }[] = [];
+  const positions: Position[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
       const keep = isWanted(wanted, rect, x, y);
-      if (keep || parts.bytesWanted) positions.push({ x, y, keep });
+      if (keep || user !== undefined) positions.push({ x, y, keep });
     }
   }
-  const cuts = positions.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
   let raster: Promise<Raster> | undefined;
   const decode = (bytes: Uint8Array) => (raster ??= asPicture(decodePicture(bytes, frame)));
-  const tilesAs = async (as: TileFormat) => {
-    const painted = await tilesOf(drawing, cuts, as, parts, frame, decode);
-    return positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: painted[i] ?? new Uint8Array(0) }));
+  const encode = (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
+    const cuts = some.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
+    return tilesOf(drawing, cuts, as, parts, frame, decode, inHaste);
   };
+  const tilesAs = async (as: TileFormat): Promise<PositionedTile[]> => {
+    const painted = await encode(positions, as, user !== undefined);
+    return positions.map((position, i) => ({ ...position, bytes: painted[i] ?? new Uint8Array(0) }));
+  };
+  if (user !== undefined) {
+    const encodeOne = async (position: Position, inHaste: boolean) =>
+      (await encode([position], format, inHaste))[0] ?? new Uint8Array(0);
+    const kept = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
+    if (beside.length === 0) return { ...kept, upstreamMs };
+    const others = await Promise.all(beside.map(tilesAs));
+    const answer = await mayKeepAll(order, [[], ...others], parts, signal);
+    if (answer !== "keep") return { ...kept, ...notKept(answer), upstreamMs };
+    return { ...(await stored(parts, () => keepBeside(kept, order, beside, others, parts))), upstreamMs };
+  }
   const drawn = await tilesAs(format);
   const tiles = order.watched === true ? await sighted(drawn, order, parts) : drawn;
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
-  const mayKeep = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
-  if (mayKeep !== "keep") {
-    const left = { written: [], tiles, stale: true, storeFailure: undefined, upstreamMs };
-    return mayKeep === "no room" ? { ...left, refused: true } : left;
-  }
-  parts.storing(true);
-  try {
-    const kept = { ...(await keepTiles(order, tiles, parts)), upstreamMs };
-    if (beside.length === 0) return kept;
-    return await keepBeside(kept, order, beside, tilesBeside, parts);
-  } finally {
-    parts.storing(false);
-  }
-}
-
-/** Asks whether all encoded tiles may be kept: those of each format that the order fills. @throws the signal's reason */
-async function mayKeepAll(
-  { tileSet, beside = [], rect, isNew }: DrawOrder,
-  encoded: readonly (readonly PositionedTile[])[],
-  { store, mayKeep }: Pick<PaintParts, "store" | "mayKeep">,
-  signal: AbortSignal,
-): Promise<KeepAnswer> {
-  const most = { bytes: 0, files: 0 };
-  for (const tiles of encoded) {
-    for (const { bytes, keep } of tiles) {
-      if (!keep) continue;
-      most.bytes += bytes.byteLength;
-      most.files++;
-    }
-  }
-  const growth = (): StoredSize => {
-    if (isNew === true && beside.length === 0) return most;
-    const grown = { bytes: 0, files: 0 };
-    for (const [i, tiles] of encoded.entries()) {
-      const at = i === 0 ? tileSet : { ...tileSet, format: beside[i - 1] ?? tileSet.format };
-      for (const { x, y, bytes, keep } of tiles) {
-        if (!keep) continue;
-        const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
-        // A smaller tile gives back nothing: another one of the metatile may be written before it.
-        grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
-        if (before === undefined) grown.files++;
-      }
-    }
-    return grown;
-  };
-  const answer = await untilAborted(mayKeep(most, growth), signal);
-  signal.throwIfAborted();
-  return answer;
-}
-
-/** A tile whose size cannot be read counts as absent: it replaces nothing that is known of. */
-function sizeIn(store: BlobStore, at: TileAddress): number | undefined {
-  try {
-    return store.stat(at)?.bytes;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return undefined;
-  }
-}
-
-/** @throws the signal's reason, even where the answer never comes */
-async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let end = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    end = () => reject(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
+  const answer = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
+  if (answer !== "keep") return { ...notKept(answer), upstreamMs };
+  const kept = await stored(parts, async () => {
+    const own = await keepTiles(order, tiles, parts);
+    return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts);
   });
+  return { ...kept, upstreamMs };
+}
+
+async function stored<T>({ storing }: Pick<PaintParts, "storing">, keep: () => Promise<T>): Promise<T> {
+  storing(true);
   try {
-    return await Promise.race([answered, aborted]);
+    return await keep();
   } finally {
-    signal.removeEventListener("abort", end);
+    storing(false);
   }
 }
 
@@ -233,9 +157,10 @@ async function tilesOf(
   drawing: Drawing,
   cuts: readonly Cut[],
   format: TileFormat,
-  { layer, subset, bytesWanted }: Pick<PaintParts, "layer" | "subset" | "bytesWanted">,
+  { layer, subset }: Pick<PaintParts, "layer" | "subset">,
   frame: Frame,
   decode: (bytes: Uint8Array) => Promise<Raster>,
+  inHaste: boolean,
 ): Promise<readonly Uint8Array[]> {
   if (format.kind === "data") {
     if (drawing.kind !== "data" || cuts.length > 1)
@@ -246,64 +171,16 @@ async function tilesOf(
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer, bytesWanted);
+      return encodeTiles(drawing.raster, cuts, format, layer, inHaste);
     case "encoded": {
       const { bytes } = drawing;
       if (isPassThrough(layer, subset, frame, format, bytes)) {
         await asPicture(provePicture(bytes, frame));
         return cuts.map(() => bytes);
       }
-      return encodeTiles(await decode(bytes), cuts, format, layer, bytesWanted);
+      return encodeTiles(await decode(bytes), cuts, format, layer, inHaste);
     }
   }
-}
-
-async function keepTiles(
-  order: DrawOrder,
-  tiles: readonly PositionedTile[],
-  { layer, store, isCurrent }: Pick<PaintParts, "layer" | "store" | "isCurrent">,
-): Promise<Omit<Painting, "upstreamMs">> {
-  const { tileSet, rect, expiredBeforeMs = 0 } = order;
-  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
-  const same = (at: TileAddress): "keep" | "renew" =>
-    valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
-    order.renewed === true ||
-    (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
-      ? "renew"
-      : "keep";
-  const written: WrittenTile[] = [];
-  let stale = false;
-  let storeFailure: StoreFailure | undefined;
-  try {
-    for (const { x, y, bytes, keep, sight } of tiles) {
-      if (!keep) continue;
-      const at = { tileSet, x, y, z: rect.z };
-      const time = order.isNew === true ? "keep" : same(at);
-      const isSame = order.isNew !== true && store.confirm(at, bytes, time, isCurrent);
-      const put = isSame
-        ? ({ stored: true, replaced: bytes.byteLength } as const)
-        : await store.put(at, bytes, isCurrent);
-      if (!put.stored) {
-        stale = true;
-        break;
-      }
-      const plain = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
-      const tile = !isSame && isOfOneColour(bytes) ? ({ ...plain, uniform: true } as const) : plain;
-      if (!isSame && order.watched !== true) written.push(tile);
-      else {
-        const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
-        const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-        written.push({ ...tile, ...unchanged, ...digest, ...(sight === undefined ? {} : { sight }) });
-      }
-    }
-    if (written.length > 0 && tileSet.parametersId !== "") {
-      await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    storeFailure = { code: error.code, message: error.message };
-  }
-  return { written, tiles, stale, storeFailure };
 }
 
 /** What a job's guard wants to know of the pictures that are to be kept. */
@@ -325,27 +202,6 @@ async function sighted(
     seen.push(keep ? { ...tile, sight: await sightOf(bytes, known) } : tile);
   }
   return seen;
-}
-
-/** The same tiles in the other formats, as far as the store takes them. */
-async function keepBeside(
-  kept: Painting,
-  order: DrawOrder,
-  beside: readonly ImageFormat[],
-  tiles: readonly (readonly PositionedTile[])[],
-  parts: Pick<PaintParts, "layer" | "store" | "isCurrent">,
-): Promise<Painting> {
-  const { isNew: _, watched: __, ...plain } = order;
-  const writtenBeside: (readonly WrittenTile[])[] = [];
-  let { stale, storeFailure } = kept;
-  for (const [i, { mimeType }] of beside.entries()) {
-    if (stale || storeFailure !== undefined) break;
-    const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
-    const next = await keepTiles(other, tiles[i] ?? [], parts);
-    writtenBeside.push(next.written);
-    ({ stale, storeFailure } = next);
-  }
-  return { ...kept, writtenBeside, stale, storeFailure };
 }
 
 /** @throws SourceError for what is not the picture asked for */

@@ -1,6 +1,7 @@
 import type { Composed, Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { DrawOrder } from "./draw.ts";
+import type { UserRender } from "./missed-tile-first.ts";
 import type { Painting } from "./paint.ts";
 
 /** What a painter answers. */
@@ -18,19 +19,19 @@ export type PaintResult =
   /** The painter died: what it wrote last is not known. */
   | { readonly kind: "lost" };
 
+/** A user who waits for a render. */
+export interface AskingUser extends UserRender {
+  /**
+   * Answers with the number of the reservation under which the tiles are stored, or undefined when they may not be, and never
+   * rejects. Undefined: that of the order.
+   */
+  readonly reservation: Promise<number | undefined> | undefined;
+}
+
 /** The painters, as the front sees them. */
 export interface Painters {
-  /**
-   * For a user all tiles come back, for a job none. `reservation` answers with the number of the reservation under which the
-   * tiles are stored, or undefined when they may not be, and never rejects; undefined: that of the order.
-   */
-  paint(
-    order: DrawOrder,
-    generation: number,
-    who: "user" | "job",
-    reservation: Promise<number | undefined> | undefined,
-    signal: AbortSignal,
-  ): Promise<PaintResult>;
+  /** For a user the tiles are reported as they are stored, the missed one first. */
+  paint(order: DrawOrder, generation: number, user: AskingUser | undefined, signal: AbortSignal): Promise<PaintResult>;
   /**
    * For a job, one after the other until one is not stored, or `RUN_MS` have gone: as many results as it came to. Ended by
    * `settle`, too.

@@ -3,12 +3,12 @@ import type { Layer } from "../layer/layer.ts";
 import type { Question } from "../source/source.ts";
 import type { DrawFailure, DrawOrder } from "./draw.ts";
 import type { Refused } from "./governor.ts";
-import type { PaintedTile } from "./paint.ts";
+import type { PaintedTile } from "./keep-tiles.ts";
 import type { InfoResult } from "./painters.ts";
 
 export type UserDraw =
   | { readonly kind: "painted"; readonly tiles: readonly PaintedTile[] }
-  /** Somebody else's draw has just stored it. */
+  /** The tile has just been stored. */
   | { readonly kind: "stored" }
   | ({ readonly kind: "refused" } & Refused)
   | DrawFailure

@@ -48,6 +48,8 @@ test("a user's miss in one format is a hit in the others, of one drawing in PNG"
   };
   const jpeg = await read(server, "3/4/2.jpg");
   expect([jpeg.result, jpeg.type, jpeg.bytes.subarray(0, 2).toString("hex")]).toEqual(["MISS", "image/jpeg", "ffd8"]);
+  // The other tiles and formats of the drawing follow the answer.
+  await expect.poll(async () => (await read(server, "3/5/3.png")).result).toBe("HIT");
   const png = await read(server, "3/5/3.png");
   expect([png.result, png.type, png.bytes.subarray(1, 4).toString("latin1")]).toEqual(["HIT", "image/png", "PNG"]);
   expect(targets).toEqual([expect.stringMatching(/FORMAT=image%2Fpng/i)]);

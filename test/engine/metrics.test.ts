@@ -2,7 +2,7 @@ import sharp from "sharp";
 import { expect, test, vi } from "vitest";
 import { startOrigin } from "../support/origin.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -48,6 +48,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
   });
   const job = await ended(server, id);
   expect(job.outcome).toBe("done_with_failures");
+  await rendered(server);
   const kept = (await usage(server)).total;
   const upstream = new URL(running.upstream.url).origin;
   const samples = await metrics(server);

@@ -2,7 +2,17 @@ import { expect, test } from "vitest";
 import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, putQuota, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import {
+  ended,
+  putQuota,
+  rendered,
+  rows,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
 import { drawNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -41,6 +51,7 @@ async function read(at: TestServer, layer: string, z: number, x: number, y: numb
 async function fillCell(at: TestServer, layer: string, cellX: number, cellY: number): Promise<void> {
   for (let y = 0; y < 16; y += 4)
     for (let x = 0; x < 16; x += 4) await read(at, layer, 7, cellX * 16 + x, cellY * 16 + y);
+  await rendered(at);
 }
 
 const world = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 7, format: "image/png", type: "seed" };

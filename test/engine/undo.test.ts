@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, massTruncate, putQuota, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import {
+  ended,
+  massTruncate,
+  putQuota,
+  rendered,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
 import { truncate, truncation, truncations, undo } from "../support/truncations.ts";
 import { drawAfter, drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -79,6 +89,7 @@ test("a truncation is taken back: its tiles are hits again, but for those stored
   // A format, and a level, that the old ones did not have.
   for (const path of ["4/9/9.jpeg", "5/20/20.png"])
     await (await fetch(`${server.url}/xyz/${LAYER}/${path}`)).arrayBuffer();
+  await rendered(server);
   const since = await usage(server);
 
   const restarted = await server.restart("SIGKILL");

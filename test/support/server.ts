@@ -218,6 +218,13 @@ export async function usage(server: TestServer, query = ""): Promise<UsageJson> 
   return JSON.parse(await (await fetch(`${server.url}/api/v1/usage${query}`)).text());
 }
 
+/** Waits until nothing is rendered: the other tiles of a metatile follow the answer to the user who missed one. */
+export const rendered = (server: TestServer): Promise<true> =>
+  until("nothing is rendered", async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return /^nuthatch_upstream_in_flight\{.*\} [1-9]/m.test(text) ? undefined : true;
+  });
+
 /** Changes the disk quota by a partial PUT. */
 export async function putQuota(server: TestServer, change: Readonly<Record<string, unknown>>): Promise<void> {
   const response = await fetch(`${server.url}/rest/diskquota.json`, {

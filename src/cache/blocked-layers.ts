@@ -1,0 +1,51 @@
+interface LayerBlock {
+  depth: number;
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+}
+
+/** Layers of which no render may begin, as a truncation is moving their tiles away. Blocks of one layer may overlap. */
+export class BlockedLayers {
+  readonly #blocks = new Map<string, LayerBlock>();
+
+  block(layer: string): void {
+    const known = this.#blocks.get(layer);
+    if (known !== undefined) {
+      known.depth++;
+      return;
+    }
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#blocks.set(layer, { depth: 1, ended, end });
+  }
+
+  /** Ends one block of the layer; renders go on with the last. */
+  unblock(layer: string): void {
+    const known = this.#blocks.get(layer);
+    if (known === undefined || --known.depth > 0) return;
+    this.#blocks.delete(layer);
+    known.end();
+  }
+
+  has(layer: string): boolean {
+    return this.#blocks.has(layer);
+  }
+
+  /** Waits until the layer is not blocked. @throws the signal's reason when it fires while waiting */
+  async unblocked(layer: string, signal: AbortSignal): Promise<void> {
+    for (let block = this.#blocks.get(layer); block !== undefined; block = this.#blocks.get(layer)) {
+      const { ended } = block;
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => reject(signal.reason);
+        if (signal.aborted) leave();
+        signal.addEventListener("abort", leave, { once: true });
+        void ended.then(() => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        });
+      });
+    }
+  }
+}
