@@ -45,7 +45,10 @@ export interface KeeperMethods extends Operations, LedgerGate {
   /** There has been nothing to draw for a while. */
   rest(): void;
   configure(configuration: Configuration): Promise<void>;
-  close(graceMs: number): Promise<void>;
+  /** Jobs stop; what is still written for users is accounted. */
+  stop(graceMs: number): Promise<void>;
+  /** The last call: nothing is written any more. Writes what is known and releases the database and the lock. */
+  close(): Promise<void>;
 }
 
 /** What the keeper asks of the front. */
@@ -141,8 +144,9 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
       catalogue = catalogueOf(next.layers);
       await keeper().layersChanged();
     },
-    async close(graceMs) {
-      await opened?.close(graceMs);
+    stop: (graceMs) => keeper().stop(graceMs),
+    async close() {
+      await opened?.close();
       release();
     },
     rows: (layer) => keeper().rows(layer),

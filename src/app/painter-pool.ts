@@ -11,6 +11,7 @@ import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Question } from "../source/source.ts";
 import type { PainterData, PainterMethods, PainterNotes } from "./painter-process.ts";
+import { ProcessWatch } from "./process-watch.ts";
 
 /** A painter without work for this long ends: its memory goes with it, all of it, as it is a process. */
 const IDLE_MS = 60_000;
@@ -33,6 +34,7 @@ interface Painter {
   readonly reports: Map<number, UserRender["report"]>;
   /** Draws it works on; each is answered "lost" should it die. */
   readonly lost: Set<() => void>;
+  readonly watch: ProcessWatch;
   idleTimer: NodeJS.Timeout | undefined;
   closing: boolean;
 }
@@ -52,6 +54,8 @@ export class PainterPool implements Painters {
   readonly #painters = new Set<Painter>();
   #layers: readonly Layer[];
   #nextRender = 1;
+  /** Painters that did not answer any more and were ended, since the start. */
+  hung = 0;
 
   constructor(parts: {
     readonly data: PainterData;
@@ -102,12 +106,25 @@ export class PainterPool implements Painters {
       down,
       reports,
       lost: new Set(),
+      watch: new ProcessWatch({
+        ask: () => channel.call("alive"),
+        hung: (ms) => {
+          this.hung++;
+          this.#log.error("a painter does not answer and is ended; its renders are given up", {
+            pid: child.pid,
+            seconds: ms / 1000,
+            renders: painter.lost.size,
+          });
+          child.kill("SIGKILL");
+        },
+      }),
       idleTimer: undefined,
       closing: false,
     };
     channel.note("begin", [{ ...this.#data, layers: this.#layers }]);
     const gone = (): void => {
       this.#painters.delete(painter);
+      painter.watch.end();
       clearTimeout(painter.idleTimer);
       channel.close(new Error("the painter has ended"));
       for (const tell of painter.lost) tell();
@@ -211,11 +228,13 @@ export class PainterPool implements Painters {
       tell = resolve;
     });
     painter.lost.add(tell);
+    painter.watch.begin();
     try {
       return await work(painter, died);
     } finally {
       painter.lost.delete(tell);
       if (painter.lost.size === 0) {
+        painter.watch.end();
         painter.idleTimer = setTimeout(() => void this.#end(painter), IDLE_MS);
         painter.idleTimer.unref();
       }

@@ -52,6 +52,8 @@ export interface PainterMethods {
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
+  /** Answered at once by a process that goes on. */
+  alive(): void;
   close(): Promise<void>;
 }
 
@@ -267,6 +269,7 @@ function startPainter(): void {
       await opened?.sweep(signal);
     },
     compose: composePicture,
+    alive() {},
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));
       // Sources that nobody names any more close when what they draw has ended.

@@ -11,6 +11,7 @@ import type { JobEvent } from "../jobs/job.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import { operationsOf } from "./operations-channel.ts";
+import { ProcessWatch } from "./process-watch.ts";
 import type { Core, ServingMetrics } from "./serving.ts";
 import type { CoreMethods, ServingData, ServingMethods } from "./serving-process.ts";
 
@@ -19,6 +20,8 @@ interface Member {
   readonly channel: Channel<CoreMethods, ServingMethods>;
 }
 
+/** A process answers in milliseconds, also while it serves. */
+const DEADLINE_MS = 10_000;
 /** A process that has died is replaced after this long: one that cannot start must not spin. */
 const RESTART_MS = 500;
 
@@ -91,6 +94,7 @@ export class ServingPool implements HotTiles {
           },
         ]);
         this.#members.add(member);
+        watch.begin();
         resolve(member);
       };
       const channel = new Channel<CoreMethods, ServingMethods>(portOfProcess(worker.process), {
@@ -98,7 +102,18 @@ export class ServingPool implements HotTiles {
         hello,
       });
       const member: Member = { worker, channel };
+      // One that was stopped holds its clients and every change, and would serve what it knew before.
+      const watch = new ProcessWatch({
+        ask: () => channel.call("settled"),
+        deadlineMs: DEADLINE_MS,
+        hung: (ms) => {
+          const { pid } = worker.process;
+          this.#log.error("a serving process does not answer and is ended", { pid, seconds: ms / 1000 });
+          worker.process.kill("SIGKILL");
+        },
+      });
       worker.on("exit", (code, signal) => {
+        watch.end();
         const gone = new Error(`a serving process ended with ${signal ?? code}`);
         this.#members.delete(member);
         channel.close(gone);
@@ -173,10 +188,10 @@ export class ServingPool implements HotTiles {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
-    await this.#all(({ channel }) => channel.call("close", graceMs));
     const timer = setTimeout(() => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
-    }, 5_000);
+    }, graceMs + 5_000);
+    await Promise.all([...this.#members].map(({ channel }) => channel.call("close", graceMs).catch(() => undefined)));
     await Promise.all(gone);
     clearTimeout(timer);
   }

@@ -19,6 +19,7 @@ import { elapsedMs } from "../lib/elapsed.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { closeInOrder } from "./close-order.ts";
 import { namesCollector } from "./collector.ts";
 import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
 import { createLogger } from "./logger.ts";
@@ -225,6 +226,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       measures: meter.measures(),
       spacedDraws: pace.waiting,
       uniformTiles: draws.uniformTiles,
+      paintersHung: painters.hung,
     }),
     reload: () => reloads.reload(),
   };
@@ -254,17 +256,22 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     async close() {
       if (closing) return;
       closing = true;
-      const deadline = elapsedMs() + GRACE_MS;
-      const left = () => Math.max(0, deadline - elapsedMs());
       clearInterval(healthTimer);
       tellReadiness(undefined);
-      // Jobs and users finish what is in flight together.
-      const keeperStopped = keeper.call("close", left());
-      await serving.close(left());
-      await Promise.race([keeperStopped, new Promise((resolve) => setTimeout(resolve, left() + 2_000).unref())]);
-      draws.cancelAll();
-      await draws.idle();
-      await painters.close();
+      const notClosed = (error: unknown): void =>
+        log.error("the keeper cannot be closed in order", { error: String(error) });
+      await closeInOrder(
+        {
+          stopJobs: (graceMs) => keeper.call("stop", graceMs).catch(notClosed),
+          stopServing: (graceMs) => serving.close(graceMs),
+          cancelUnanswered: () => draws.cancelUnanswered(),
+          cancelAll: () => draws.cancelAll(),
+          rendersEnded: () => draws.idle(),
+          closeRenderers: () => painters.close(),
+          releaseState: () => keeper.call("close").catch(notClosed),
+        },
+        GRACE_MS,
+      );
       await keeperWorker.terminate();
       await keeperEnded;
       await telemetry?.close();

@@ -645,6 +645,11 @@ export class Draws implements DrawGate, UserDraws {
     while (this.#aloft.size > 0) await Promise.allSettled([...this.#aloft].map((f) => f.done));
   }
 
+  /** Ends renders of which no tile has been stored. */
+  cancelUnanswered(): void {
+    for (const { stage, abort } of this.#aloft) if (!stage.early.hasBegun) abort.abort(new Error("shutting down"));
+  }
+
   cancelAll(): void {
     for (const flight of this.#aloft) flight.abort.abort(new Error("shutting down"));
   }

@@ -9,6 +9,11 @@ export class EarlyAnswers {
   readonly #known = new Map<string, EarlyAnswer>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
+  /** Tiles have been reported. */
+  get hasBegun(): boolean {
+    return this.#known.size > 0;
+  }
+
   /** Answers those who wait for one of these tiles, and those who ask for one later. */
   add({ written, tiles }: EarlyTiles): void {
     for (const tile of tiles) this.#know(tile, { kind: "painted", tiles: [tile] });

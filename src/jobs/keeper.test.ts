@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   // Those whose database is closed cannot write any more, and stop all the same.
-  await Promise.allSettled(keepers.splice(0).map((keeper) => keeper.close(0)));
+  await Promise.allSettled(keepers.splice(0).map((keeper) => keeper.stop(0).then(() => keeper.close())));
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -248,7 +248,8 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       outcome: "done",
       tiles: { deleted: BigInt(blocks), total: BigInt(blocks) },
     });
-    await life.keeper.close(0);
+    await life.keeper.stop(0);
+    await life.keeper.close();
     life.db.close();
     rmSync(join(directory, "state.db"));
     vi.restoreAllMocks();

@@ -617,9 +617,8 @@ export class Keeper
     this.#quota.save({ ...current, layerQuotas: kept });
   }
 
-  /** Jobs stop, everything known is written; the order is that of opening, reversed. */
-  async close(graceMs: number): Promise<void> {
-    clearInterval(this.#flushTimer);
+  /** Jobs stop, and with them what works in the background. Users' writes are accounted until `close`. */
+  async stop(graceMs: number): Promise<void> {
     await this.#scheduler.close();
     await this.#enforcer.close();
     await this.#adoption.close();
@@ -628,6 +627,11 @@ export class Keeper
     this.#closing.abort();
     await this.#runner.close(graceMs);
     await this.#reclaim.ended();
+  }
+
+  /** After `stop`, and after the last write: everything known is written. */
+  async close(): Promise<void> {
+    clearInterval(this.#flushTimer);
     this.#persist(() => {
       this.#runner.records.saveDirty();
       this.#accesses.write(this.#parts.now());

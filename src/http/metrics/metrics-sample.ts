@@ -16,6 +16,8 @@ export interface FrontMetrics {
   readonly spacedDraws: number;
   /** Tiles of one colour that have been written. */
   readonly uniformTiles: number;
+  /** Painters that did not answer any more and were ended. */
+  readonly paintersHung: number;
   /** Requests that wait for events of jobs. */
   readonly listeners: number;
 }

@@ -65,7 +65,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, servers, measures, spacedDraws, uniformTiles, listeners } = front;
+  const { tiles, memory, upstreams, servers, measures, spacedDraws, uniformTiles, paintersHung, listeners } = front;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -80,6 +80,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   counter("store_faults_total", "Tiles that the store could not read, and that were rendered", [
     [{}, tiles.storeFaults],
   ]);
+  counter("painters_hung_total", "Painters that did not answer any more and were ended", [[{}, paintersHung]]);
   counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, uniformTiles]]);
   gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);

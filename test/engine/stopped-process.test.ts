@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { massTruncate, startServer, type TestServer, until } from "../support/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const LAYER = "ws:roads";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(more?: string): Promise<{ server: TestServer; upstream: Upstream }> {
+  const upstream = await startUpstream();
+  open.push(() => upstream.close());
+  const server = await startServer({ configuration: smallTiles(upstream.url, [{ name: LAYER }], more) });
+  open.push(() => server.close());
+  return { server, upstream };
+}
+
+/** The server's own processes that run a program. */
+function processesOf(server: TestServer, program: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+        return Number(parent) === server.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(program);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Stops processes until the test is over. */
+function stop(pids: readonly number[]): void {
+  expect(pids.length).toBeGreaterThan(0);
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+}
+
+const read = async (server: TestServer, path: string) => {
+  const response = await fetch(`${server.url}/xyz/${encodeURIComponent(LAYER)}/${path}.png`);
+  return { status: response.status, text: (await response.arrayBuffer()).byteLength };
+};
+
+test("a painter that is stopped is ended after its deadline: its renders are given up, and the next ones go on", async () => {
+  const { server } = await start();
+  expect((await read(server, "2/1/1")).status).toBe(200);
+  stop(processesOf(server, "painter-process"));
+  const given = await Promise.all(["5/1/1", "5/9/9", "5/17/17"].map((path) => read(server, path)));
+  // The renders of the stopped painter fail; those that a new painter took are pictures.
+  expect(given.map(({ status }) => status).sort()).toContain(502);
+  expect(server.log()).toContain("a painter does not answer and is ended");
+  expect((await read(server, "5/1/1")).status).toBe(200);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/nuthatch_painters_hung_total 1/);
+  expect((await massTruncate(server, LAYER)).status).toBe(200);
+});
+
+test("a serving process that is stopped holds a change for its deadline, and is replaced", async () => {
+  const { server } = await start("server: { workers: 2 }");
+  const serving = processesOf(server, "serving-process");
+  expect(serving.length).toBe(2);
+  stop(serving.slice(0, 1));
+  // Node leaves a connection that was dealt to the stopped one open when that is killed: its client gives up and asks again.
+  await until("the change is made", async () => {
+    const answer = await fetch(`${server.url}/rest/masstruncate`, {
+      method: "POST",
+      headers: { "Content-Type": "text/xml" },
+      body: `<truncateLayer><layerName>${LAYER}</layerName></truncateLayer>`,
+      signal: AbortSignal.timeout(20_000),
+    }).catch(() => undefined);
+    return answer?.status === 200 ? true : undefined;
+  });
+  await until("the stopped one is ended", async () =>
+    server.log().includes("a serving process does not answer and is ended") ? true : undefined,
+  );
+  await until("there are two again", async () =>
+    processesOf(server, "serving-process").length === 2 ? true : undefined,
+  );
+});
