@@ -13,7 +13,7 @@ import { type Database, int, openDatabase, text } from "../state/database.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
 import type { JobRequest } from "./job.ts";
-import { Keeper } from "./keeper.ts";
+import { Keeper, type KeeperParts } from "./keeper.ts";
 
 /* What a kill -9 at the worst moment leaves: a keeper whose database is gone from one statement to the next, and a second one. */
 
@@ -54,10 +54,12 @@ function live(
     draw = "stored",
     committed = () => undefined,
     gateParts = {},
+    parts = {},
   }: {
     draw?: "stored" | "failed";
     committed?: (db: Database) => void;
     gateParts?: Partial<DrawGate>;
+    parts?: Partial<KeeperParts>;
   } = {},
 ): Life {
   const real = openDatabase(join(directory, "state.db"));
@@ -119,6 +121,7 @@ function live(
     webhooks: () => [],
     tell: () => undefined,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...parts,
   });
   isBuilt = true;
   keepers.push(keeper);
@@ -256,4 +259,22 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
     return looks;
   };
   expect(await looksBlocked(200)).toBe(await looksBlocked(20));
+});
+
+test("a wall clock that steps does not end the time in which a truncation can be undone", async () => {
+  const store = createMemoryBlobStore();
+  const clocks = { wallMs: 1e12, steadyMs: 5_000 };
+  const { keeper } = live(store, {
+    parts: { undoSeconds: () => 3_600, now: () => clocks.wallMs, monotonicNow: () => clocks.steadyMs },
+  });
+  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
+  const { id } = await keeper.truncations.truncate({ type: "truncateLayer", mode: "hard", layer: "a" }, null);
+  const stateAfter = async (wallMs: number, steadyMs: number) => {
+    clocks.wallMs += wallMs;
+    clocks.steadyMs += steadyMs;
+    keeper.truncations.tick();
+    return (await keeper.truncations.truncation(id))?.state;
+  };
+  expect(await stateAfter(7_200_000, 10)).toBe("kept");
+  expect(await stateAfter(-14_400_000, 3_600_000)).toBe("reclaimed");
 });

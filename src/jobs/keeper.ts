@@ -181,6 +181,7 @@ export class Keeper
         void this.#enforcer.cleanUp();
       },
       now,
+      monotonicNow,
       closing: this.#closing.signal,
     });
     const storeFaults = new StoreFaults(log, monotonicNow);
@@ -219,7 +220,7 @@ export class Keeper
       options: parts.eviction,
       giveUpTruncated: (layer) => this.truncations.giveUp(layer),
       isReclaiming: () => this.#reclaim.isSweeping,
-      now,
+      monotonicNow,
       log,
     });
     this.#webhooks = new Webhooks({
@@ -396,7 +397,7 @@ export class Keeper
     this.#runner.records.tell();
     this.#webhooks.tick();
     const nowMs = this.#parts.now();
-    this.truncations.tick(nowMs);
+    this.truncations.tick();
     if (this.#accesses.isDue(nowMs)) this.#persist(() => this.#accesses.write(nowMs));
     const steadyMs = this.#parts.monotonicNow();
     const isDue = steadyMs - this.#lastTrimMs >= 60_000;

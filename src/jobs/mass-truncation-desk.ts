@@ -25,7 +25,10 @@ export interface MassTruncationParts extends DropTargetSources {
   readonly sweep: () => void;
   /** What has come back may hold tiles that nobody has counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
+  /** ms since 1970 by the wall clock. */
   readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
   /** The server is shutting down. */
   readonly closing: AbortSignal;
 }
@@ -37,6 +40,7 @@ interface TargetParts {
 
 interface Kept {
   readonly layer: string;
+  /** By the monotonic clock: a wall clock that steps neither ends the time to undo early nor prolongs it. 0: it is over. */
   readonly untilMs: number;
 }
 
@@ -53,7 +57,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
-    const { truncations, drops, ledger, store, now } = parts;
+    const { truncations, drops, ledger, store, now, monotonicNow } = parts;
     for (const { aside } of truncations.asides("undoing")) {
       drops.finishRestoring(aside);
       this.#write(() => truncations.end(aside.id, "undone", now(), null));
@@ -62,7 +66,9 @@ export class MassTruncationDesk implements MassTruncationOperations {
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id));
       // What somebody has removed by hand has had its time.
-      this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? untilMs : 0 });
+      // Only the wall clock goes on while no server runs.
+      const leftMs = Math.max(0, untilMs - now());
+      this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
     }
     // Left by a kill between the record and the rename, or by another database.
     for (const id of there) store.discard(id);
@@ -94,7 +100,7 @@ export class MassTruncationDesk implements MassTruncationOperations {
   }
 
   async #drop(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { truncations, drops, undoSeconds, sweep, now } = this.#parts;
+    const { db, truncations, drops, undoSeconds, sweep, now, monotonicNow } = this.#parts;
     let made: MassTruncationView | undefined;
     await drops.drop(
       request.layer,
@@ -118,8 +124,10 @@ export class MassTruncationDesk implements MassTruncationOperations {
           kept: isKept ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
         });
         if (untilMs === null) return undefined;
-        this.#kept.set(made.id, { layer: request.layer, untilMs });
-        return made.id;
+        const { id } = made;
+        this.#kept.set(id, { layer: request.layer, untilMs: monotonicNow() + keptMs });
+        db.onRollback(() => this.#kept.delete(id));
+        return id;
       },
     );
     if (made === undefined) throw new Error("a drop was not recorded");
@@ -283,8 +291,9 @@ export class MassTruncationDesk implements MassTruncationOperations {
   }
 
   /** Reclaims what has had its time. */
-  tick(nowMs: number): void {
+  tick(): void {
     if (this.#kept.size === 0) return;
+    const nowMs = this.#parts.monotonicNow();
     this.#reclaim(
       [...this.#kept].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
       null,

@@ -63,7 +63,7 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
     options,
     giveUpTruncated: () => undefined,
     isReclaiming: () => false,
-    now: Date.now,
+    monotonicNow: () => performance.now(),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   const at = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });

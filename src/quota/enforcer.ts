@@ -23,7 +23,8 @@ export interface EnforcerParts {
   readonly giveUpTruncated: (layer: string | undefined) => void;
   /** Space is being given back at this moment. */
   readonly isReclaiming: () => boolean;
-  readonly now: () => number;
+  /** ms by a clock that never steps: the period between clean-ups is a duration. */
+  readonly monotonicNow: () => number;
   readonly log: Logger;
 }
 
@@ -97,17 +98,17 @@ export class Enforcer {
 
   #again(periodMs: number): void {
     this.#periodMs = periodMs;
-    this.#nextMs = this.#parts.now() + periodMs;
+    this.#nextMs = this.#parts.monotonicNow() + periodMs;
     this.#wait();
   }
 
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#closed) return;
-    const left = Math.max(0, this.#nextMs - this.#parts.now());
+    const left = Math.max(0, this.#nextMs - this.#parts.monotonicNow());
     this.#timer = setTimeout(
       () => {
-        if (this.#parts.now() < this.#nextMs) this.#wait();
+        if (this.#parts.monotonicNow() < this.#nextMs) this.#wait();
         else void this.cleanUp().finally(() => this.#again(this.#periodMs));
       },
       Math.min(left, LONGEST_TIMER_MS),
