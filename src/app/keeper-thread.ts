@@ -15,6 +15,7 @@ import { collectGarbage } from "../lib/collect-garbage.ts";
 import type { Logger } from "../lib/logger.ts";
 import { lockDataDirectory, StateError, secureDataDirectory } from "../state/data-directory.ts";
 import { openDatabase } from "../state/database.ts";
+import { DiskReserve } from "../state/disk-reserve.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 
 export interface KeeperData {
@@ -71,6 +72,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
   let catalogue: Catalogue = catalogueOf(configuration.layers);
   let release = () => {};
   let opened: Keeper | undefined;
+  let reserve: DiskReserve | undefined;
 
   const keeper = (): Keeper => {
     if (opened === undefined) throw new Error("the keeper has not begun");
@@ -104,7 +106,8 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
       try {
         secureDataDirectory(dataDir);
         const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
-        const db = openDatabase(join(dataDir, "state.db"), "exclusive");
+        reserve = new DiskReserve(join(dataDir, "reserve"));
+        const db = openDatabase(join(dataDir, "state.db"), { access: "exclusive", reserve });
         const blobs = createFileBlobStore({ root: data.storeRoot, fsync: store.fsync, instance: data.instance });
         opened = new Keeper({
           db,
@@ -137,7 +140,10 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     softTimes: () => keeper().truncations.softTimes,
     start: () => keeper().start(),
     used: (report) => keeper().used(report),
-    health: () => opened?.health(),
+    health() {
+      reserve?.look();
+      return opened?.health() ?? reserve?.shortage;
+    },
     rest: collectGarbage,
     async configure(next) {
       configuration = next;

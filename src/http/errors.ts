@@ -1,3 +1,4 @@
+import { codeOf } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Refusal, RefusalCode } from "../lib/refusal.ts";
 import type { Answer } from "./reply.ts";
@@ -34,8 +35,28 @@ function statusOf(code: RefusalCode): number {
     case "too_many_attempts":
       return 429;
     case "too_many_requests":
+    case "unavailable":
       return 503;
+    case "disk_full":
+      return 507;
   }
+}
+
+const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
+const UNAVAILABLE =
+  /^(?:SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)|EIO|EROFS|ESTALE|unavailable|read_only)/;
+
+/** The answer to a fault that is the disk's, by the code of SQLite, of the system or of the store; undefined: it is another. */
+export function refusalOfFault(error: unknown): Refusal | undefined {
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (FULL.test(code)) {
+    const details = ["Make room on the disk of the data directory, then try again."];
+    return { code: "disk_full", message: `The disk is full, and nothing was changed: ${message}.`, details };
+  }
+  if (UNAVAILABLE.test(code))
+    return { code: "unavailable", message: `The state or the store cannot be used at present: ${message}.` };
+  return undefined;
 }
 
 /** One sentence first, then the details: text/plain, as on all resources of the contract. */
@@ -61,6 +82,7 @@ export function refusalProblem(refusal: Refusal): Answer {
 
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
   if (code === "too_many_attempts" || code === "too_many_requests") return { "Retry-After": "1" };
+  if (code === "unavailable") return { "Retry-After": "5" };
   // The rest of the body is not read: the connection cannot be used again.
   if (code === "too_large") return { Connection: "close" };
   return {};

@@ -11,7 +11,7 @@ import { challengeOf } from "./auth/challenge.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import { type Caller, mayDo } from "./auth/rights.ts";
 import { isCrossSite } from "./cross-site.ts";
-import { refusalProblem, refusalText } from "./errors.ts";
+import { refusalOfFault, refusalProblem, refusalText } from "./errors.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
 import { methodPage } from "./management/killed-page.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
@@ -115,6 +115,19 @@ export function createManagement(options: ManagementOptions): Manage {
     return methodAnswer(method, allow);
   }
 
+  /** A fault of the disk is told to the client in words. @throws any other */
+  async function handled(handler: Handler, exchange: Exchange, requestId: string): Promise<Result<Answer, Refusal>> {
+    try {
+      return ok(await handler.handle(exchange));
+    } catch (error) {
+      const refusal = refusalOfFault(error);
+      if (refusal === undefined) throw error;
+      const path = exchange.target.path.slice(0, 500);
+      log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) });
+      return refuse(refusal);
+    }
+  }
+
   return async (request, target, requestId, signal) => {
     const { headers, method = "GET" } = request;
     const refused = /^\/api(\/|$)/.test(target.path) ? refusalProblem : refusalText;
@@ -150,9 +163,10 @@ export function createManagement(options: ManagementOptions): Manage {
       signal,
       body: () => readBody(request),
     };
-    if (handler.need === "read") return handler.handle(exchange);
     const beganMs = performance.now();
-    const answer = await handler.handle(exchange);
+    const done = await handled(handler, exchange, requestId);
+    const answer = done.ok ? done.value : refused(done.error);
+    if (handler.need === "read") return answer;
     const tookMs = performance.now() - beganMs;
     // Nobody waits for the log.
     setImmediate(() => {

@@ -455,8 +455,13 @@ export class Keeper
     }
   }
 
-  /** Why the keeper cannot work; undefined: it can. */
+  /** Why the keeper cannot work; undefined: it can. Whether a fault has passed only another write can tell. */
   health(): string | undefined {
+    try {
+      if (this.#failure !== undefined) this.#persist();
+    } catch {
+      // Noted by #persist.
+    }
     return this.#failure;
   }
 

@@ -1,3 +1,5 @@
+import { codeOf } from "./error-code.ts";
+
 /** The methods that one side of a channel offers; arguments and answers must be structured-cloneable. */
 export type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
 
@@ -13,7 +15,13 @@ type Cancel = { readonly kind: "cancel"; readonly id: number };
 type Note = { readonly kind: "note"; readonly method: string; readonly args: readonly unknown[] };
 type Answer =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
-  | { readonly kind: "error"; readonly id: number; readonly message: string; readonly stack: string | undefined };
+  | {
+      readonly kind: "error";
+      readonly id: number;
+      readonly message: string;
+      readonly stack: string | undefined;
+      readonly code: string;
+    };
 type Message = Call | Cancel | Note | Answer;
 
 type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
@@ -38,7 +46,7 @@ export const portOfProcess = (other: IpcProcess): Port => ({
 });
 
 /**
- * Typed calls between threads or processes, in order, both ways. Errors travel as their message and stack.
+ * Typed calls between threads or processes, in order, both ways. Errors travel as their message, stack and code.
  * Nothing but clones is sent.
  */
 export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote>> {
@@ -125,7 +133,7 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
         this.#waiting.delete(message.id);
         if (waiter === undefined) return;
         if (message.kind === "answer") waiter.resolve(message.value as never);
-        else waiter.reject(Object.assign(new Error(message.message), { stack: message.stack }));
+        else waiter.reject(errorOf(message));
       }
     }
   }
@@ -162,9 +170,18 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
       this.#port.postMessage({ kind: "answer", id, value } satisfies Answer);
     } catch (error) {
       const e = error instanceof Error ? error : new Error(String(error));
-      this.#port.postMessage({ kind: "error", id, message: e.message, stack: e.stack } satisfies Answer);
+      this.#port.postMessage({
+        kind: "error",
+        id,
+        message: e.message,
+        stack: e.stack,
+        code: codeOf(e),
+      } satisfies Answer);
     } finally {
       this.#cancellable.delete(id);
     }
   }
 }
+
+const errorOf = ({ message, stack, code }: Extract<Answer, { kind: "error" }>): Error =>
+  Object.assign(new Error(message), { stack }, code === "" ? {} : { code });

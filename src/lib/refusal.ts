@@ -20,7 +20,9 @@ export type RefusalCode =
   | "too_many_attempts"
   | "too_costly" // sound, but working it out would take longer than anybody may ask for
   | "too_many_requests" // as many of the same kind are being worked on already
-  | "bad_configuration";
+  | "bad_configuration"
+  | "disk_full"
+  | "unavailable"; // the state or the store cannot be used at present
 
 /** An expected "no": one sentence first, then lines of detail. The message names the field, what would do, and the value. */
 export interface Refusal {

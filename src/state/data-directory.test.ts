@@ -50,12 +50,12 @@ test("a lock file that is garbage is made anew", () => {
 });
 
 test("without the lock file the state database itself keeps a second server out", () => {
-  const first = openDatabase(state(), "exclusive");
+  const first = openDatabase(state(), { access: "exclusive" });
   rmSync(lockFile(), { force: true });
   lockDataDirectory(directory, lockFile()).release();
-  expect(() => openDatabase(state(), "exclusive")).toThrow("in use by another Nuthatch");
+  expect(() => openDatabase(state(), { access: "exclusive" })).toThrow("in use by another Nuthatch");
   first.close();
-  openDatabase(state(), "exclusive").close();
+  openDatabase(state(), { access: "exclusive" }).close();
 });
 
 test("a database of a newer version is refused, with the remedy, and left as it is", () => {

@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import Sqlite from "libsql";
+import { codeOf } from "../lib/error-code.ts";
 import { inUse, isBusy, StateError } from "./data-directory.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
 
 /** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -35,12 +37,18 @@ export interface Database {
 /** Far more than this program has; lists by filters make some of their own. */
 const MOST_COMPILED = 500;
 
+export interface OpenOptions {
+  readonly access?: "shared" | "exclusive";
+  /** Room on the disk that is freed when a write may not fit. */
+  readonly reserve?: Pick<DiskReserve, "beforeWrite" | "giveUp">;
+}
+
 /**
  * Opens the state database with full synchronisation: what is committed survives a power loss. `exclusive`: no other
  * process can open the database while this one lives, so that whoever removes the lock file lets no second server in.
  * @throws StateError
  */
-export function openDatabase(file: string, access: "shared" | "exclusive" = "shared"): Database {
+export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -57,6 +65,7 @@ export function openDatabase(file: string, access: "shared" | "exclusive" = "sha
     if (bigints) statement.safeIntegers(true);
     return {
       run(...values) {
+        if (!db.inTransaction) reserve?.beforeWrite();
         const { changes, lastInsertRowid } = statement.run(values);
         return { changes, lastInsertRowid: Number(lastInsertRowid) };
       },
@@ -79,6 +88,7 @@ export function openDatabase(file: string, access: "shared" | "exclusive" = "sha
   let undos: (() => void)[] = [];
   const transaction = <T>(body: () => T): T => {
     undos = [];
+    reserve?.beforeWrite();
     db.exec("BEGIN IMMEDIATE");
     try {
       const value = body();
@@ -87,6 +97,8 @@ export function openDatabase(file: string, access: "shared" | "exclusive" = "sha
     } catch (error) {
       if (db.inTransaction) db.exec("ROLLBACK");
       for (const undo of undos.reverse()) undo();
+      // Such as a transaction that is larger than expected, or a quota of the file system: the next one fits.
+      if (codeOf(error) === "SQLITE_FULL") reserve?.giveUp();
       throw error;
     } finally {
       undos = [];

@@ -108,6 +108,7 @@ class FileBlobStore implements BlobStore {
     // GWC's marker of a file store.
     const marker = join(root, "metadata.properties");
     if (!existsSync(marker)) writeFileSync(marker, "");
+    for (const name of [TRASH, ASIDE]) makeAhead(join(root, name));
   }
 
   #zoomPath(t: { layer: string; gridSet: string; parametersId: string }, z: number): string {
@@ -538,6 +539,17 @@ function tileAt(path: string): Stats | undefined {
 
 /** Drops between making a directory and making the file in it, each of which has the directory made again. */
 const MOST_DROPS = 3;
+
+/** Makes a directory that a truncation needs while there is room: it must work on a disk that has become full. */
+function makeAhead(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    // Tiles can be read all the same, and the truncation itself tries again and tells.
+    const { code } = storeError(error, "a directory cannot be made");
+    if (code !== "full" && code !== "read_only") throw error;
+  }
+}
 
 function openNew(path: string): number {
   for (let drops = 0; ; drops++) {

@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
@@ -141,3 +141,58 @@ test.skipIf(!mountable)("an enforced quota makes room on a full disk by evicting
   expect((await usage(at)).enforcement.evictedTiles).toBeGreaterThan(0);
   await expectExact(at);
 });
+
+/** Another program takes all the room there is, to the last byte. */
+function fill(at: TestServer): string {
+  const foreign = join(at.dataDir, "foreign");
+  const file = openSync(foreign, "a");
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4096));
+  } catch (error) {
+    expect(String(error)).toContain("ENOSPC");
+  } finally {
+    closeSync(file);
+  }
+  return foreign;
+}
+
+const api = (at: TestServer, path: string, body: object) =>
+  fetch(`${at.url}${path}`, { method: "POST", body: JSON.stringify(body) });
+const free = (at: TestServer): number => statfsSync(at.dataDir).bavail * statfsSync(at.dataDir).bsize;
+const readyz = async (at: TestServer): Promise<string> => {
+  const answer = await fetch(`${at.url}/readyz`);
+  return `${answer.status} ${await answer.text()}`;
+};
+
+test.skipIf(!mountable)(
+  "on a disk that others have filled to the last byte, truncations, kills, jobs and quota changes work, and readyz tells",
+  async () => {
+    const at = await start(60, 100_000, 100);
+    for (let x = 0; x < 8; x++) await read(at, "a", 4 * x, 0);
+    expect(await readyz(at)).toBe("200 ok");
+    const foreign = fill(at);
+    expect(free(at)).toBe(0);
+    await putQuota(at, { enabled: true, globalQuota: { value: 1, units: "GiB" } });
+    const made = await api(at, "/api/v1/jobs", { layer: "b", zoomStart: 6, zoomStop: 6 });
+    expect(made.status, await made.text()).toBe(201);
+    const told = await until("it is not ready", async () =>
+      (await readyz(at)) === "200 ok" ? undefined : await readyz(at),
+    );
+    expect(told).toMatch(/^503 the disk of the data directory is full: /);
+    expect((await fetch(`${at.url}/livez`)).status).toBe(200);
+    expect(await read(at, "a", 0, 0)).toBe("HIT");
+    const killed = await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+    expect(killed.status).toBe(200);
+    const truncate = { layer: "a", gridSet: "EPSG:900913", zoomStart: 8, zoomStop: 8, type: "truncate" };
+    const truncated = JSON.parse(await (await api(at, "/api/v1/jobs", truncate)).text());
+    expect((await ended(at, truncated.id)).outcome).toBe("done");
+    const whole = await api(at, "/api/v1/truncations", { layer: "a" });
+    expect(whole.status, await whole.text()).toBeLessThan(300);
+    await expectExact(at);
+
+    rmSync(foreign);
+    await until("it is ready again", async () => ((await readyz(at)) === "200 ok" ? true : undefined));
+    expect(await read(at, "a", 0, 0)).toBe("MISS");
+    await expectExact(at);
+  },
+);
