@@ -233,3 +233,22 @@ test("the time of a wrong password does not tell whether the name exists or of w
   const medians = [...times.values()].map((of) => of.sort((a, b) => a - b)[5] ?? 0);
   expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(2);
 });
+
+test("those who know their password do not wait for what wrong ones of the other kind cost", async () => {
+  const authenticator = new Authenticator(
+    [
+      { name: "ann", passwordHash: cheapHash("right"), roles: ["viewer"] },
+      { name: "bob", passwordHash: await bcrypt.hash("right", 9), roles: ["viewer"] },
+    ],
+    quickClock(),
+  );
+  let answered = 0;
+  const crowd = Array.from({ length: 40 }, async (_, i) => {
+    await authenticator.check(basic("ann", `guess ${i}`), `127.0.0.${i}`);
+    answered++;
+  });
+  const right = await authenticator.check(basic("ann", "right"), "good");
+  expect(right.kind).toBe("user");
+  expect(answered, "guesses answered before").toBeLessThan(20);
+  await Promise.all(crowd);
+});

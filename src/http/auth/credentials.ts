@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { User } from "../options.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
-import { oneOfEachCost, verifyPassword } from "./password.ts";
+import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
 import { type Clock, realClock, Throttle } from "./throttle.ts";
 
 export type Checked =
@@ -69,8 +69,7 @@ export class Authenticator {
     if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
     // Equal pairs that come together are hashed once: a client's first burst costs one hash.
     const running = this.#verifying.get(digest);
-    const right = await (running ??
-      this.#verify(digest, address, () => verifyPassword(password, user?.passwordHash, this.#oneOfEach)));
+    const right = await (running ?? this.#verify(digest, address, password, user?.passwordHash));
     if (right === undefined) return THROTTLED;
     // A reload may have removed or changed the user in the meantime.
     if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
@@ -88,8 +87,21 @@ export class Authenticator {
     return (await this.#throttle.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
   }
 
-  async #verify(digest: string, address: string, verification: () => Promise<boolean>): Promise<boolean | undefined> {
-    const verifying = this.#throttle.verify(address, this.#known.has(digest), verification);
+  /** Undefined: too many wait, and nothing was hashed. All that is wrong takes the same time, whatever the name. */
+  async #verify(
+    digest: string,
+    address: string,
+    password: string,
+    hash: string | undefined,
+  ): Promise<boolean | undefined> {
+    const oneOfEach = this.#oneOfEach;
+    const verify = async (): Promise<boolean | undefined> => {
+      const known = this.#known.has(digest);
+      const right = await this.#throttle.verify(address, known, () => verifyPassword(password, hash, oneOfEach));
+      if (right === false) await this.#throttle.equalise(address, () => compareWithOthers(password, hash, oneOfEach));
+      return right;
+    };
+    const verifying = verify();
     this.#verifying.set(digest, verifying);
     try {
       return await verifying;

@@ -76,7 +76,7 @@ function costOf(hash: string): string | undefined {
   return parsed && `scrypt ${parsed.ln} ${parsed.r} ${parsed.p} ${parsed.key.length}`;
 }
 
-/** One hash of each kind and cost: what `verifyPassword` compares with a password that is wrong. */
+/** One hash of each kind and cost. */
 export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
   const byCost = new Map(hashes.map((hash) => [costOf(hash), hash]));
   byCost.delete(undefined);
@@ -87,23 +87,32 @@ export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
 async function isRight(password: string, hash: string): Promise<boolean> {
   if (isBcrypt(hash)) return compareBcrypt(password, hash);
   const parsed = parseScrypt(hash);
-  if (parsed === undefined) return false;
-  return timingSafeEqual(await derive(password, parsed), parsed.key);
+  const derived = await derive(password, parsed ?? fresh());
+  return parsed !== undefined && timingSafeEqual(derived, parsed.key);
 }
 
 /**
- * Whether a password fits a hash. Undefined, or in no known form: false. A wrong one is compared with one hash of each
- * cost, its own among them: the time that this takes tells neither whether there is a hash nor of which kind it is.
- * @param oneOfEach what `oneOfEachCost` gives for the hashes of all users
+ * Whether a password fits a hash. Undefined, or in no known form: false, at the price of a comparison.
+ * @param oneOfEach what `oneOfEachCost` gives for the hashes of all users: the first stands in for a hash that is not there
  */
 export async function verifyPassword(
   password: string,
   hash: string | undefined,
   oneOfEach: readonly string[] = [],
 ): Promise<boolean> {
-  const own = hash === undefined ? undefined : costOf(hash);
-  if (hash !== undefined && (await isRight(password, hash))) return true;
+  const right = await isRight(password, hash ?? oneOfEach[0] ?? "");
+  return right && hash !== undefined;
+}
+
+/**
+ * Compares a password that was wrong with a hash of each cost that `verifyPassword` left out. Both together take the same
+ * time for every name, so that it tells neither whether there is a hash nor of which kind it is.
+ */
+export async function compareWithOthers(
+  password: string,
+  hash: string | undefined,
+  oneOfEach: readonly string[],
+): Promise<void> {
+  const own = costOf(hash ?? oneOfEach[0] ?? "");
   for (const other of oneOfEach) if (costOf(other) !== own) await isRight(password, other);
-  if (own === undefined && oneOfEach.length === 0) await derive(password, fresh());
-  return false;
 }

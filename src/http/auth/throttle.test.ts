@@ -82,3 +82,15 @@ test("in a full queue suspects make room for others, and nobody for a suspect", 
   await held.end();
   expect([await right, await late]).toEqual([true, true]);
 });
+
+test("in a crowd the newest comes first, so that the right one does not wait for all guesses", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  for (let n = 0; n < 280; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`));
+  const right = throttle.verify("new", false, held.of("right"));
+  await held.end();
+  expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
+  for (let n = 0; n < 281; n++) await held.end();
+  expect(await right).toBe(false);
+  expect(held.begun).toHaveLength(281);
+});

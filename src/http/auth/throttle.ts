@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import PQueue from "p-queue";
 
 export interface Clock {
   /** Milliseconds, from anywhere. */
@@ -23,6 +24,10 @@ const HASHING = 2;
  * is refused only where it would wait for seconds.
  */
 const QUEUED_PER_ADDRESS = 32;
+/** More than so many are a crowd: the last of them would wait for seconds. */
+const CROWD = 32;
+/** Wrong attempts of an address that are compared with hashes of the other kinds. */
+const EQUALISED_PER_ADDRESS = 64;
 /** Of all addresses: more than the connections that a crowd is likely to have, at some hundred bytes each. */
 const QUEUED_IN_ALL = 4_096;
 
@@ -32,6 +37,8 @@ interface Address {
   waiting: number;
   /** To be hashed, or being hashed. */
   queued: number;
+  /** Wrong, and being compared with hashes of the other kinds. */
+  equalised: number;
 }
 
 interface Queued {
@@ -69,6 +76,8 @@ export class Throttle {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Address>;
   readonly #queue: Queued[] = [];
+  /** Apart from the queue: those who know their password do not wait for what only wrong ones cost. */
+  readonly #equalising = new PQueue({ concurrency: 1 });
   #hashing = 0;
   #waiting = 0;
 
@@ -79,7 +88,7 @@ export class Throttle {
 
   #of(address: string): Address {
     const network = networkOf(address);
-    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0 };
+    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0, equalised: 0 };
     this.#addresses.set(network, known);
     return known;
   }
@@ -90,7 +99,8 @@ export class Throttle {
    */
   verify(address: string, known: boolean, verification: () => Promise<boolean>): Promise<boolean | undefined> {
     const from = this.#of(address);
-    if (!known && from.queued >= QUEUED_PER_ADDRESS) return Promise.resolve(undefined);
+    const isFull = from.queued >= QUEUED_PER_ADDRESS || from.equalised >= EQUALISED_PER_ADDRESS;
+    if (!known && isFull) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       from.queued++;
       this.#queue.push({ from, known, verification, resolve });
@@ -122,14 +132,32 @@ export class Throttle {
     return queued;
   }
 
-  /** The one whose turn is next: of equal ones the oldest. */
+  /**
+   * The one whose turn is next: of equal ones the oldest, in a crowd the newest. Those who guess wait for each other then,
+   * and not those who come after them.
+   */
   #first(): number {
-    return this.#queue.reduce((best, one, n) => (rank(one) < rank(this.#queue[best] ?? one) ? n : best), 0);
+    const isCrowd = this.#queue.length > CROWD;
+    return this.#queue.reduce((best, one, n) => {
+      const behind = rank(one) - rank(this.#queue[best] ?? one);
+      return behind < 0 || (behind === 0 && isCrowd) ? n : best;
+    }, 0);
   }
 
   /** The one that makes room: of equal ones the newest. */
   #last(): number {
     return this.#queue.reduce((worst, one, n) => (rank(one) >= rank(this.#queue[worst] ?? one) ? n : worst), 0);
+  }
+
+  /** Runs, one after the other, what makes a wrong pair take as long as any other. */
+  async equalise(address: string, comparison: () => Promise<void>): Promise<void> {
+    const from = this.#of(address);
+    from.equalised++;
+    try {
+      await this.#equalising.add(comparison);
+    } finally {
+      from.equalised--;
+    }
   }
 
   /** Lets a wrong pair wait for its answer, each of an address longer than the one before. It was hashed: it is told so. */
