@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url";
 import type { Reserve } from "../cache/admission.ts";
 import type { DrawOrder } from "../cache/draw.ts";
 import type { UserRender } from "../cache/missed-tile-first.ts";
-import type { AskingUser, InfoResult, Painters, PaintResult } from "../cache/painters.ts";
+import type { AskingUser, InfoResult, MapRefused, Painters, PaintResult } from "../cache/painters.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Question } from "../source/source.ts";
+import { MapQueue } from "./map-queue.ts";
 import type { PainterData, PainterMethods, PainterNotes } from "./painter-process.ts";
 import { ProcessWatch } from "./process-watch.ts";
 
@@ -20,12 +21,15 @@ const IDLE_MS = 60_000;
  * Nice values. Hits come first: they take microseconds, a draw takes milliseconds. Beside others that want its processor a
  * process gets a third of what they get with 5, a ninth with 10.
  */
-const NICE = { user: 5, job: 10 } as const;
+const NICE = { user: 5, map: 10, job: 10 } as const;
+
+/** What a painter works for: users who miss tiles, maps that are put together of tiles, or jobs. */
+type Work = keyof typeof NICE;
 
 const LOST: PaintResult = { kind: "lost" };
 
 interface Painter {
-  readonly who: "user" | "job";
+  readonly who: Work;
   readonly process: ChildProcess;
   readonly channel: Channel<PainterNotes, PainterMethods>;
   /** Servers that it has seen to be down, by their origins. */
@@ -40,14 +44,15 @@ interface Painter {
 }
 
 /**
- * Painter processes: started by the first draw, one per core at most for users and as many for jobs, ended after an idle
- * minute. While users read tiles, jobs leave a core to them: on a machine whose cores are all drawing, every hit waits
+ * Painter processes: started by the first draw, one per core at most for users, as many for jobs and half as many for maps
+ * that are put together of tiles, so that those are in nobody's way; ended after an idle minute. While users read tiles, jobs leave a core to them: on a machine whose cores are all drawing, every hit waits
  * for the scheduler, whatever the priorities.
  */
 export class PainterPool implements Painters {
   readonly #data: Omit<PainterData, "layers">;
   readonly #log: Logger;
   readonly #max: number;
+  readonly #maps: MapQueue;
   readonly #usersActive: () => boolean;
   readonly #atRest: () => void;
   readonly #reserve: Reserve;
@@ -71,13 +76,14 @@ export class PainterPool implements Painters {
     this.#data = data;
     this.#layers = layers;
     this.#max = parts.max;
+    this.#maps = new MapQueue(Math.max(1, Math.floor(parts.max / 2)));
     this.#usersActive = parts.usersActive;
     this.#atRest = parts.atRest;
     this.#reserve = parts.reserve;
     this.#log = parts.log;
   }
 
-  #start(who: "user" | "job"): Painter {
+  #start(who: Work): Painter {
     const child = fork(fileURLToPath(new URL("./painter-process.js", import.meta.url)), {
       serialization: "advanced",
       // What it has to say goes over the channel; stderr is for a crash.
@@ -143,8 +149,13 @@ export class PainterPool implements Painters {
   }
 
   /** The one with the least to do; a new one while all have something to do. */
-  #choose(who: "user" | "job"): Painter {
-    const max = who === "job" && this.#usersActive() ? Math.max(1, this.#max - 1) : this.#max;
+  #choose(who: Work): Painter {
+    const max =
+      who === "map"
+        ? this.#maps.concurrency
+        : who === "job" && this.#usersActive()
+          ? Math.max(1, this.#max - 1)
+          : this.#max;
     let best: Painter | undefined;
     let painters = 0;
     for (const painter of this.#painters) {
@@ -215,12 +226,15 @@ export class PainterPool implements Painters {
     return this.#busy("job", ({ channel }) => channel.callUntil(signal, "sweep"));
   }
 
-  compose(composition: Composition): Promise<Composed> {
-    return this.#busy("user", ({ channel }) => channel.call("compose", composition));
+  compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused> {
+    return this.#maps.add(
+      (within) => this.#busy("map", ({ channel }) => channel.callUntil(within, "compose", composition)),
+      signal,
+    );
   }
 
   /** Has a painter do something, and lets it end when it has had nothing to do for long. */
-  async #busy<T>(who: "user" | "job", work: (painter: Painter, died: Promise<void>) => Promise<T>): Promise<T> {
+  async #busy<T>(who: Work, work: (painter: Painter, died: Promise<void>) => Promise<T>): Promise<T> {
     const painter = this.#choose(who);
     clearTimeout(painter.idleTimer);
     let tell = () => {};

@@ -50,7 +50,7 @@ export interface PainterMethods {
   settle(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
-  compose(composition: Composition): Promise<Composed>;
+  compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
   /** Answered at once by a process that goes on. */
   alive(): void;

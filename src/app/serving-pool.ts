@@ -63,7 +63,7 @@ export class ServingPool implements HotTiles {
       drawForUser: async (order, missed, gone) => only(await core.draws.drawForUser(order, missed, gone), missed),
       ask: (layer, question) => core.draws.ask(layer, question),
       standing: (layer, metatile) => core.draws.standing(layer, metatile),
-      compose: (composition) => core.compose(composition),
+      compose: (composition, gone) => core.compose(composition, gone),
       used: (report) => core.used(report),
       reload: () => core.reload(),
       metrics: () => core.metrics(),

@@ -1,3 +1,4 @@
+import type { MapRefused } from "../cache/painters.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -49,7 +50,7 @@ export interface ServingMethods {
 export interface CoreMethods extends Operations, UserDraws {
   /** The first message: until then nothing is sent, as a process of a cluster loses what nobody listens to yet. */
   hello(): void;
-  compose(composition: Composition): Promise<Composed>;
+  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
   metrics(): Promise<FrontMetrics>;
@@ -75,7 +76,7 @@ function startServing(): void {
             ask: (layer, question) => channel.call("ask", layer, question),
             standing: (layer, metatile) => channel.call("standing", layer, metatile),
           },
-          compose: (composition) => channel.call("compose", composition),
+          compose: (composition, gone) => channel.callUntil(gone, "compose", composition),
           used: (report) => channel.note("used", [report]),
           reload: () => channel.call("reload"),
           metrics: () => channel.call("metrics"),

@@ -1,5 +1,6 @@
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { type HotTiles, MemoryTier } from "../cache/memory-tier.ts";
+import type { MapRefused } from "../cache/painters.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
@@ -27,8 +28,8 @@ import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
 export interface Core {
   readonly operations: OperationsChannel;
   readonly draws: UserDraws;
-  /** @throws Error when the painter died */
-  compose(composition: Composition): Promise<Composed>;
+  /** Ends with the signal. @throws Error when the painter died, or the signal has fired */
+  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
@@ -111,7 +112,7 @@ export class Serving implements HotTiles {
         explain: (request) =>
           explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
         ask: (question) => askUpstream(draws, question),
-        maps: new MapRenderer({ tiles: reader, compose: (composition) => core.compose(composition) }),
+        maps: new MapRenderer({ tiles: reader, compose: (composition, gone) => core.compose(composition, gone) }),
         authorised: async (request) => {
           if (!authenticator.usersConfigured()) return true;
           const address = clientAddress(request, this.#configuration.server);

@@ -214,7 +214,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const core: Core = {
     operations: keeper,
     draws: telemetry?.traced(draws) ?? draws,
-    compose: (composition) => painters.compose(composition),
+    compose: (composition, gone) => painters.compose(composition, gone),
     used(report) {
       lastUseMs = elapsedMs();
       keeper.note("used", [report]);

@@ -3,6 +3,7 @@ import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/
 import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { etagOf } from "./etag.ts";
+import type { MapRefused } from "./painters.ts";
 import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
@@ -27,11 +28,11 @@ type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
 /** Plain WMS from tiles: reads them as any user would, missing ones are drawn, and has them put together. */
 export class MapRenderer {
   readonly #tiles: TileReader;
-  readonly #compose: (composition: Composition) => Promise<Composed>;
+  readonly #compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
 
   constructor(parts: {
     readonly tiles: TileReader;
-    readonly compose: (composition: Composition) => Promise<Composed>;
+    readonly compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
   }) {
     this.#tiles = parts.tiles;
     this.#compose = parts.compose;
@@ -64,7 +65,8 @@ export class MapRenderer {
       if (!("status" in read)) tiles.push(read);
       else if (read.status !== 404) return { kind: "failure", failure: read };
     }
-    const composed = await this.#compose({
+    if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
+    const composition: Composition = {
       tiles,
       tileWidth: gridSet.tileWidth,
       tileHeight: gridSet.tileHeight,
@@ -76,7 +78,15 @@ export class MapRenderer {
       format,
       jpegQuality: layer.jpegQuality,
       pngCompression: layer.pngCompression,
-    });
+    };
+    let composed: Composed | MapRefused;
+    try {
+      composed = await this.#compose(composition, gone);
+    } catch (error) {
+      if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
+      throw error;
+    }
+    if (composed.kind === "refused") return { kind: "failure", failure: tooMany(composed) };
     if (composed.kind === "damaged") {
       const place = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
       return { kind: "failure", failure: damaged(layer.name, place, composed.message) };
@@ -85,6 +95,15 @@ export class MapRenderer {
     return { kind: "map", bytes, etag: etagOf(bytes) };
   }
 }
+
+/** Nobody reads it. */
+const NOBODY_WAITS: TileFailure = { status: 503, message: "The client has closed the connection." };
+
+const tooMany = ({ retryAfterSeconds }: MapRefused): TileFailure => ({
+  status: 503,
+  message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
+  retryAfterSeconds,
+});
 
 function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
   const place = `zoom ${z}, column ${x}, row ${y} from the bottom`;

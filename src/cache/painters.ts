@@ -45,8 +45,14 @@ export interface Painters {
   ask(layer: string, question: Question): Promise<InfoResult>;
   /** Reclaims what drops left in the store. @throws Error when the painter died */
   sweep(signal: AbortSignal): Promise<void>;
-  /** @throws Error when the painter died */
-  compose(composition: Composition): Promise<Composed>;
+  /** Ends with the signal. @throws Error when the painter died, or the signal's reason */
+  compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused>;
+}
+
+/** So many maps are being put together that another one would wait too long. */
+export interface MapRefused {
+  readonly kind: "refused";
+  readonly retryAfterSeconds: number;
 }
 
 /** What a painter answers to a question. */

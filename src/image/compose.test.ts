@@ -23,14 +23,17 @@ type Wanted = Pick<Composition, "tiles" | "windowWidth" | "windowHeight" | "widt
 
 /** Of tiles as `tile` makes them. */
 const pictureOf = async (wanted: Wanted): Promise<Uint8Array> => {
-  const composed = await composePicture({
-    tileWidth: 16,
-    tileHeight: 16,
-    cut: undefined,
-    format: png,
-    ...DEFAULT_ENCODING,
-    ...wanted,
-  });
+  const composed = await composePicture(
+    {
+      tileWidth: 16,
+      tileHeight: 16,
+      cut: undefined,
+      format: png,
+      ...DEFAULT_ENCODING,
+      ...wanted,
+    },
+    new AbortController().signal,
+  );
   if (composed.kind !== "picture") throw new Error(composed.message);
   return composed.bytes;
 };
@@ -65,18 +68,21 @@ test("what no tile covers is transparent, also after resampling", async () => {
 });
 
 test("a tile of another size is told of", async () => {
-  const composed = await composePicture({
-    tiles: [{ left: 0, top: 0, bytes: tile(0, 0).bytes }],
-    tileWidth: 256,
-    tileHeight: 256,
-    windowWidth: 256,
-    windowHeight: 256,
-    cut: undefined,
-    width: 256,
-    height: 256,
-    format: png,
-    ...DEFAULT_ENCODING,
-  });
+  const composed = await composePicture(
+    {
+      tiles: [{ left: 0, top: 0, bytes: tile(0, 0).bytes }],
+      tileWidth: 256,
+      tileHeight: 256,
+      windowWidth: 256,
+      windowHeight: 256,
+      cut: undefined,
+      width: 256,
+      height: 256,
+      format: png,
+      ...DEFAULT_ENCODING,
+    },
+    new AbortController().signal,
+  );
   expect(composed).toMatchObject({ kind: "damaged", tile: 0, message: expect.stringContaining("256") });
 });
 
@@ -99,4 +105,23 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
     const [red, green] = data.subarray((y * 40 + x) * channels);
     expect([red, green]).toEqual([Math.round(100 + 1.25 + (x + 0.5) / 20 - 0.5), Math.round(50 + (y + 0.5) / 20)]);
   }
+});
+
+test("a map that nobody waits for any more ends between two of its tiles", async () => {
+  const gone = new AbortController();
+  const bytes = tile(0, 0).bytes;
+  const tiles = Array.from({ length: 1_000 }, () => ({
+    left: 0,
+    top: 0,
+    get bytes() {
+      decoded++;
+      if (decoded === 3) gone.abort(new Error("gone"));
+      return bytes;
+    },
+  }));
+  let decoded = 0;
+  const size = { tileWidth: 16, tileHeight: 16, windowWidth: 16, windowHeight: 16, width: 16, height: 16 };
+  const composed = composePicture({ tiles, ...size, cut: undefined, format: png, ...DEFAULT_ENCODING }, gone.signal);
+  await expect(composed).rejects.toThrow("gone");
+  expect(decoded).toBe(3);
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ImageFormat } from "../layer/format.ts";
 import type { EncodingOptions } from "../layer/layer.ts";
 import { decodePicture } from "./decode.ts";
@@ -34,8 +35,11 @@ export type Composed =
   /** `tile`: the first, in the composition's order, that is no whole picture of the tile size, and why. */
   | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
 
-/** One picture of many tiles; what no tile covers is transparent (white in formats without transparency). */
-export async function composePicture(composition: Composition): Promise<Composed> {
+/**
+ * One picture of many tiles; what no tile covers is transparent (white in formats without transparency).
+ * @throws the signal's reason, between two tiles
+ */
+export async function composePicture(composition: Composition, signal: AbortSignal): Promise<Composed> {
   const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
   const window: Raster = {
     width: windowWidth,
@@ -44,6 +48,9 @@ export async function composePicture(composition: Composition): Promise<Composed
     data: new Uint8Array(windowWidth * windowHeight * 4),
   };
   for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
+    // Decoding may take no turn of its own: others are heard, and with them the end of this one.
+    await nextTurn();
+    signal.throwIfAborted();
     try {
       paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
     } catch (error) {
@@ -51,7 +58,10 @@ export async function composePicture(composition: Composition): Promise<Composed
       return { kind: "damaged", tile, message: error.message };
     }
   }
+  signal.throwIfAborted();
   const picture = await pictureOf(window, composition);
+  await nextTurn();
+  signal.throwIfAborted();
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
   if (encoded === undefined) throw new Error("one cut gives one tile");
   return { kind: "picture", bytes: encoded };

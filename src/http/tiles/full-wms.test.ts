@@ -31,6 +31,15 @@ test("a box beside the layer is an empty map; one too large, or too many pixels,
   expect([wide.status, wide.body]).toEqual([400, expect.stringContaining("at most 4096 x 4096")]);
   const far = await doors.ask(`${MAP}&BBOX=-1e9,-1e9,1e9,1e9&WIDTH=256&HEIGHT=256`);
   expect([far.status, far.body]).toEqual([400, expect.stringContaining("a map of at most 256 tiles")]);
+  // A strip without a height has few pixels by its area, and as many as it is long.
+  for (const [box, width, height] of [
+    ["-1e12,0,1e12,1e-6", 256, 256],
+    ["-1e11,0,1e11,1e-3", 4096, 1],
+    ["0,-1e12,1e-6,1e12", 1, 4096],
+  ]) {
+    const strip = await doors.ask(`${MAP}&BBOX=${box}&WIDTH=${width}&HEIGHT=${height}`);
+    expect([strip.status, strip.body]).toEqual([400, expect.stringMatching(/BBOX.*a map of at most 256 tiles/s)]);
+  }
 });
 
 test("without fullWms a box that is no tile is refused, as in GWC", async () => {

@@ -179,6 +179,9 @@ const MAX_TILES = 256;
 /** A level that is coarser than the map by less than this is sharp enough. */
 const BLUR = 1.05;
 
+/** A window is whole pixels, and one more on each side of a part of one: a side of no length takes memory too. */
+const pixels = (span: number, resolution: number): number => Math.max(3, span / resolution);
+
 /** The finest level that the map needs, a coarser one where that takes too many tiles. */
 function mapOf(
   parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
@@ -193,7 +196,7 @@ function mapOf(
   const levels = gridSet.matrices.flatMap((matrix, z) => (z in coverage ? [{ z, resolution: matrix.resolution }] : []));
   const needed = levels.findIndex(({ resolution }) => resolution <= wanted);
   for (const { z, resolution } of levels.slice(0, needed < 0 ? undefined : needed + 1).reverse()) {
-    if ((spanX / resolution) * (spanY / resolution) > MAX_WINDOW_PIXELS) continue;
+    if (pixels(spanX, resolution) * pixels(spanY, resolution) > MAX_WINDOW_PIXELS) continue;
     const met = rectOf(gridSet, z, extent);
     const offered = coverageAt(parts.subset, z);
     const rect = met === undefined || offered === undefined ? undefined : intersectRects(met, offered);

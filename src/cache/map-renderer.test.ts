@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { gridSubset } from "../layer/layer.ts";
+import { MapRenderer, type MapRequest } from "./map-renderer.ts";
+import type { MapRefused } from "./painters.ts";
+
+const subset = gridSubset(gridSetNamed("EPSG:4326"), {});
+const format = formatNamed("image/png");
+if (format.kind !== "image") throw new Error("PNG is no picture");
+const REQUEST: MapRequest = {
+  layer: layerNamed("a", { gridSubsets: [subset] }),
+  subset,
+  format,
+  parameters: { id: "", values: {} },
+  extent: { minX: 0, minY: 0, maxX: 10, maxY: 10 },
+  width: 100,
+  height: 100,
+  rect: undefined,
+  z: 0,
+};
+const tiles = {
+  read: () => {
+    throw new Error("no tile is asked for");
+  },
+};
+
+test("a map whose client has gone is not put together, and one that is being put together is told", async () => {
+  const gone = new AbortController();
+  let signal: AbortSignal | undefined;
+  const renderer = new MapRenderer({
+    tiles,
+    compose: (_, asked) =>
+      new Promise((_resolve, reject) => {
+        signal = asked;
+        asked.addEventListener("abort", () => reject(asked.reason));
+      }),
+  });
+  const map = renderer.render(REQUEST, gone.signal);
+  await expect.poll(() => signal).toBe(gone.signal);
+  gone.abort(new Error("gone"));
+  expect(await map).toMatchObject({ kind: "failure", failure: { status: 503 } });
+  signal = undefined;
+  expect(await renderer.render(REQUEST, gone.signal)).toMatchObject({ kind: "failure" });
+  expect(signal).toBeUndefined();
+});
+
+test("a map too many is refused with a time to ask again", async () => {
+  const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
+  const renderer = new MapRenderer({ tiles, compose: async () => refused });
+  expect(await renderer.render(REQUEST, new AbortController().signal)).toMatchObject({
+    kind: "failure",
+    failure: { status: 503, retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
+  });
+});
