@@ -24,6 +24,9 @@ interface Parts {
 const ANCILLARY = 0x20000000;
 const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
 
+/** Chunks at most: an encoder writes thousands of bytes, or a row, into one. Each costs objects and a checksum, also an empty one. */
+const MOST_CHUNKS = 100_000;
+
 /** Bytes behind the end that no reader minds: a line's end, or what fills a block. More is an answer gone wrong. */
 const MOST_BEHIND = 64;
 
@@ -36,7 +39,9 @@ export function pngParts(bytes: Uint8Array): Parts {
   let palette: Uint8Array | undefined;
   let transparency: Uint8Array | undefined;
   const data: Uint8Array[] = [];
+  let chunks = 0;
   for (let at = 8; at + 12 <= bytes.byteLength; ) {
+    if (++chunks > MOST_CHUNKS) throw new PictureError("too_large", `the PNG has more than ${MOST_CHUNKS} chunks`);
     const length = view.getUint32(at);
     if (at + 12 + length > bytes.byteLength) break;
     const type = view.getUint32(at + 4);
