@@ -71,6 +71,7 @@ export class Serving implements HotTiles {
     this.#configuration = parts.configuration;
     this.#catalogue = catalogueOf(parts.configuration.layers);
     this.#memory = new MemoryTier(parts.memoryTierBytes);
+    this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#jobEvents = new JobEvents(parts.eventsId);
     const authenticator = new Authenticator(parts.configuration.users);
     this.#authenticator = authenticator;
@@ -163,6 +164,7 @@ export class Serving implements HotTiles {
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
+    this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#authenticator.setUsers(configuration.users);
   }
 

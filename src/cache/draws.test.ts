@@ -26,8 +26,8 @@ function drawsWith(
     throw new Error("not asked for");
   };
   const painters: Painters = {
-    async paint({ rect }, generation, user) {
-      events.push(rect.z === 0 ? `paint ${generation}` : `paint ${rect.z}/${rect.minX}`);
+    async paint({ rect }, _generation, user) {
+      events.push(`paint ${rect.z}/${rect.minX}`);
       await answered;
       const kept = user?.reservation === undefined || (await user.reservation) !== undefined;
       events.push(kept ? "kept" : "not kept");
@@ -76,36 +76,52 @@ test("a user's draw begins while its cells are opened, keeps nothing before they
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const drawn = draws.drawForUser(ORDER, missed, stays());
-  await expect.poll(() => events).toEqual(["paint 0"]);
+  await expect.poll(() => events).toEqual(["paint 0/0"]);
   opened(7);
   expect(await drawn).toMatchObject({ kind: "painted", tiles: [{ x: 0, y: 0 }] });
   await draws.idle();
-  expect(events).toEqual(["paint 0", "kept", "wrote 0/0", "close 7"]);
+  expect(events).toEqual(["paint 0/0", "kept", "wrote 0/0", "close 7"]);
 });
 
 test("a truncation that comes before the word of the cells leaves nothing of a draw that has begun", async () => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const drawn = draws.drawForUser(ORDER, missed, stays());
-  await expect.poll(() => events).toEqual(["paint 0"]);
+  await expect.poll(() => events).toEqual(["paint 0/0"]);
   draws.renew(LAYER);
   opened(7);
   expect(await drawn).toMatchObject({ kind: "painted", tiles: [{ x: 0, y: 0 }] });
   await draws.idle();
-  expect(events).toEqual(["paint 0", "not kept", "close 7"]);
+  expect(events).toEqual(["paint 0/0", "not kept", "close 7"]);
+});
+
+test.each([
+  ["that is removed and comes back meanwhile leaves nothing", [], "not kept"],
+  ["that another reload leaves as it is is kept", [layerNamed(LAYER)], "kept"],
+] as const)("a draw of a layer %s", async (_, between, outcome) => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const drawn = draws.drawForUser(ORDER, missed, stays());
+  await expect.poll(() => events).toEqual(["paint 0/0"]);
+  draws.configure(between);
+  draws.configure([layerNamed(LAYER)]);
+  opened(7);
+  expect(await drawn).toMatchObject({ kind: "painted" });
+  await draws.idle();
+  expect(events).toContain(outcome);
 });
 
 test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
   const { draws, events } = drawsWith({ open: async () => undefined });
   expect(await draws.drawForUser(ORDER, missed, stays())).toMatchObject({ kind: "painted", tiles: [{}] });
-  expect(events).toEqual(["paint 0", "not kept"]);
+  expect(events).toEqual(["paint 0/0", "not kept"]);
 });
 
 test("of a draw nothing is kept when the keeper has ended; the user has the picture", async () => {
   const { draws, events } = drawsWith({ open: () => Promise.reject(new Error("the keeper has ended")) });
   expect(await draws.drawForUser(ORDER, missed, stays())).toMatchObject({ kind: "painted", tiles: [{}] });
   await draws.idle();
-  expect(events).toEqual(["paint 0", "not kept"]);
+  expect(events).toEqual(["paint 0/0", "not kept"]);
 });
 
 test("who goes away while a draw waits for a connection ends it, unless somebody else waits for it too", async () => {
@@ -257,7 +273,7 @@ test("a draw of a layer that is blocked holds no connection: other layers of its
   const blocked = draws.drawForUser(ORDER, missed, stays());
   const job = draws.draw({ ...ORDER, rect: { ...ORDER.rect, z: 3 } }, stays());
   expect(await draws.drawForUser(other, missed, stays())).toMatchObject({ kind: "painted" });
-  expect(events).not.toContain("paint 1");
+  expect(events).not.toContain("paint 0/0");
   const gone = new AbortController();
   const left = draws.drawForUser({ ...ORDER, rect: { ...ORDER.rect, z: 4 } }, missed, gone.signal);
   gone.abort();
@@ -265,7 +281,7 @@ test("a draw of a layer that is blocked holds no connection: other layers of its
   draws.resume(LAYER);
   expect(await blocked).toMatchObject({ kind: "painted" });
   expect(await job).toMatchObject({ kind: "stored" });
-  expect(events).toContain("paint 1");
+  expect(events).toContain("paint 0/0");
 });
 
 test("a layer that is blocked while its draw waits for a connection leaves the connection to others", async () => {

@@ -22,6 +22,7 @@ import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
 import { DOWN_AFTER_FAILURES, type Governor, type Refused } from "./governor.ts";
 import { type Governors, upstreamOf } from "./governors.ts";
 import type { KeptTiles, StoreFailure } from "./keep-tiles.ts";
+import { LayerEpochs } from "./layer-epochs.ts";
 import type { HotTiles } from "./memory-tier.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import type { InfoResult, Painters, PaintResult } from "./painters.ts";
@@ -107,8 +108,8 @@ export class Draws implements DrawGate, UserDraws {
   readonly #painters: Painters;
   readonly #ledger: LedgerGate;
   readonly #memory: HotTiles;
-  /** Raised by every truncation of the layer; absent is 0. A draw that began under an older one is not kept. */
-  readonly #generations = new Map<string, number>();
+  /** Raised by every truncation of the layer. A draw that began under an older one is not kept. */
+  readonly #generations = new LayerEpochs();
   readonly #layer: (name: string) => Layer | undefined;
   /** ms since 1970. */
   readonly #now: () => number;
@@ -165,6 +166,7 @@ export class Draws implements DrawGate, UserDraws {
       this.#memory.clear(name);
       void this.overtake(name);
     }
+    this.#generations.keep(names);
   }
 
   /** Equal for draws that must not go on beside each other, as they write the same tiles. */
@@ -413,7 +415,7 @@ export class Draws implements DrawGate, UserDraws {
     if (place !== undefined) place.begun = true;
     try {
       // In the same turn: a truncation that comes between the two would not reach a painter that has no work.
-      const generation = this.#generation(layer);
+      const generation = this.#generations.of(layer);
       stage.isSent = true;
       if (order.leave !== undefined) stage.reservation = order.leave.id;
       const reservation = opened && this.#mayKeep(opened, layer, generation, stage);
@@ -446,7 +448,7 @@ export class Draws implements DrawGate, UserDraws {
     return opened.then(
       (id) => {
         if (id !== undefined) stage.reservation = id;
-        return generation === this.#generation(layer) ? id : undefined;
+        return generation === this.#generations.of(layer) ? id : undefined;
       },
       () => undefined,
     );
@@ -470,7 +472,7 @@ export class Draws implements DrawGate, UserDraws {
     place.begun = true;
     try {
       // In the same turn, as of a single draw.
-      const generation = this.#generation(layer);
+      const generation = this.#generations.of(layer);
       stage.isSent = true;
       const sent = orders.map((order) => this.#dated(order));
       const results = await this.#painters.paintRun(sent, generation, signal);
@@ -578,13 +580,8 @@ export class Draws implements DrawGate, UserDraws {
     return this.#nextGeneration(layer);
   }
 
-  #generation(layer: string): number {
-    return this.#generations.get(layer) ?? 0;
-  }
-
   #nextGeneration(layer: string): number {
-    const generation = this.#generation(layer) + 1;
-    this.#generations.set(layer, generation);
+    const generation = this.#generations.raise(layer);
     // What a painter draws now is of the map as it was: whoever asks from now on has a draw of their own.
     for (const [key, { order, stage }] of this.#flights)
       if (stage.isSent && order.tileSet.layer === layer) this.#flights.delete(key);

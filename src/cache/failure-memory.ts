@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { DrawFailure } from "./draw.ts";
+import { LayerEpochs } from "./layer-epochs.ts";
 
 /** Metatiles whose failure is remembered at most, of all layers; the oldest are forgotten first. */
 const MAX_FAILURES = 10_000;
@@ -24,9 +25,8 @@ interface Entry {
  */
 export class FailureMemory {
   readonly #entries: LRUCache<string, Entry>;
-  readonly #epochs = new Map<string, number>();
+  readonly #epochs = new LayerEpochs();
   readonly #now: () => number;
-  #allEpochs = 0;
 
   /** @param now measures durations, ms */
   constructor(now: () => number = elapsedMs, max = MAX_FAILURES) {
@@ -35,7 +35,7 @@ export class FailureMemory {
   }
 
   epoch(layer: string): number {
-    return this.#allEpochs + (this.#epochs.get(layer) ?? 0);
+    return this.#epochs.of(layer);
   }
 
   /** `epoch`: what `epoch(layer)` was when the draw began: one that a truncation overtook says nothing any more. */
@@ -61,13 +61,12 @@ export class FailureMemory {
   }
 
   clear(layer: string): void {
-    this.#epochs.set(layer, (this.#epochs.get(layer) ?? 0) + 1);
+    this.#epochs.raise(layer);
   }
 
-  /** Clears every layer, and releases what is known of each: the epoch of all is beyond that of any layer before. */
+  /** Clears every layer, and releases what is known of each. */
   clearAll(): void {
-    this.#allEpochs += Math.max(0, ...this.#epochs.values()) + 1;
-    this.#epochs.clear();
+    this.#epochs.raiseAll();
     this.#entries.clear();
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { LayerEpochs } from "./layer-epochs.ts";
 import type { ServedTile } from "./tile-reader.ts";
 
 /** What an entry costs beside its bytes: key, headers and bookkeeping. */
@@ -24,7 +25,7 @@ export interface HotTiles {
  */
 export class MemoryTier implements Omit<HotTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
-  readonly #epochs = new Map<string, number>();
+  readonly #epochs = new LayerEpochs();
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({
@@ -42,7 +43,7 @@ export class MemoryTier implements Omit<HotTiles, "expireBefore"> {
   }
 
   epoch(layer: string): number {
-    return this.#epochs.get(layer) ?? 0;
+    return this.#epochs.of(layer);
   }
 
   get(layer: string, key: string): ServedTile | undefined {
@@ -65,6 +66,11 @@ export class MemoryTier implements Omit<HotTiles, "expireBefore"> {
   }
 
   clear(layer: string): void {
-    this.#epochs.set(layer, this.epoch(layer) + 1);
+    this.#epochs.raise(layer);
+  }
+
+  /** Empties all layers but these, and releases what is known of them. */
+  keepLayers(layers: Iterable<string>): void {
+    this.#epochs.keep(layers);
   }
 }

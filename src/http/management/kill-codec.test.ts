@@ -122,7 +122,10 @@ test("a megabyte made to be slow is answered at once", { timeout: 60_000 }, () =
   ]) {
     let decoded: unknown;
     // Twice what the slowest of them takes on a busy machine; an expression that goes back takes minutes.
-    expect(cpuMs(() => (decoded = decodeKill(body, new URLSearchParams()))), body.slice(0, 30)).toBeLessThan(2_000);
+    expect(
+      cpuMs(() => (decoded = decodeKill(body, new URLSearchParams()))),
+      body.slice(0, 30),
+    ).toBeLessThan(2_000);
     expect(decoded).toEqual({ ok: true, value: { kind: "none" } });
   }
 });

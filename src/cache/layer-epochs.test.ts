@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { LayerEpochs } from "./layer-epochs.ts";
+
+test("a layer that is raised differs from before, and the others do not", () => {
+  const epochs = new LayerEpochs();
+  epochs.keep(["a", "b"]);
+  const before = { a: epochs.of("a"), b: epochs.of("b"), unknown: epochs.of("c") };
+  expect(epochs.raise("a")).toBe(epochs.of("a"));
+  expect(epochs.of("a")).toBeGreaterThan(before.a);
+  expect([epochs.of("b"), epochs.of("c")]).toEqual([before.b, before.unknown]);
+  epochs.raiseAll();
+  expect(epochs.of("b")).toBeGreaterThan(before.b);
+  expect(epochs.of("c")).toBeGreaterThan(before.unknown);
+});
+
+test("layers that stay keep their number, and one that is removed and comes back never has an old number again", () => {
+  const epochs = new LayerEpochs();
+  epochs.keep(["stays", "goes"]);
+  epochs.raise("stays");
+  epochs.raise("goes");
+  const stays = epochs.of("stays");
+  const had = [epochs.of("goes")];
+  for (let reload = 0; reload < 10; reload++) {
+    epochs.keep(["stays"]);
+    had.push(epochs.of("goes"));
+    epochs.keep(["stays", "goes"]);
+    had.push(epochs.of("goes"));
+  }
+  expect(epochs.of("stays")).toBe(stays);
+  // Renderers compare by order: each number is greater than the one before.
+  expect(had).toEqual([...new Set(had)].sort((a, b) => a - b));
+});
+
+test("no more numbers are held than there are layers, however many were named", () => {
+  const epochs = new LayerEpochs();
+  for (let n = 0; n < 1000; n++) epochs.raise(`gone-${n}`);
+  expect(epochs.size).toBe(1000);
+  epochs.keep(["a"]);
+  expect(epochs.size).toBe(1);
+});
