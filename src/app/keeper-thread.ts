@@ -1,22 +1,26 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Reserve } from "../cache/admission.ts";
 import type { DrawGate } from "../cache/draw.ts";
 import type { LedgerGate } from "../cache/draws.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { Drops } from "../jobs/drops.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import { Keeper } from "../jobs/keeper.ts";
+import { MassTruncationStore } from "../jobs/mass-truncation-store.ts";
 import type { Operations } from "../jobs/operations.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
+import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
-import { lockDataDirectory, StateError, secureDataDirectory } from "../state/data-directory.ts";
-import { openDatabase } from "../state/database.ts";
-import { DiskReserve } from "../state/disk-reserve.ts";
+import { StateError } from "../state/data-directory.ts";
+import type { Database } from "../state/database.ts";
+import type { BlobStore } from "../store/blob-store.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { type ClaimedState, claimState } from "./claimed-state.ts";
+import type { BeginOutcome } from "./readiness-watch.ts";
 
 export interface KeeperData {
   readonly configuration: Configuration;
@@ -24,23 +28,21 @@ export interface KeeperData {
   readonly instance: string;
 }
 
-export interface StartRefusal {
-  readonly message: string;
-  /** Another try will not help: somebody has to change what is started, or on what. */
-  readonly isConfiguration: boolean;
-}
+export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
 /** What the keeper can be asked: everything the doors may, the front's side of a draw, and its life. */
 export interface KeeperMethods extends Operations, LedgerGate {
-  /** Opens the database. Undefined: ready; else why it cannot start. */
-  begin(): Promise<StartRefusal | undefined>;
+  /** Locks the data directory and opens the database. Undefined: done; else why it cannot be. */
+  claim(): StartRefusal | undefined;
+  /** Completes what the last process left and reads what it knew; on a full disk to be called again. */
+  begin(): BeginOutcome;
   /** By layer: what was written before has been truncated softly. */
   softTimes(): ReadonlyMap<string, number>;
   /** The doors are open: jobs go on. */
   start(): void;
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
-  health(): string | undefined;
+  health(): Promise<string | undefined>;
   /** As a renderer asks for it. */
   readonly reserve: Reserve;
   /** There has been nothing to draw for a while. */
@@ -67,15 +69,34 @@ function bootId(): string | undefined {
   }
 }
 
+function refusalOf(error: unknown): StartRefusal {
+  const message = error instanceof Error ? error.message : String(error);
+  const isConfiguration = error instanceof StateError && error.code === "newer_version";
+  return { kind: "refused", message, isConfiguration };
+}
+
+/** Whether what is stored can be served though the state cannot be written. */
+function canServe(db: Database, store: BlobStore): boolean {
+  try {
+    Drops.hideUnfinished(db, store);
+    new MassTruncationStore(db).softTimes();
+    return true;
+  } catch {
+    // Such as a database without the tables of this version. Why the keeper cannot begin is told.
+    return false;
+  }
+}
+
 function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): void {
   let { configuration } = data;
   let catalogue: Catalogue = catalogueOf(configuration.layers);
-  let release = () => {};
+  let claimed: ClaimedState | undefined;
   let opened: Keeper | undefined;
-  let reserve: DiskReserve | undefined;
+  /** Why not yet. */
+  let notBegun: unknown;
 
   const keeper = (): Keeper => {
-    if (opened === undefined) throw new Error("the keeper has not begun");
+    if (opened === undefined) throw notBegun ?? new Error("the keeper has not begun");
     return opened;
   };
   const log: Logger = {
@@ -101,17 +122,23 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
   };
 
   const methods: KeeperMethods = {
-    async begin() {
-      const { dataDir, store } = configuration;
+    claim() {
       try {
-        secureDataDirectory(dataDir);
-        const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
-        reserve = new DiskReserve(join(dataDir, "reserve"));
-        const db = openDatabase(join(dataDir, "state.db"), { access: "exclusive", reserve });
-        const blobs = createFileBlobStore({ root: data.storeRoot, fsync: store.fsync, instance: data.instance });
+        claimed = claimState(configuration.dataDir, data.storeRoot);
+        return undefined;
+      } catch (error) {
+        return refusalOf(error);
+      }
+    },
+    begin() {
+      if (claimed === undefined) throw new Error("the data directory has not been claimed");
+      const { db } = claimed;
+      const { fsync } = configuration.store;
+      const store = createFileBlobStore({ root: data.storeRoot, fsync, instance: data.instance });
+      try {
         opened = new Keeper({
           db,
-          store: blobs,
+          store,
           gate,
           catalogue: () => catalogue,
           jobOptions: () => configuration.jobs,
@@ -127,33 +154,33 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           tell: (event) => channel.note("jobEvent", [event]),
           log,
         });
-        release = () => {
-          db.close();
-          lock.release();
-        };
-        return undefined;
+        return { kind: "begun" };
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        return { message, isConfiguration: error instanceof StateError && error.code === "newer_version" };
+        if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error);
+        notBegun = error;
+        const reason = `the disk of the data directory is full, the state cannot be read: ${String(error)}`;
+        return { kind: "waiting", reason, serves: canServe(db, store) };
       }
     },
-    softTimes: () => keeper().truncations.softTimes,
-    start: () => keeper().start(),
-    used: (report) => keeper().used(report),
-    health() {
-      reserve?.look();
-      return opened?.health() ?? reserve?.shortage;
+    softTimes: () => {
+      if (opened !== undefined) return opened.truncations.softTimes;
+      return claimed === undefined ? new Map() : new MassTruncationStore(claimed.db).softTimes();
     },
+    start: () => keeper().start(),
+    used: (report) => opened?.used(report),
+    health: async () => opened?.health() ?? (await claimed?.trouble()),
     rest: collectGarbage,
     async configure(next) {
       configuration = next;
       catalogue = catalogueOf(next.layers);
-      await keeper().layersChanged();
+      await opened?.layersChanged();
     },
-    stop: (graceMs) => keeper().stop(graceMs),
+    async stop(graceMs) {
+      await opened?.stop(graceMs);
+    },
     async close() {
       await opened?.close();
-      release();
+      claimed?.release();
     },
     rows: (layer) => keeper().rows(layer),
     submit: (request, origin) => keeper().submit(request, origin),
@@ -193,12 +220,13 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     cancelVerification: () => keeper().usage.cancelVerification(),
     quota: () => keeper().quota(),
     changeQuota: (change) => keeper().changeQuota(change),
-    open: (order, missed) => keeper().userWrites.open(order, missed),
-    closeCells: (id) => keeper().userWrites.close(id),
-    reserve: (id, more) => keeper().userWrites.reserve(id, more),
-    wrote: (tileSet, tiles, reservation) => keeper().userWrites.wrote(tileSet, tiles, reservation),
-    lost: (tileSet, rect) => keeper().userWrites.lost(tileSet, rect),
-    notStored: (layer, reason, who) => keeper().userWrites.notStored(layer, reason, who),
+    // Before the keeper has begun tiles are rendered and served, and nothing is stored.
+    open: async (order, missed) => opened?.userWrites.open(order, missed),
+    closeCells: (id) => opened?.userWrites.close(id),
+    reserve: async (id, more) => (await opened?.userWrites.reserve(id, more)) ?? false,
+    wrote: (tileSet, tiles, reservation) => opened?.userWrites.wrote(tileSet, tiles, reservation),
+    lost: (tileSet, rect) => opened?.userWrites.lost(tileSet, rect),
+    notStored: (layer, reason, who) => opened?.userWrites.notStored(layer, reason, who),
   };
   const channel = new Channel<KeeperMethods, FrontMethods>(port, methods, (method, error) => {
     opened?.noteFailed();

@@ -6,7 +6,7 @@ import { noTileCounts } from "../cache/tile-cache.ts";
 import type { UserDraw } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
-import type { Readiness } from "../http/readiness.ts";
+import { type Readiness, STARTING } from "../http/readiness.ts";
 import type { JobEvent } from "../jobs/job.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -39,7 +39,7 @@ export class ServingPool implements HotTiles {
   readonly #expiredBefore = new Map<string, number>();
   readonly #first: readonly Promise<Member>[];
   #configuration: Configuration;
-  #readiness: Readiness = { ready: true };
+  #readiness: Readiness = STARTING;
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
 
@@ -171,9 +171,10 @@ export class ServingPool implements HotTiles {
     await this.#all(({ channel }) => channel.call("configure", configuration));
   }
 
-  ready(readiness: Readiness): void {
+  /** Resolves once all know it. */
+  async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
-    for (const { channel } of this.#members) channel.note("ready", [readiness]);
+    await this.#all(({ channel }) => channel.call("ready", readiness));
   }
 
   /** @throws when the address cannot be had */

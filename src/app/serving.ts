@@ -9,7 +9,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
-import type { Readiness } from "../http/readiness.ts";
+import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
@@ -55,7 +55,7 @@ export class Serving implements HotTiles {
   readonly #useTimer: NodeJS.Timeout;
   #configuration: Configuration;
   #catalogue: Catalogue;
-  #readiness: Readiness = { ready: true };
+  #readiness: Readiness = STARTING;
 
   constructor(parts: {
     readonly configuration: Configuration;

@@ -11,7 +11,6 @@ import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
-import type { Readiness } from "../http/readiness.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
@@ -21,9 +20,10 @@ import type { Result } from "../lib/result.ts";
 import { createFileBlobStore } from "../store/file-blob-store.ts";
 import { closeInOrder } from "./close-order.ts";
 import { namesCollector } from "./collector.ts";
-import type { FrontMethods, KeeperData, KeeperMethods } from "./keeper-thread.ts";
+import type { FrontMethods, KeeperData, KeeperMethods, StartRefusal } from "./keeper-thread.ts";
 import { createLogger } from "./logger.ts";
 import { PainterPool } from "./painter-pool.ts";
+import { ReadinessWatch } from "./readiness-watch.ts";
 import { Reloads } from "./reloads.ts";
 import { type Core, Serving } from "./serving.ts";
 import { ServingPool } from "./serving-pool.ts";
@@ -100,14 +100,12 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
   const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
-  let keeperLost: string | undefined;
   let closing = false;
   keeperWorker.on("error", (error) => log.error("the keeper failed", { error: String(error), stack: error.stack }));
   const keeperEnded = new Promise<void>((resolve) => {
     keeperWorker.on("exit", () => {
       keeper.close(new Error("the keeper has ended"));
       if (!closing) {
-        keeperLost = "the keeper has ended";
         log.error("the keeper has ended; the server cannot go on");
         process.exitCode = 1;
         setTimeout(() => process.exit(1), 100);
@@ -169,25 +167,26 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   });
   draws.configure(configuration.layers);
 
-  const refused = await keeper.call("begin");
-  if (refused !== undefined) {
+  const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     closing = true;
     await keeperWorker.terminate();
-    throw new StartError(refused.message, refused.isConfiguration);
-  }
-
-  let readiness: Readiness = { ready: true };
-  const tellReadiness = (keeperFailure: string | undefined): void => {
-    const reason = closing ? "shutting down" : (keeperLost ?? keeperFailure);
-    const next: Readiness = reason === undefined ? { ready: true } : { ready: false, reason };
-    if (JSON.stringify(next) === JSON.stringify(readiness)) return;
-    readiness = next;
-    serving.ready(next);
+    throw new StartError(message, isConfiguration);
   };
-  const healthTimer = setInterval(() => {
-    keeper.call("health").then(tellReadiness, (error: unknown) => tellReadiness(String(error)));
-  }, 1_000);
-  healthTimer.unref();
+  const unclaimed = await keeper.call("claim");
+  if (unclaimed !== undefined) return refuseStart(unclaimed);
+
+  const watch = new ReadinessWatch({
+    begin: () => keeper.call("begin"),
+    async began({ kind }) {
+      for (const [layer, beforeMs] of await keeper.call("softTimes")) draws.expireBefore(layer, beforeMs);
+      if (kind === "begun") keeper.note("start", []);
+    },
+    health: () => keeper.call("health"),
+    tell(readiness) {
+      if (!readiness.ready && !closing) log.warn("the server is not ready", { reason: readiness.reason });
+      return serving.ready(readiness);
+    },
+  });
 
   const reloads = new Reloads({
     load: () => load({ users: current.users.length, layers: current.layers.length }),
@@ -242,12 +241,13 @@ export async function startServer(configuration: Configuration, load: LoadConfig
           core,
           log,
         });
-  for (const [layer, beforeMs] of await keeper.call("softTimes")) draws.expireBefore(layer, beforeMs);
   const { port } = await serving.listen(configuration.server.host, configuration.server.port);
-  keeper.note("start", []);
   const { host } = configuration.server;
   const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
   log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });
+  // What the last process left may take long: probes are answered meanwhile.
+  const refused = await watch.begin();
+  if (refused !== undefined) return refuseStart(refused);
 
   return {
     address,
@@ -256,8 +256,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     async close() {
       if (closing) return;
       closing = true;
-      clearInterval(healthTimer);
-      tellReadiness(undefined);
+      watch.close();
       const notClosed = (error: unknown): void =>
         log.error("the keeper cannot be closed in order", { error: String(error) });
       await closeInOrder(

@@ -103,6 +103,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (target === undefined) return plain(textAnswer(404, "There is nothing at this path."));
     const mounted = healthAnswer(target.path, request.method);
     if (mounted !== undefined) return plain(mounted);
+    const state = options.readiness();
+    if (!state.ready && state.isStarting === true)
+      return plain(textAnswer(503, `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) {
       const base = () => ownOrigin(request, options.server()) + target.mount;
       if (draining) response.setHeader("Connection", "close");

@@ -63,11 +63,16 @@ export class Drops {
     this.#store = store;
     this.#ledger = ledger;
     this.#gate = gate;
-    for (const row of db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all()) {
-      const plan: DropPlan = JSON.parse(text(row, "plan"));
-      this.#carryOut(int(row, "id"), plan);
-    }
+    for (const { id, plan } of unfinished(db)) this.#carryOut(id, plan);
     db.exec("DELETE FROM store_drop WHERE done = 1");
+  }
+
+  /**
+   * Takes the names of unfinished drops away without a write to the database, which a full disk may refuse: nothing that has
+   * been truncated is served. The next `Drops` completes them.
+   */
+  static hideUnfinished(db: Database, store: BlobStore): void {
+    for (const { id, plan } of unfinished(db)) rename(store, id, plan);
   }
 
   /**
@@ -173,9 +178,9 @@ export class Drops {
     }
   }
 
-  #carryOut(id: number, { names, targets, aside }: DropPlan): void {
-    if (aside === undefined) this.#store.drop(String(id), names);
-    else this.#store.setAside(String(aside), names);
+  #carryOut(id: number, plan: DropPlan): void {
+    const { targets, aside } = plan;
+    rename(this.#store, id, plan);
     let isDone = false;
     const done = (): void => {
       this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
@@ -197,4 +202,15 @@ export class Drops {
     }
     if (!isDone) done();
   }
+}
+
+function unfinished(db: Database): { readonly id: number; readonly plan: DropPlan }[] {
+  const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
+  // Written by this file.
+  return rows.map((row) => ({ id: int(row, "id"), plan: JSON.parse(text(row, "plan")) }));
+}
+
+function rename(store: BlobStore, id: number, { names, aside }: DropPlan): void {
+  if (aside === undefined) store.drop(String(id), names);
+  else store.setAside(String(aside), names);
 }

@@ -14,6 +14,7 @@ import {
   usage,
 } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { changeState } from "../support/state-database.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
@@ -193,6 +194,35 @@ test.skipIf(!mountable)(
     rmSync(foreign);
     await until("it is ready again", async () => ((await readyz(at)) === "200 ok" ? true : undefined));
     expect(await read(at, "a", 0, 0)).toBe("MISS");
+    await expectExact(at);
+  },
+);
+
+test.skipIf(!mountable)(
+  "a start on a disk without any room serves what is stored, not what was truncated, and goes on when there is room",
+  async () => {
+    const before = await start(60, 100_000, 100);
+    for (const layer of ["a", "b"]) for (let x = 0; x < 4; x++) await read(before, layer, 4 * x, 0);
+    await before.kill("SIGKILL");
+    // A truncation that the kill left between its record and its renames.
+    const plan = JSON.stringify({ names: ["b"], targets: [{ kind: "layer", layer: "b" }] });
+    expect(changeState(before.dataDir, `INSERT INTO store_drop (plan) VALUES ('${plan}')`)).toBe(1);
+    rmSync(join(before.dataDir, "reserve"));
+    const foreign = fill(before);
+    server = await before.restart();
+    const at = server;
+    expect(await readyz(at)).toMatch(/^503 the disk of the data directory is full/);
+    expect((await fetch(`${at.url}/livez`)).status).toBe(200);
+    expect(await read(at, "a", 0, 0)).toBe("HIT");
+    expect(await read(at, "b", 0, 0)).toBe("MISS");
+    const refused = await api(at, "/api/v1/truncations", { layer: "a" });
+    expect([refused.status, JSON.parse(await refused.text()).code]).toEqual([507, "disk_full"]);
+    expect((await fetch(`${at.url}/rest/seed.json`)).status).toBe(507);
+
+    rmSync(foreign);
+    await until("it is ready", async () => ((await readyz(at)) === "200 ok" ? true : undefined));
+    expect(await kept(at, "b")).toBe(0);
+    expect((await api(at, "/api/v1/truncations", { layer: "a" })).status).toBeLessThan(300);
     await expectExact(at);
   },
 );

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { lockDataDirectory, secureDataDirectory } from "../state/data-directory.ts";
+import { type Database, openDatabase } from "../state/database.ts";
+import { DiskReserve } from "../state/disk-reserve.ts";
+import { PlaceProbe } from "./place-probe.ts";
+
+/** The data directory, locked for this process, with the state database open. */
+export interface ClaimedState {
+  readonly db: Database;
+  /** Why the state or the store cannot be used; undefined: they can. Called on a timer. */
+  trouble(): Promise<string | undefined>;
+  release(): void;
+}
+
+/** @throws StateError and what the database throws */
+export function claimState(dataDir: string, storeRoot: string): ClaimedState {
+  secureDataDirectory(dataDir);
+  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+  const file = join(dataDir, "state.db");
+  const reserve = new DiskReserve(join(dataDir, "reserve"));
+  const db = openDatabase(file, { access: "exclusive", reserve });
+  const probes = [new PlaceProbe(file, "the state database"), new PlaceProbe(storeRoot, "the store")];
+  return {
+    db,
+    async trouble() {
+      const found = await Promise.all(probes.map((probe) => probe.look()));
+      const lost = found.find((reason) => reason !== undefined);
+      // A disk that has gone cannot be asked for its room.
+      if (lost !== undefined) return lost;
+      reserve.look();
+      return reserve.shortage;
+    },
+    release() {
+      db.close();
+      lock.release();
+    },
+  };
+}

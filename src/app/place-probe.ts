@@ -1,0 +1,57 @@
+import { type Stats, statSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf } from "../lib/error-code.ts";
+
+/** A file system that does not answer for so long counts as lost. A look keeps its caller waiting no longer. */
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Looks whether a file or a directory is still the one that it was at the start, and can be written. A directory may be
+ * made again on the same file system; on another one, its volume is not mounted.
+ */
+export class PlaceProbe {
+  readonly #path: string;
+  readonly #name: string;
+  readonly #first: Stats;
+  #looking: Promise<string | undefined> | undefined;
+
+  /** `name`: such as "the store". @throws where the place is not there */
+  constructor(path: string, name: string) {
+    this.#path = path;
+    this.#name = name;
+    this.#first = statSync(path);
+  }
+
+  /** Why the place cannot be used; undefined: it can. One question to the file system at a time. */
+  async look(): Promise<string | undefined> {
+    this.#looking ??= this.#ask().finally(() => {
+      this.#looking = undefined;
+    });
+    const waited = new AbortController();
+    const late = sleep(LONGEST_WAIT_MS, "late", { signal: waited.signal, ref: false }).catch(() => "late");
+    try {
+      const found = await Promise.race([this.#looking, late]);
+      return found === "late" ? `${this.#what}: the file system does not answer` : found;
+    } finally {
+      waited.abort();
+    }
+  }
+
+  get #what(): string {
+    return `${this.#name} (${this.#path}) is lost`;
+  }
+
+  async #ask(): Promise<string | undefined> {
+    try {
+      const now = await stat(this.#path);
+      const isSame = now.dev === this.#first.dev && (now.isDirectory() || now.ino === this.#first.ino);
+      if (!isSame || now.isDirectory() !== this.#first.isDirectory())
+        return `${this.#what}: another one is in its place since the start; put it back, or restart the server`;
+      await access(this.#path, constants.R_OK | constants.W_OK | (now.isDirectory() ? constants.X_OK : 0));
+      return undefined;
+    } catch (error) {
+      return `${this.#what}: ${codeOf(error) || String(error)}`;
+    }
+  }
+}

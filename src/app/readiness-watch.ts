@@ -1,0 +1,100 @@
+import { type Readiness, STARTING } from "../http/readiness.ts";
+
+/** What came of an attempt to begin. */
+export type BeginOutcome =
+  | { readonly kind: "begun" }
+  /** To be tried again. `serves`: what is stored can be served meanwhile. */
+  | { readonly kind: "waiting"; readonly reason: string; readonly serves: boolean }
+  | { readonly kind: "refused"; readonly message: string; readonly isConfiguration: boolean };
+
+export interface WatchedParts {
+  /** Asks the coordinator to begin. */
+  readonly begin: () => Promise<BeginOutcome>;
+  /** The coordinator has begun, or can at least let tiles be served; awaited before any is. */
+  readonly began: (outcome: BeginOutcome) => Promise<void>;
+  /** Why the coordinator cannot work; undefined: it can. */
+  readonly health: () => Promise<string | undefined>;
+  readonly tell: (readiness: Readiness) => Promise<void> | void;
+}
+
+const LOOK_MS = 1_000;
+/** A coordinator that leaves a question unanswered for so long cannot be worked with. */
+const SILENT_MS = 10_000;
+
+/** Begins, again and again where the disk does not let it, and looks every second whether the server can work. */
+export class ReadinessWatch {
+  readonly #parts: WatchedParts;
+  #told: Readiness = STARTING;
+  #hasBegun = false;
+  #isServing = false;
+  #askedMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closing = false;
+
+  constructor(parts: WatchedParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns the refusal, where another try would be refused too */
+  async begin(): Promise<Extract<BeginOutcome, { kind: "refused" }> | undefined> {
+    const outcome = await this.#begin();
+    if (outcome.kind === "refused") return outcome;
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer.unref();
+    return undefined;
+  }
+
+  async #begin(): Promise<BeginOutcome> {
+    const outcome = await this.#parts.begin();
+    if (this.#closing || outcome.kind === "refused") return outcome;
+    this.#hasBegun = outcome.kind === "begun";
+    if (this.#hasBegun || outcome.kind !== "waiting" || outcome.serves) {
+      await this.#parts.began(outcome);
+      this.#isServing = true;
+    }
+    await this.#tell(outcome.kind === "waiting" ? outcome.reason : undefined);
+    return outcome;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#askedMs !== undefined) {
+      const silentMs = performance.now() - this.#askedMs;
+      if (silentMs > SILENT_MS) await this.#tell("the coordinator does not answer");
+      return;
+    }
+    this.#askedMs = performance.now();
+    try {
+      if (this.#hasBegun) await this.#tell(await this.#parts.health());
+      else {
+        const outcome = await this.#begin();
+        if (outcome.kind === "refused") await this.#tell(outcome.message);
+      }
+    } catch (error) {
+      await this.#tell(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#askedMs = undefined;
+    }
+  }
+
+  async #tell(reason: string | undefined): Promise<void> {
+    if (this.#closing) return;
+    const next: Readiness =
+      reason === undefined
+        ? { ready: true }
+        : { ready: false, reason, ...(this.#isServing ? {} : { isStarting: true as const }) };
+    await this.#say(next);
+  }
+
+  async #say(next: Readiness): Promise<void> {
+    if (JSON.stringify(next) === JSON.stringify(this.#told)) return;
+    this.#told = next;
+    await this.#parts.tell(next);
+  }
+
+  /** The server drains: that is the last word. */
+  close(): void {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    void this.#say({ ready: false, reason: "shutting down" });
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { closedAfterEach } from "../support/running.ts";
+import { startServer, type TestServer, until } from "../support/server.ts";
+import { changeState } from "../support/state-database.ts";
+
+const running = closedAfterEach();
+const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
+
+const answer = async (address: string): Promise<string> => {
+  const response = await fetch(address);
+  return `${response.status} ${await response.text()}`;
+};
+const PROBES = ["readyz", "healthz", "geowebcache/readyz", "geowebcache/healthz"];
+
+async function untilReady(at: TestServer, expected: RegExp): Promise<void> {
+  for (const probe of PROBES)
+    await until(`${probe} answers ${expected}`, async () =>
+      expected.test(await answer(`${at.url}/${probe}`)) ? true : undefined,
+    );
+}
+
+test.each(["1", "2"])(
+  "while it starts with %s workers, probes are answered and nothing else is served",
+  async (workers) => {
+    const at = await startServer();
+    running.server = at;
+    await at.kill("SIGTERM");
+    // A truncation that the last process left unfinished, with so many names that it takes seconds.
+    const names = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)";
+    const plan = `json_object('names', (${names} SELECT json_group_array('gone/' || i) FROM n), 'targets', json('[]'))`;
+    expect(changeState(at.dataDir, `INSERT INTO store_drop (plan) SELECT ${plan}`)).toBe(1);
+
+    const child = spawn(process.execPath, [entry, "serve"], {
+      env: {
+        PATH: process.env["PATH"],
+        NUTHATCH_PORT: "0",
+        NUTHATCH_DATA_DIR: at.dataDir,
+        NUTHATCH_SERVER_WORKERS: workers,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    try {
+      let address = "";
+      for await (const line of createInterface({ input: child.stderr })) {
+        const logged: { msg: string; address?: string } = JSON.parse(line);
+        if (logged.msg !== "listening") continue;
+        address = logged.address ?? "";
+        break;
+      }
+      for (const probe of PROBES) expect(await answer(address + probe)).toBe("503 starting");
+      for (const alive of ["livez", "geowebcache/livez"]) expect(await answer(address + alive)).toBe("200 ok");
+      for (const other of [
+        "xyz/topp:states/0/0/0.png",
+        "rest/seed.json",
+        "geowebcache/service/wmts?REQUEST=GetCapabilities",
+      ])
+        expect(await answer(address + other)).toBe("503 Nuthatch is not ready: starting");
+      await until("it is ready", async () => ((await answer(`${address}readyz`)) === "200 ok" ? true : undefined));
+      expect((await fetch(`${address}rest/seed.json`)).status).toBe(200);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  },
+);
+
+test.each([
+  ["the store", "tiles"],
+  ["the state database", "state.db"],
+])("a server that has lost %s is not ready and says why, until it is back", async (name, file) => {
+  const at = await startServer();
+  running.server = at;
+  await untilReady(at, /^200 ok$/);
+  const place = join(at.dataDir, file);
+  renameSync(place, `${place}-away`);
+  await untilReady(at, new RegExp(`^503 ${name} \\(.*${file}\\) is lost: ENOENT$`));
+  expect(await answer(`${at.url}/livez`)).toBe("200 ok");
+  // A place of the same name that is not the one of the start.
+  if (file === "tiles") writeFileSync(place, "");
+  else mkdirSync(place);
+  await untilReady(at, /^503 .* is lost: another one is in its place/);
+  renameSync(place, `${place}-other`);
+  renameSync(`${place}-away`, place);
+  await untilReady(at, /^200 ok$/);
+});
