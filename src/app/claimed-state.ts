@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { lockDataDirectory, secureDataDirectory } from "../state/data-directory.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
+import { RunningMark, type StateLoss } from "../state/running-mark.ts";
 import { PlaceProbe } from "./place-probe.ts";
 
 /** The data directory, locked for this process, with the state database open. */
@@ -9,6 +10,10 @@ export interface ClaimedState {
   readonly db: Database;
   /** Why the state or the store cannot be used; undefined: they can. Called on a timer. */
   trouble(): Promise<string | undefined>;
+  /** What is missing of the state that the last server left; undefined: nothing. */
+  readonly loss: StateLoss | undefined;
+  /** The first transaction has been committed. */
+  begun(): void;
   release(): void;
 }
 
@@ -17,11 +22,15 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   secureDataDirectory(dataDir);
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
   const file = join(dataDir, "state.db");
+  const mark = new RunningMark(dataDir);
+  const loss = mark.loss();
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
   const probes = [new PlaceProbe(file, "the state database"), new PlaceProbe(storeRoot, "the store")];
   return {
     db,
+    loss,
+    begun: () => mark.begun(),
     async trouble() {
       const found = await Promise.all(probes.map((probe) => probe.look()));
       const lost = found.find((reason) => reason !== undefined);
@@ -31,8 +40,12 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
       return reserve.shortage;
     },
     release() {
-      db.close();
-      lock.release();
+      try {
+        mark.ended();
+      } finally {
+        db.close();
+        lock.release();
+      }
     },
   };
 }

@@ -75,6 +75,17 @@ function refusalOf(error: unknown): StartRefusal {
   return { kind: "refused", message, isConfiguration };
 }
 
+function markBegun(claimed: ClaimedState, log: Logger): void {
+  try {
+    claimed.begun();
+  } catch (error) {
+    // Such as on a full disk that has no mark yet.
+    log.warn("the data directory cannot be marked as in use: a loss of the state may go unnoticed", {
+      error: String(error),
+    });
+  }
+}
+
 /** Whether what is stored can be served though the state cannot be written. */
 function canServe(db: Database, store: BlobStore): boolean {
   try {
@@ -132,7 +143,7 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
     },
     begin() {
       if (claimed === undefined) throw new Error("the data directory has not been claimed");
-      const { db } = claimed;
+      const { db, loss } = claimed;
       const { fsync } = configuration.store;
       const store = createFileBlobStore({ root: data.storeRoot, fsync, instance: data.instance });
       try {
@@ -148,12 +159,14 @@ function startKeeper(port: NonNullable<typeof parentPort>, data: KeeperData): vo
           sharedStore: () => configuration.store.shared,
           webhooks: () => configuration.webhooks,
           boot: bootId(),
+          stateLoss: loss,
           now: Date.now,
           monotonicNow: () => performance.timeOrigin + performance.now(),
           random: Math.random,
           tell: (event) => channel.note("jobEvent", [event]),
           log,
         });
+        markBegun(claimed, log);
         return { kind: "begun" };
       } catch (error) {
         if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error);

@@ -18,6 +18,7 @@ import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../quota/reservations.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import type { Database } from "../state/database.ts";
+import type { StateLoss } from "../state/running-mark.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { Drops, dropMigrations } from "./drops.ts";
 import { EstimateDesk } from "./estimate-desk.ts";
@@ -80,6 +81,8 @@ export interface KeeperParts {
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where it cannot be known. */
   readonly boot: string | undefined;
+  /** What is missing of the state that the last server left. */
+  readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */
   readonly now: () => number;
   /** ms by a clock that goes on from the wall clock of the start and never steps, for durations. */
@@ -202,7 +205,7 @@ export class Keeper
       fault: (error) => this.#fault(error),
     });
     this.#quota = new QuotaStore(db, parts.initialQuota());
-    this.#adoption = new Adoption({ db, store, ledger: this.#ledger, log });
+    this.#adoption = new Adoption({ db, store, ledger: this.#ledger, log, isStateLost: parts.stateLoss !== undefined });
     this.#trend = new UsageTrend(db);
     this.#accesses = new AccessLog(db);
     this.#enforcer = new Enforcer({
@@ -352,6 +355,12 @@ export class Keeper
 
   /** Jobs go on, and schedules, what a crash left open is counted, what drops left behind is reclaimed. */
   start(): void {
+    const { stateLoss, log } = this.#parts;
+    if (stateLoss !== undefined)
+      log.error(
+        "the state of the last server is not all there: jobs, schedules, truncations to undo, and a quota put over HTTP are lost, or are as they were some time ago; all tiles are counted again",
+        { ...stateLoss },
+      );
     this.#webhooks.reconfigured();
     this.#adoption.check(this.#adoptedLayers());
     this.#runner.start();
@@ -574,6 +583,7 @@ export class Keeper
       webhooks: this.#webhooks.metrics(),
       corruptBlocks: this.#ledger.corruptBlocks,
       failedNotes: this.#failedNotes,
+      stateLoss: this.#parts.stateLoss ?? null,
     };
   }
 

@@ -4,6 +4,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { QuotaChange, QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { SimulationView, WhatIf } from "../quota/what-if.ts";
+import type { StateLoss } from "../state/running-mark.ts";
 import type { EstimateView } from "./estimate.ts";
 import type { EstimatesView } from "./estimate-many.ts";
 import type {
@@ -137,6 +138,8 @@ export interface KeeperMetrics extends JobMetrics {
   readonly corruptBlocks: number;
   /** What nobody waits for and could not be done. */
   readonly failedNotes: number;
+  /** What this server found missing of the state when it started. */
+  readonly stateLoss: StateLoss | null;
 }
 
 export interface Operations extends ScheduleOperations, MassTruncationOperations, EstimateOperations, UsageOperations {

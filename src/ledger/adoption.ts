@@ -52,6 +52,7 @@ export class Adoption {
   #tiles = 0;
   /** When a server owned the store last, by the store's clock. */
   readonly #sinceMs: number;
+  readonly #isStateLost: boolean;
   #running: Promise<void> | undefined;
 
   constructor(parts: {
@@ -59,12 +60,16 @@ export class Adoption {
     readonly ledger: Ledger;
     readonly store: BlobStore;
     readonly log: Logger;
+    /** The database may know less than the store holds: everything is counted again. */
+    readonly isStateLost: boolean;
   }) {
     this.#db = parts.db;
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
-    this.#sinceMs = parts.store.lastAliveMs() ?? 0;
+    this.#isStateLost = parts.isStateLost;
+    this.#sinceMs = parts.isStateLost ? 0 : (parts.store.lastAliveMs() ?? 0);
+    if (parts.isStateLost) parts.db.exec("DELETE FROM adoption");
   }
 
   /**
@@ -168,7 +173,7 @@ export class Adoption {
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
       for await (const region of changes.regions()) {
         for (const [rect, listed] of blocksOf(region)) {
-          this.#ledger.recountBlock(pyramid, rect, listed);
+          this.#ledger.recountBlock(pyramid, rect, listed, this.#isStateLost ? "all" : "changed");
           await stretch.rest();
           if (this.#stop.signal.aborted) return;
         }

@@ -440,12 +440,14 @@ export class Ledger {
 
   /**
    * Others may have changed tiles of a block: its cells are counted again. Where this server wrote too when it was killed,
-   * only the cells of which the listing says something else than the ledger: the marked ones are counted anyway.
+   * only the cells of which the listing says something else than the ledger, as the marked ones are counted anyway; `all`:
+   * marks may be missing too.
    */
   recountBlock(
     pyramid: StoredPyramid,
     rect: TileRect,
     listed: ReadonlyMap<string, readonly { x: number; y: number }[]>,
+    which: "changed" | "all",
   ): void {
     const formats = new Set([...listed.keys(), ...this.#tileSets.of(pyramid).map((record) => record.tileSet.format)]);
     for (const format of formats) {
@@ -466,7 +468,7 @@ export class Ledger {
       for (const block of this.#cells.blocksIn(record, rect))
         for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) at(block, cell);
       const all = [...cells.values()];
-      const wroteHere = all.some(({ block }) => block.marked.includes(1));
+      const wroteHere = which === "changed" && all.some(({ block }) => block.marked.includes(1));
       for (const { block, cell, listed: found, isOther } of all)
         if (!wroteHere || isOther || found !== block.cellTiles[cell]) this.#doubted.countAgain(record, block, cell);
       for (const { block } of all) this.#blocks.changed(block);

@@ -20,7 +20,7 @@ const unusable = (lockFile: string, cause: unknown): StateError =>
   new StateError("unavailable", `the lock file ${lockFile} cannot be opened: ${String(cause)}`, { cause });
 
 /** Files of the state: history and account names are in them. */
-const STATE_FILES = /^(?:state\.db|lock\.db|users)/;
+const STATE_FILES = /^(?:state\.db|lock\.db|users|running$|reserve$)/;
 
 /** Makes the data directory, or what is there already, readable to its owner alone. */
 export function secureDataDirectory(directory: string): void {

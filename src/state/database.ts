@@ -31,6 +31,7 @@ export interface Database {
   /** Inside a transaction: what to put right in memory should it be rolled back. */
   onRollback(undo: () => void): void;
   migrate(migrations: readonly Migrations[]): void;
+  /** Moves the write-ahead log into the database where it can, and closes. */
   close(): void;
 }
 
@@ -131,7 +132,15 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
         }
       }
     },
-    close: () => void db.close(),
+    close() {
+      try {
+        // Statements that have not been collected keep SQLite from doing so as it closes.
+        if (access === "exclusive" && db.open) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      } catch {
+        // Such as on a full disk: the next start reads the log.
+      }
+      db.close();
+    },
   };
 }
 

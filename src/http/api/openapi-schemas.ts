@@ -316,6 +316,7 @@ const status = object({
   version: { type: "string" },
   ready: { type: "boolean" },
   reason: nullable("string"),
+  stateLoss: { ...object({ file: { type: "string" }, reason: { type: "string" } }), type: ["object", "null"] },
   layers: { type: "integer" },
   jobs: object({ pending: { type: "integer" }, running: { type: "integer" }, paused: { type: "integer" } }),
   usage: object({ ...sum, allocatedBytes: int64, quota: nullable("integer") }),

@@ -6,7 +6,7 @@ import { type ApiParts, json, reader } from "./api-parts.ts";
 export function statusResource({ operations, readiness }: ApiParts): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
-    const [{ jobs }, { total, allocatedBytes, quota, disk }] = await Promise.all([
+    const [{ jobs, stateLoss }, { total, allocatedBytes, quota, disk }] = await Promise.all([
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
     ]);
@@ -15,6 +15,7 @@ export function statusResource({ operations, readiness }: ApiParts): Resource {
       version,
       ready: state.ready,
       reason: state.ready ? null : state.reason,
+      stateLoss,
       layers: catalogue.layers.size,
       jobs: Object.fromEntries(jobs.map((each) => [each.state, each.count])),
       usage: { ...total, allocatedBytes, quota },

@@ -63,6 +63,9 @@ export async function metricsText(sample: Sample): Promise<string> {
     [{ outcome: "delivered" }, jobs.webhooks.delivered],
     [{ outcome: "failed" }, jobs.webhooks.failed],
   ]);
+  counter("state_losses_total", "Starts of this server that found some of its state missing", [
+    [{}, jobs.stateLoss === null ? 0 : 1],
+  ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
   const { tiles, memory, upstreams, servers, measures, spacedDraws, uniformTiles, paintersHung, listeners } = front;

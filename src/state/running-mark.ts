@@ -1,0 +1,86 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** The state that the last server left is not all there. */
+export interface StateLoss {
+  readonly file: string;
+  /** A sentence that says what was found. */
+  readonly reason: string;
+}
+
+/** Of one length: the mark is overwritten in place, which needs no room on a full disk. */
+const RUNNING = "running\n";
+const STOPPED = "stopped\n";
+
+/**
+ * A file of the data directory that is there once a server has written its state there, and says whether that server came
+ * to an end in order. SQLite takes a database of 0 bytes for a new one and ignores a write-ahead log that is missing or
+ * garbage; with the mark a start can tell what is missing from what was never there.
+ */
+export class RunningMark {
+  readonly #file: string;
+  readonly #database: string;
+
+  constructor(dataDir: string) {
+    this.#file = join(dataDir, "running");
+    this.#database = join(dataDir, "state.db");
+  }
+
+  /** What is missing of the state; undefined: nothing. Before the database is opened. */
+  loss(): StateLoss | undefined {
+    if (!existsSync(this.#file)) return undefined;
+    const size = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;
+    if (size === 0)
+      return { file: this.#database, reason: "it is missing or empty, though a server has written its state to it" };
+    const wasRunning = readFileSync(this.#file, "utf8") === RUNNING;
+    const log = `${this.#database}-wal`;
+    if (!wasRunning || isWriteAheadLog(log)) return undefined;
+    return { file: log, reason: "it is missing or damaged, though the last server did not end in order" };
+  }
+
+  /** From now on the write-ahead log holds changes. After the first transaction. */
+  begun(): void {
+    this.#write(RUNNING);
+  }
+
+  /** What is in the write-ahead log is about to be moved to the database. */
+  ended(): void {
+    if (existsSync(this.#file)) this.#write(STOPPED);
+  }
+
+  #write(word: string): void {
+    const file = openSync(this.#file, existsSync(this.#file) ? "r+" : "w", 0o600);
+    try {
+      writeSync(file, word, 0);
+      // "stopped" must be on the disk before the log is gone.
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+const HEADER_BYTES = 32;
+const SUMMED_BYTES = 24;
+const MAGIC = 0x377f0682;
+
+/** Whether a file begins as a write-ahead log of SQLite does, with the right checksum (SQLite's file format, section 4.1). */
+export function isWriteAheadLog(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const header = new DataView(new ArrayBuffer(HEADER_BYTES));
+  const file = openSync(path, "r");
+  try {
+    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false;
+  } finally {
+    closeSync(file);
+  }
+  const magic = header.getUint32(0);
+  if (magic !== MAGIC && magic !== MAGIC + 1) return false;
+  const isLittleEndian = magic === MAGIC;
+  let [a, b] = [0, 0];
+  for (let at = 0; at < SUMMED_BYTES; at += 8) {
+    a = (a + header.getUint32(at, isLittleEndian) + b) >>> 0;
+    b = (b + header.getUint32(at + 4, isLittleEndian) + a) >>> 0;
+  }
+  return header.getUint32(24) === a && header.getUint32(28) === b;
+}
