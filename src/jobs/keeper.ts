@@ -97,6 +97,8 @@ export interface KeeperParts {
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
 const TRIMMED_AT_ONCE = 500;
+/** Pyramids without tiles that are removed between two turns of the loop: some system calls each. */
+const EMPTIED_AT_ONCE = 8;
 
 /**
  * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the front; every method answers from
@@ -128,6 +130,7 @@ export class Keeper
   readonly #webhooks: Webhooks;
   #alive: Promise<void> | undefined;
   #commit: Promise<void> | undefined;
+  #emptying: Promise<void> | undefined;
   readonly #flushTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #failure: string | undefined;
@@ -403,6 +406,7 @@ export class Keeper
       this.#ledger.recountSome(16);
       this.#persist(() => this.#runner.records.saveDirty());
     }
+    if (this.#ledger.emptied > 0) this.#removeEmptied();
     this.#runner.records.tell();
     this.#webhooks.tick();
     const nowMs = this.#parts.now();
@@ -415,6 +419,21 @@ export class Keeper
       this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
     }
     if (isDue || this.#moreToTrim) this.#trim(jobs, nowMs);
+  }
+
+  /** Looks once at each pyramid that may have lost its last tile. One that is being written is looked at in a later tick. */
+  #removeEmptied(): void {
+    const remove = async (): Promise<void> => {
+      for (let left = this.#ledger.emptied; left > 0 && !this.#closing.signal.aborted; left -= EMPTIED_AT_ONCE) {
+        this.#ledger.removeEmptied(EMPTIED_AT_ONCE);
+        await new Promise(setImmediate);
+      }
+    };
+    this.#emptying ??= remove()
+      .catch((error: unknown) => this.#fault(error))
+      .finally(() => {
+        this.#emptying = undefined;
+      });
   }
 
   #trim(jobs: JobStore, nowMs: number): void {
@@ -648,6 +667,7 @@ export class Keeper
   /** After `stop`, and after the last write: everything known is written. */
   async close(): Promise<void> {
     clearInterval(this.#flushTimer);
+    await this.#emptying;
     this.#persist(() => {
       this.#runner.records.saveDirty();
       this.#accesses.write(this.#parts.now());

@@ -150,6 +150,10 @@ export class DoubtedCells {
     this.#held.add(layer);
   }
 
+  isHeld(layer: string): boolean {
+    return this.#held.has(layer);
+  }
+
   release(layer: string): void {
     this.#held.delete(layer);
   }

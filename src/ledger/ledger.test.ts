@@ -315,3 +315,33 @@ test("marks settle, and use is written, however the wall clock is set back", asy
   expect(ledger.needsFlush, "the use is to be written").toBe(true);
   db.close();
 });
+
+test("hundreds of values of a parameter leave no records, rows or files when their tiles are gone", async () => {
+  const { db, store, ledger } = open(directory, "state.db");
+  const values = Array.from({ length: 300 }, (_, n) => String(n).padStart(40, "0"));
+  for (const parametersId of values) {
+    const set = { ...tileSet, parametersId };
+    const cells = ledger.open(set, { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+    // Every tenth is never written, as its upstream fails.
+    if (!parametersId.endsWith("0")) {
+      await store.put({ tileSet: set, x: 0, y: 0, z: 0 }, new Uint8Array(10), () => true);
+      await store.describeParameters("a", parametersId, { ELEV: parametersId });
+      ledger.wrote(set, { x: 0, y: 0, z: 0, bytes: 10, replaced: undefined });
+    }
+    ledger.close(cells);
+  }
+  ledger.flush();
+  const walk = ledger.coldest({ order: "LRU", ofLayer: () => true, keep: () => "none", colderThan: Infinity });
+  for (let cell = walk.next(), left = 260; cell !== undefined && left > 0; cell = walk.next(), left--)
+    ledger.evict([cell]);
+  while (ledger.emptied > 0) ledger.removeEmptied(64);
+  ledger.flush();
+  expect([...ledger.tileSets()]).toHaveLength(10);
+  for (const table of ["tile_set", "pyramid", "zoom_sum", "block"])
+    expect(db.prepare(`SELECT 1 FROM ${table}`).all(), table).toHaveLength(10);
+  const names = readdirSync(join(directory, "tiles", "a"));
+  expect(names.filter((name) => name.startsWith("parameters-"))).toHaveLength(10);
+  expect(names).toHaveLength(20);
+  expect(ledger.total.tiles).toBe(10n);
+  db.close();
+});

@@ -9,6 +9,7 @@ import { type Block, type BlockAddress, blockRect, CELLS, type CellOrder, cellOf
 import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
 import { type CellPlace, Cells, cellId, noteCell, placeOf } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
+import { EmptiedPyramids } from "./emptied-pyramids.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import { countKept, KeptMetatiles } from "./kept-tiles.ts";
 import { Marks } from "./marks.ts";
@@ -22,6 +23,7 @@ import {
   type Sum,
   type TileSetRecord,
   TileSetTable,
+  tileSetOf,
 } from "./tile-set-table.ts";
 import { type UsedTiles, usedCells } from "./used-cells.ts";
 import { WriteWatch } from "./write-watch.ts";
@@ -53,6 +55,7 @@ export const ledgerMigrations: Migrations = {
      CREATE INDEX tile_set_aside ON tile_set (aside) WHERE aside IS NOT NULL;
      CREATE INDEX tile_set_dead ON tile_set (dead) WHERE dead = 1;`,
     "ALTER TABLE block ADD COLUMN checksum INTEGER;",
+    "CREATE INDEX tile_set_dropped ON tile_set (layer, parameters_id) WHERE dead <> 0;",
   ],
 };
 
@@ -123,6 +126,7 @@ export class Ledger {
   readonly #doubted: DoubtedCells;
   /** The cells that were marked when this process began. */
   readonly #recalled: Place[] = [];
+  readonly #emptied: EmptiedPyramids;
   readonly #restoration: Restoration;
   readonly #watch: WriteWatch;
   #corruptBlocks = 0;
@@ -144,6 +148,7 @@ export class Ledger {
     const [tileSets, blocks] = [this.#tileSets, this.#blocks];
     this.#cells = new Cells({ db, store, tileSets, blocks });
     this.#doubted = new DoubtedCells({ store, tileSets, blocks, cells: this.#cells });
+    this.#emptied = new EmptiedPyramids({ db, store, tileSets, blocks, marks: this.#marks, doubted: this.#doubted });
     this.#watch = new WriteWatch(tileSets, blocks, (place) => this.#countAgain(place));
     this.#restoration = new Restoration({
       db,
@@ -587,10 +592,9 @@ export class Ledger {
     for (const { block, cell } of free) if (this.#marks.mark(block, cell)) mustCommit = true;
     if (mustCommit) this.#db.transaction(() => this.#marks.writeFresh());
     return free.flatMap(({ record, block, cell }) => {
-      const { z } = block.at;
       if (block.known[cell] !== 1) this.#doubted.count(record, block, cell);
       const tiles = [...block.tilesOf(cell)];
-      if (!this.#deleted(record.tileSet, z, tiles)) {
+      if (!this.#deleted(record.tileSet, block.cellRect(cell), tiles)) {
         this.#doubted.doubt(block, cell);
         return [];
       }
@@ -603,12 +607,14 @@ export class Ledger {
   }
 
   /** False: the store is away, and tiles of them may be left. */
-  #deleted(tileSet: TileSet, z: number, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
+  #deleted(tileSet: TileSet, rect: TileRect, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
+    const { z } = rect;
     try {
       for (const { x, y } of tiles) {
         const bytes = this.#store.delete({ tileSet, x, y, z });
         this.removed(tileSet, { x, y, z, bytes: bytes ?? 0 });
       }
+      this.#store.removeEmptied(tileSet, rect);
       return true;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
@@ -754,9 +760,19 @@ export class Ledger {
     // A dropped zoom of an unknown pyramid is known to be empty only while nobody asks; its cells are counted again then.
   }
 
+  /** Pyramids that `removeEmptied` has to look at. */
+  get emptied(): number {
+    return this.#emptied.noted;
+  }
+
+  /** Removes what some pyramids have left whose last tile is gone: their rows, directories, and descriptions. */
+  removeEmptied(limit: number): void {
+    this.#emptied.removeSome(limit);
+  }
+
   /** Removes records of dropped tile sets, a few blocks at a time. True: more is left. */
   reclaimSome(limit: number): boolean {
-    const dead = this.#db.prepare("SELECT id FROM tile_set WHERE dead = 1 LIMIT 1").get();
+    const dead = this.#db.prepare("SELECT * FROM tile_set WHERE dead = 1 LIMIT 1").get();
     if (dead === undefined) return false;
     const id = int(dead, "id");
     this.#db.transaction(() => {
@@ -766,6 +782,7 @@ export class Ledger {
         )
         .run(id, limit);
       if (changes === limit) return;
+      this.#emptied.willRemoveDropped(id, tileSetOf(dead));
       this.#db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);

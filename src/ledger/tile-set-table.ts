@@ -50,28 +50,28 @@ export class TileSetTable {
   readonly #byLayer = new Map<string, Sum>();
   readonly #total = emptySum();
   readonly #dirty = new Map<string, { readonly record: TileSetRecord; readonly z: number }>();
+  /** Pyramids that may hold no tile: each is noted when it becomes known, and when a zoom of it has lost its last tile. */
+  readonly emptied = new Map<string, StoredPyramid>();
 
   constructor(db: Database, store: BlobStore) {
     this.#db = db;
     this.#store = store;
-    const complete = new Map(
-      db
-        .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
-        .all()
-        .map((row) => [
-          pyramidKey({
-            layer: text(row, "layer"),
-            gridSet: text(row, "grid_set"),
-            parametersId: text(row, "parameters_id"),
-          }),
-          int(row, "complete") === 1,
-        ]),
-    );
+    const known = db
+      .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
+      .all()
+      .map((row) => ({
+        layer: text(row, "layer"),
+        gridSet: text(row, "grid_set"),
+        parametersId: text(row, "parameters_id"),
+        complete: int(row, "complete") === 1,
+      }));
+    const complete = new Map(known.map((row) => [pyramidKey(row), row.complete]));
     for (const row of db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE)) {
       const tileSet = tileSetOf(row);
       this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
     }
     this.#addSums(db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all());
+    for (const pyramid of known) this.emptied.set(pyramidKey(pyramid), pyramidOf(pyramid));
   }
 
   #addSums(rows: readonly Row[]): void {
@@ -93,6 +93,7 @@ export class TileSetTable {
     const key = pyramidKey(tileSet);
     const formats = this.#byPyramid.get(key) ?? new Set();
     this.#byPyramid.set(key, formats.add(record));
+    this.emptied.set(key, pyramidOf(tileSet));
     return record;
   }
 
@@ -145,6 +146,7 @@ export class TileSetTable {
   complete(pyramid: StoredPyramid): void {
     this.#setComplete(pyramid, true);
     for (const record of this.of(pyramid)) record.complete = true;
+    this.emptied.set(pyramidKey(pyramid), pyramid);
   }
 
   /** All formats of a pyramid. */
@@ -169,6 +171,7 @@ export class TileSetTable {
       sum.bytes += by.bytes;
       sum.allocated += by.allocated;
     }
+    if (zoom.tiles === 0n) this.emptied.set(pyramidKey(record.tileSet), pyramidOf(record.tileSet));
   }
 
   sumOf(layer: string): Readonly<Sum> {
@@ -268,6 +271,31 @@ export class TileSetTable {
     this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?").run(GONE, succeededId);
   }
 
+  /** Removes all that the database has of pyramids without tiles. Inside the caller's transaction; `remove` follows it. */
+  deleteRows(pyramids: readonly StoredPyramid[]): void {
+    const tables = ["block", "mark", "zoom_sum"].map((table) =>
+      this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ?`),
+    );
+    const tileSet = this.#db.prepare("DELETE FROM tile_set WHERE id = ?");
+    for (const pyramid of pyramids) {
+      for (const { id } of this.of(pyramid)) for (const statement of [...tables, tileSet]) statement.run(id);
+      this.forgetPyramids(pyramid.layer, pyramid);
+    }
+  }
+
+  /** Forgets tile sets whose rows are gone. */
+  remove(records: readonly TileSetRecord[]): void {
+    for (const record of records) this.#remove(record);
+  }
+
+  /** Whether dropped tile sets of a layer with a parameters id, but for one, have rows: set aside, or to be reclaimed. */
+  hasDropped(layer: string, parametersId: string, exceptId = 0): boolean {
+    const found = this.#db
+      .prepare("SELECT 1 FROM tile_set WHERE layer = ? AND parameters_id = ? AND dead <> 0 AND id <> ? LIMIT 1")
+      .get(layer, parametersId, exceptId);
+    return found !== undefined;
+  }
+
   forgetPyramids(layer: string, pyramid: StoredPyramid | undefined): void {
     if (pyramid === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(layer);
     else
@@ -305,7 +333,7 @@ export function levelsIn(store: BlobStore, pyramid: StoredPyramid): readonly num
   }
 }
 
-const tileSetOf = (row: Row): TileSet => ({
+export const tileSetOf = (row: Row): TileSet => ({
   layer: text(row, "layer"),
   gridSet: text(row, "grid_set"),
   format: text(row, "format"),

@@ -285,6 +285,54 @@ export function blobStoreConformance(make: () => BlobStore, trouble: StoreTroubl
     expect(store.parametersOf("ws:a", ID)).toEqual(values);
     expect(store.parametersOf("ws:a", "0".repeat(40))).toBeUndefined();
   });
+  describe("pyramids whose last tile is gone", () => {
+    const pyramids = [
+      { gridSet: "EPSG:4326", parametersId: ID },
+      { gridSet: "EPSG:4326", parametersId: "" },
+    ];
+    test("leave nothing, and their values are read back as long as another pyramid has them", async () => {
+      const store = make();
+      await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+      await store.put(at(300, 1, 9), of(1), yes);
+      await store.put(at(0, 0, 0, { parametersId: ID, gridSet: "other" }), of(1), yes);
+      await store.describeParameters("ws:a", ID, { STYLES: "a" });
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["tiles", "tiles"]);
+      expect(store.get(at(300, 1, 9))?.bytes.byteLength).toBe(1);
+      store.delete(at(0, 0, 0, { parametersId: ID }));
+      store.delete(at(300, 1, 9));
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      expect(store.pyramids("ws:a", ["EPSG:4326", "other"])).toEqual([
+        { layer: "ws:a", gridSet: "other", parametersId: ID },
+      ]);
+      expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+      store.delete(at(0, 0, 0, { parametersId: ID, gridSet: "other" }));
+      expect(store.removeEmptyPyramids("ws:a", [{ gridSet: "other", parametersId: ID }])).toEqual(["gone"]);
+      expect(store.parametersOf("ws:a", ID)).toBeUndefined();
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      expect(store.removeEmptyPyramids("ws:never", pyramids)).toEqual(["gone", "gone"]);
+    });
+    test("are described anew by a writer that comes back", async () => {
+      const store = make();
+      for (let n = 0; n < 2; n++) {
+        await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+        await store.describeParameters("ws:a", ID, { STYLES: "a" });
+        expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+        store.delete(at(0, 0, 0, { parametersId: ID }));
+        store.removeEmptied({ ...base, parametersId: ID }, rect(0, 0, 0, 15, 15));
+        expect(store.levels({ ...base, parametersId: ID })).toEqual([]);
+        expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      }
+    });
+  });
+  test("emptied places go, and those with a tile stay", async () => {
+    const store = make();
+    for (const x of [0, 20]) await store.put(at(x, 0, 6), of(7), yes);
+    store.delete(at(0, 0, 6));
+    store.removeEmptied(base, rect(6, 0, 0, 31, 15));
+    store.removeEmptied(base, rect(5, 0, 0, 31, 15));
+    expect(store.get(at(20, 0, 6))?.bytes.byteLength).toBe(7);
+    expect(store.levels(base)).toEqual([6]);
+  });
 }
 
 function troubledStoreConformance(make: () => BlobStore, trouble: StoreTrouble): void {

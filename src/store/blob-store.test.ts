@@ -113,6 +113,76 @@ describe("file store", () => {
     expect(store.get({ tileSet, x: 1, y: 0, z: 0 })).toBeUndefined();
   });
 
+  test("a put makes its directories again, whenever they are removed as empty under it", async () => {
+    const store = createFileBlobStore({ root: root(), fsync: false, instance: "test" });
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    const { openSync, mkdirSync: makeDirectory } = fs;
+    const absent = () => Object.assign(new Error("ENOENT: injected"), { code: "ENOENT" });
+    for (const removals of [1, 2, 3, 5]) {
+      let left = removals;
+      const opening = vi.spyOn(fs, "openSync").mockImplementation((...args) => {
+        if (args[1] === "wx" && left-- > 0) store.removeEmptied(tileSet, cell);
+        return openSync(...args);
+      });
+      // The system finds a parent gone that it has just made.
+      const making = vi.spyOn(fs, "mkdirSync").mockImplementation((...args) => {
+        if (left === 1) {
+          left = 0;
+          throw absent();
+        }
+        return makeDirectory(...args);
+      });
+      syncBuiltinESMExports();
+      try {
+        const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), () => true);
+        expect(put).toEqual({ stored: true, replaced: undefined });
+      } finally {
+        opening.mockRestore();
+        making.mockRestore();
+        syncBuiltinESMExports();
+      }
+      expect(store.stat({ tileSet, x: 0, y: 0, z: 0 })?.bytes).toBe(removals);
+      store.delete({ tileSet, x: 0, y: 0, z: 0 });
+      store.removeEmptied(tileSet, cell);
+      expect(store.levels(tileSet)).toEqual([]);
+    }
+  });
+
+  test("what is emptied leaves the layer's directory empty, foreign files and links stay", async () => {
+    const at = root();
+    const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });
+    const id = "a".repeat(40);
+    const described = { ...tileSet, parametersId: id };
+    const pyramids = [{ gridSet: "g", parametersId: id }];
+    for (const z of [0, 4, 9]) {
+      await store.put({ tileSet: described, x: 0, y: 0, z }, new Uint8Array(1), () => true);
+      store.delete({ tileSet: described, x: 0, y: 0, z });
+    }
+    await store.describeParameters("a", id, { ELEV: "1.5" });
+    const foreign = join(at, "a", `g_04_${id}`, "notes.txt");
+    writeFileSync(foreign, "x");
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["tiles"]);
+    expect(store.parametersOf("a", id)).toEqual({ ELEV: "1.5" });
+    rmSync(foreign);
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["gone"]);
+    expect(readdirSync(join(at, "a"))).toEqual([]);
+    const elsewhere = join(at, "elsewhere");
+    mkdirSync(elsewhere);
+    symlinkSync(elsewhere, join(at, "a", `g_04_${id}`));
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["tiles"]);
+    expect(readdirSync(join(at, "a"))).toEqual([`g_04_${id}`]);
+  });
+
+  test("a large remainder of empty directories goes in several calls", () => {
+    const at = root();
+    const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });
+    for (let n = 0; n < 150; n++) mkdirSync(join(at, "a", "g_16", `${n}_0`), { recursive: true });
+    const pyramids = [{ gridSet: "g", parametersId: "" }];
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["unfinished"]);
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["gone"]);
+    expect(readdirSync(join(at, "a"))).toEqual([]);
+  });
+
   test("a sweep reclaims what was dropped; a recount removes empty files and leftovers of other processes", async () => {
     const at = root();
     const store = createFileBlobStore({ root: at, fsync: false, instance: "test" });

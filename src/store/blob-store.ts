@@ -119,6 +119,17 @@ export interface BlobStore extends AsyncDisposable {
   check(layer: string): Promise<void>;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
+  /** Removes the places of a rectangle of tiles where no tile is left. A writer that comes back makes its place again. */
+  removeEmptied(tileSet: TileSet, rect: TileRect): void;
+  /**
+   * Removes what pyramids of a layer without tiles have left, while nobody writes there: their empty places, and the
+   * values behind a parameters id that no pyramid has any more. A large remainder goes in several calls.
+   * @returns what the store holds of each pyramid, in order: "tiles" stands also for anything else that is in the way
+   */
+  removeEmptyPyramids(
+    layer: string,
+    pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
+  ): readonly ("gone" | "tiles" | "unfinished")[];
   /** Bytes that the disk takes for a tile of this size. */
   allocated(bytes: number): number;
   /** Asks the file system, beside other work: one on the network may take long to answer, or never do. */

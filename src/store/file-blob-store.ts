@@ -41,6 +41,7 @@ import {
 import {
   bucketDirectory,
   bucketOf,
+  bucketsOfRect,
   bucketTouches,
   directoryName,
   parsePair,
@@ -52,12 +53,13 @@ import {
 import { changesOf } from "./internal/changes.ts";
 import { isCutOff } from "./internal/cut-off.ts";
 import { deleteRange } from "./internal/delete-range.ts";
+import { removeEmptyPyramids, removeIfEmpty } from "./internal/empty-directories.ts";
 import { isAbsent, storeError } from "./internal/faults.ts";
 import { isLeftover, removeLeftovers, TEMPORARY } from "./internal/leftovers.ts";
 import { regionsOf } from "./internal/regions.ts";
 import { restoreLayer, restoreLevel } from "./internal/restore.ts";
 import { sweep } from "./internal/sweep.ts";
-import { decodeParametersFile, encodeParametersFile } from "./parameters-file.ts";
+import { decodeParametersFile, encodeParametersFile, parametersFileName } from "./parameters-file.ts";
 
 export interface FileBlobStoreOptions {
   readonly root: string;
@@ -96,8 +98,6 @@ class FileBlobStore implements BlobStore {
   readonly #fsync: boolean;
   readonly #prefix: string;
   readonly #blockBytes: number;
-  /** Layer and parameters id that have been described by this instance. */
-  readonly #described = new Set<string>();
 
   constructor({ root, fsync, instance }: FileBlobStoreOptions) {
     this.#root = root;
@@ -172,6 +172,18 @@ class FileBlobStore implements BlobStore {
       throw storeError(error, "a tile cannot be removed");
     }
     return found.size === 0 ? undefined : found.size;
+  }
+
+  removeEmptied(tileSet: TileSet, rect: TileRect): void {
+    const directory = this.#zoomPath(tileSet, rect.z);
+    let hasRemoved = false;
+    for (const bucket of bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
+    if (hasRemoved) removeIfEmpty(directory);
+  }
+
+  removeEmptyPyramids(layer: string, pyramids: Parameters<BlobStore["removeEmptyPyramids"]>[1]) {
+    const directory = join(this.#root, directoryName(layer));
+    return removeEmptyPyramids(directory, this.#levelDirectories(layer), pyramids);
   }
 
   allocated(bytes: number): number {
@@ -279,15 +291,13 @@ class FileBlobStore implements BlobStore {
   }
 
   async describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
-    const file = join(this.#root, directoryName(layer), `parameters-${id}.properties`);
-    if (this.#described.has(file) && existsSync(file)) return;
+    const file = join(this.#root, directoryName(layer), parametersFileName(id));
+    // Looked at each time: the file goes with the last tile that has these parameters, and other processes remove it.
+    if (existsSync(file)) return;
     try {
-      if (!existsSync(file)) {
-        const temporary = join(dirname(file), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
-        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
-        renameSync(temporary, file);
-      }
-      this.#described.add(file);
+      const temporary = join(dirname(file), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
+      writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+      renameSync(temporary, file);
     } catch (error) {
       if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
     }
@@ -296,7 +306,7 @@ class FileBlobStore implements BlobStore {
   parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined {
     try {
       return decodeParametersFile(
-        readFileSync(join(this.#root, directoryName(layer), `parameters-${id}.properties`), "latin1"),
+        readFileSync(join(this.#root, directoryName(layer), parametersFileName(id)), "latin1"),
       );
     } catch (error) {
       if (isAbsent(error)) return undefined;
@@ -340,12 +350,10 @@ class FileBlobStore implements BlobStore {
 
   drop(dropId: string, names: readonly string[]): void {
     for (const [n, name] of names.entries()) this.#moveAway(name, TRASH, `${dropId}-${n}`);
-    this.#described.clear();
   }
 
   setAside(id: string, names: readonly string[]): void {
     for (const [n, name] of names.entries()) this.#moveAway(name, ASIDE, `${id}-${n}`);
-    this.#described.clear();
   }
 
   discard(id: string): void {
@@ -383,7 +391,6 @@ class FileBlobStore implements BlobStore {
       }
     }
     this.discard(id);
-    this.#described.clear();
   }
 
   /** Renames something under the root into a directory there; a name that is taken gets a number. */
@@ -440,13 +447,8 @@ class FileBlobStore implements BlobStore {
 
   async removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void> {
     const buckets = new Set<string>();
-    for (const { tileSet, rect } of places) {
-      const { half } = bucketOf(rect.z);
-      const directory = this.#zoomPath(tileSet, rect.z);
-      for (let y = rect.minY; y <= rect.maxY; y = (Math.floor(y / half) + 1) * half)
-        for (let x = rect.minX; x <= rect.maxX; x = (Math.floor(x / half) + 1) * half)
-          buckets.add(join(directory, bucketDirectory(x, y, rect.z)));
-    }
+    for (const { tileSet, rect } of places)
+      for (const bucket of bucketsOfRect(rect)) buckets.add(join(this.#zoomPath(tileSet, rect.z), bucket));
     for (const bucket of buckets) {
       if (signal.aborted) return;
       await removeLeftovers(bucket, this.#prefix);
@@ -537,8 +539,8 @@ function tileAt(path: string): Stats | undefined {
   return found !== undefined && isTile(found) ? found : undefined;
 }
 
-/** Drops between making a directory and making the file in it, each of which has the directory made again. */
-const MOST_DROPS = 3;
+/** How often the directory of a new file is made again. A directory that cannot be made is told from one that went. */
+const MOST_TRIES = 10;
 
 /** Makes a directory that a truncation needs while there is room: it must work on a disk that has become full. */
 function makeAhead(directory: string): void {
@@ -551,13 +553,17 @@ function makeAhead(directory: string): void {
   }
 }
 
+/**
+ * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the two
+ * steps, or while the directory is made; a directory with a file in it stays.
+ */
 function openNew(path: string): number {
-  for (let drops = 0; ; drops++) {
+  for (let tries = 0; ; tries++) {
     try {
+      if (tries > 0) mkdirSync(dirname(path), { recursive: true });
       return openSync(path, "wx");
     } catch (error) {
-      if (codeOf(error) !== "ENOENT" || drops === MOST_DROPS) throw error;
-      mkdirSync(dirname(path), { recursive: true });
+      if (codeOf(error) !== "ENOENT" || tries === MOST_TRIES) throw error;
     }
   }
 }

@@ -37,6 +37,13 @@ export function bucketDirectory(x: number, y: number, z: number): string {
   return `${pad(Math.floor(x / half), digits)}_${pad(Math.floor(y / half), digits)}`;
 }
 
+/** The names of the bucket directories that a rectangle of tiles touches. */
+export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generator<string> {
+  const { half } = bucketOf(z);
+  for (let y = minY; y <= maxY; y = (Math.floor(y / half) + 1) * half)
+    for (let x = minX; x <= maxX; x = (Math.floor(x / half) + 1) * half) yield bucketDirectory(x, y, z);
+}
+
 export function tileFile(x: number, y: number, z: number, extension: string): string {
   const { digits } = bucketOf(z);
   return `${pad(x, 2 * digits)}_${pad(y, 2 * digits)}.${extension}`;

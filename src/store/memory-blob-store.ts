@@ -52,6 +52,15 @@ export function createMemoryBlobStore(): BlobStore {
       tiles.delete(keyOf(at));
       return kept?.bytes.byteLength;
     },
+    removeEmptied: () => undefined,
+    removeEmptyPyramids(layer, pyramids) {
+      return pyramids.map(({ gridSet, parametersId }) => {
+        const kept = [...tiles.values()];
+        if (!kept.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
+          described.delete(`${layer}\n${parametersId}`);
+        return kept.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
+      });
+    },
     allocated: (bytes) => bytes,
     room: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
     async *regions(pyramid, z, after) {

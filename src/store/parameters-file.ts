@@ -40,3 +40,6 @@ function unescapeText(text: string): string {
     return char === "n" ? "\n" : char === "r" ? "\r" : char === "t" ? "\t" : (char ?? "");
   });
 }
+
+/** The name of the file in the layer's directory that describes a parameters id. */
+export const parametersFileName = (id: string): string => `parameters-${id}.properties`;

@@ -1,9 +1,35 @@
 import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PROGRAM = `import Sqlite from "libsql";
 const [file, sql] = process.argv.slice(1);
 console.log(new Sqlite(file).prepare(sql).run().changes);`;
+
+const COUNT = `import Sqlite from "libsql";
+const [file, ...tables] = process.argv.slice(1);
+const database = new Sqlite(file);
+const count = (table) => [table, database.prepare("SELECT count(*) AS n FROM " + table).get().n];
+console.log(JSON.stringify(Object.fromEntries(tables.map(count))));`;
+
+/**
+ * How many rows some tables have, of a server that runs: it keeps its database locked, so that a copy is counted. Undefined:
+ * the copy was made in the middle of a commit, look again.
+ */
+export function countRows(dataDir: string, tables: readonly string[]): Readonly<Record<string, number>> | undefined {
+  const copy = mkdtempSync(join(tmpdir(), "nuthatch-state-"));
+  try {
+    for (const name of ["state.db", "state.db-wal"])
+      if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
+    const parameters = ["--input-type=module", "-e", COUNT, join(copy, "state.db"), ...tables];
+    return JSON.parse(execFileSync(process.execPath, parameters, { encoding: "utf8", stdio: "pipe" }));
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
 
 /**
  * Changes the state of a server that is down, in a process of its own: a connection holds the database until all of its

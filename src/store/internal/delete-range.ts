@@ -45,9 +45,10 @@ export async function deleteRange(
       signal.throwIfAborted();
       await deleteChunk(tiles.slice(from, from + CHUNK), rect.z, listener, signal);
     }
-    // Gone only when nothing is left in it.
+    // Only an empty directory goes.
     await rmdir(bucket).catch(() => undefined);
   }
+  await rmdir(directory).catch(() => undefined);
   signal.throwIfAborted();
 }
 

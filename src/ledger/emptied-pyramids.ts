@@ -1,0 +1,130 @@
+import type { Database } from "../state/database.ts";
+import { type BlobStore, type StoredPyramid, StoreError } from "../store/blob-store.ts";
+import type { BlockTable } from "./block-table.ts";
+import type { DoubtedCells } from "./doubted-cells.ts";
+import type { Marks } from "./marks.ts";
+import { pyramidKey, type TileSetRecord, type TileSetTable } from "./tile-set-table.ts";
+
+export interface EmptiedPyramidParts {
+  readonly db: Database;
+  readonly store: BlobStore;
+  readonly tileSets: TileSetTable;
+  readonly blocks: BlockTable;
+  readonly marks: Marks;
+  readonly doubted: DoubtedCells;
+}
+
+/**
+ * Removes what a pyramid leaves when its last tile has gone: the rows of its tile sets, its directories, and the description
+ * of its parameters. Clients choose the values of some parameters, so that only the tiles bound how many pyramids there are.
+ *
+ * A pyramid with an open cell stays: a writer opens its cells before it writes a tile or the description. The directories go
+ * first and the rows last: after a kill in between the rows are still there, and the next start goes on. Should a loss of
+ * power bring tiles back, nothing is known of their pyramid, and the next start counts it.
+ */
+export class EmptiedPyramids {
+  readonly #parts: EmptiedPyramidParts;
+
+  constructor(parts: EmptiedPyramidParts) {
+    this.#parts = parts;
+  }
+
+  get noted(): number {
+    return this.#parts.tileSets.emptied.size;
+  }
+
+  /** Looks at some of those that were noted, the earliest first. One that is in use is noted again. */
+  removeSome(limit: number): void {
+    const { tileSets } = this.#parts;
+    const byLayer = new Map<string, StoredPyramid[]>();
+    for (const [key, pyramid] of tileSets.emptied) {
+      if (limit-- <= 0) break;
+      tileSets.emptied.delete(key);
+      if (!this.#isEmpty(pyramid)) continue;
+      const ofLayer = byLayer.get(pyramid.layer);
+      if (ofLayer === undefined) byLayer.set(pyramid.layer, [pyramid]);
+      else ofLayer.push(pyramid);
+    }
+    for (const [layer, pyramids] of byLayer) this.#remove(layer, pyramids);
+  }
+
+  /** A dropped tile set is about to lose its last row: it may be the last to need the description of its parameters. */
+  willRemoveDropped(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
+    const { tileSets, doubted } = this.#parts;
+    const pyramid = { layer, gridSet, parametersId };
+    if (doubted.isHeld(layer) || tileSets.hasDropped(layer, parametersId, id)) this.#later(pyramid);
+    // A writer at work loses nothing: its tile keeps its directories, and it describes the parameters after its tiles.
+    else this.#removeFromStore(layer, [pyramid]);
+  }
+
+  /** Known to hold no tile: not while it is still to be counted. */
+  #isEmpty(pyramid: StoredPyramid): boolean {
+    const { tileSets } = this.#parts;
+    const records = tileSets.of(pyramid);
+    return tileSets.isComplete(pyramid) !== false && records.every(isEmptyRecord);
+  }
+
+  #remove(layer: string, pyramids: readonly StoredPyramid[]): void {
+    const { db, tileSets, blocks, marks, doubted } = this.#parts;
+    const inUse = this.#inUse(layer, pyramids);
+    const free = pyramids.filter((pyramid) => {
+      if (inUse(pyramid)) return this.#later(pyramid);
+      // Noted again when those rows are reclaimed, or alive again.
+      return !tileSets.hasDropped(layer, pyramid.parametersId);
+    });
+    const gone = this.#removeFromStore(layer, free);
+    const records = gone.flatMap((pyramid) => tileSets.of(pyramid));
+    if (gone.length === 0) return;
+    try {
+      db.transaction(() => tileSets.deleteRows(gone));
+    } catch (error) {
+      for (const pyramid of gone) this.#later(pyramid);
+      throw error;
+    }
+    const ids = new Set(records.map(({ id }) => id));
+    const isGone = ({ tileSetId }: { readonly tileSetId: number }): boolean => ids.has(tileSetId);
+    tileSets.remove(records);
+    marks.forget(blocks.forget(isGone));
+    doubted.forget(isGone);
+    for (const pyramid of gone) tileSets.emptied.delete(pyramidKey(pyramid));
+  }
+
+  #later(pyramid: StoredPyramid): false {
+    this.#parts.tileSets.emptied.set(pyramidKey(pyramid), pyramid);
+    return false;
+  }
+
+  /** Which have a cell that somebody writes, or that is still to be counted. */
+  #inUse(layer: string, pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
+    const { tileSets, blocks, doubted } = this.#parts;
+    if (doubted.isHeld(layer)) return () => true;
+    const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).map(({ id }) => id)));
+    const used = new Set(doubted.of((id) => ids.has(id)).map(({ tileSetId }) => tileSetId));
+    // A block with an open cell is in memory.
+    for (const block of blocks.inMemory()) if (ids.has(block.at.tileSetId) && block.open) used.add(block.at.tileSetId);
+    return (pyramid) => tileSets.of(pyramid).some(({ id }) => used.has(id));
+  }
+
+  /** @returns those of which the store holds nothing any more */
+  #removeFromStore(layer: string, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
+    if (pyramids.length === 0) return [];
+    try {
+      const outcomes = this.#parts.store.removeEmptyPyramids(layer, pyramids);
+      return pyramids.filter((pyramid, n) => {
+        if (outcomes[n] === "unfinished") return this.#later(pyramid);
+        // Tiles of another program, which the next start counts.
+        return outcomes[n] === "gone";
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // The layer is away from the store.
+      for (const pyramid of pyramids) this.#later(pyramid);
+      return [];
+    }
+  }
+}
+
+function isEmptyRecord({ sums }: TileSetRecord): boolean {
+  for (const { tiles } of sums.values()) if (tiles !== 0n) return false;
+  return true;
+}
