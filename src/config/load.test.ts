@@ -81,6 +81,7 @@ test("the example of the decisions is read word for word", async () => {
       outageLimitSeconds: 3600,
       historyDays: 30,
       historyJobs: 1_000_000,
+      historyMiB: 1024,
     },
   });
   expect(configuration.warnings).toEqual([expect.stringMatching(/admin cannot log in/)]);

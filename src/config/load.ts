@@ -178,6 +178,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
       outageLimitSeconds: 3600,
       historyDays: 30,
       historyJobs: 1_000_000,
+      historyMiB: 1024,
       ...section(JobsSchema, "jobs"),
     },
     compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },

@@ -18,7 +18,14 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   const catalogue = catalogueOf(Object.entries(layers).map(([name, jobs]) => layerNamed(name, { jobs })));
   const dealer = new Dealer({
     catalogue: () => catalogue,
-    options: () => ({ maxRunningTasks, maxThreadCount: 128, outageLimitSeconds: 1, historyDays: 1, historyJobs: 1 }),
+    options: () => ({
+      maxRunningTasks,
+      maxThreadCount: 128,
+      outageLimitSeconds: 1,
+      historyDays: 1,
+      historyJobs: 1,
+      historyMiB: 1,
+    }),
     monotonicNow: () => nowMs,
   });
   const jobs = new Map<number, ActiveJob>();

@@ -73,7 +73,7 @@ export class JobDesk {
     const view = runner.job(id);
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
-    return { ...rest, area: areaView(jobs.selection(id)), zooms };
+    return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
   }
 
   /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */

@@ -3,7 +3,7 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { openDatabase } from "../state/database.ts";
 import { countRanges } from "./count-tiles.ts";
 import { emptyProgress } from "./job-progress.ts";
-import { JobStore, jobMigrations } from "./job-store.ts";
+import { JobStore, jobMigrations, type TrimLimits } from "./job-store.ts";
 import { STANDARD_TERMS } from "./job-terms.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
@@ -34,14 +34,17 @@ function history(jobs: number) {
   return { db, store, ids };
 }
 
+const NO_LIMIT = { endedBeforeMs: 0, jobs: 1_000, bytes: 1e12 };
+
 test("a history is trimmed by age, by number, and never by more than is asked for at once", () => {
   const { db, store, ids } = history(10);
-  expect(store.trim(4, 1_000, 100)).toBe(3);
+  const trim = (limits: Partial<TrimLimits>, most: number) => store.trim({ ...NO_LIMIT, ...limits }, most);
+  expect(trim({ endedBeforeMs: 4 }, 100)).toMatchObject({ trimmed: { age: 3 }, hasMore: false });
   expect(ids()).toEqual([10, 9, 8, 7, 6, 5, 4]);
-  expect(store.trim(0, 4, 2)).toBe(2);
+  expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { number: 2 }, hasMore: true });
   expect(ids()).toEqual([10, 9, 8, 7, 6]);
-  expect(store.trim(0, 4, 2)).toBe(1);
-  expect(store.trim(0, 4, 2)).toBe(0);
+  expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { number: 1 }, hasMore: false });
+  expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false });
   expect(ids()).toEqual([10, 9, 8, 7]);
   db.close();
 });
@@ -51,7 +54,7 @@ test("a job that has not ended is never trimmed", () => {
   const progress = emptyProgress(countRanges(request));
   store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 2);
   store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 3);
-  expect(store.trim(1_000, 1, 100)).toBe(1);
+  expect(store.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({ age: 1, number: 0, bytes: 0 });
   expect(ids()).toEqual([3, 2]);
   db.close();
 });

@@ -1,5 +1,3 @@
-import { deserialize, serialize } from "node:v8";
-import type { Selection } from "../grid/selection.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import {
   bytes,
@@ -25,6 +23,7 @@ import {
 import type { ZoomCountsText } from "./job-counts.ts";
 import type { JobProgress } from "./job-progress.ts";
 import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
+import { type NewSelection, SelectionStore } from "./selection-store.ts";
 
 export const jobMigrations: Migrations = {
   floor: "jobs",
@@ -62,6 +61,21 @@ export const jobMigrations: Migrations = {
     "CREATE TABLE job_hot (job INTEGER PRIMARY KEY, numbers BLOB NOT NULL);",
     // Of one job's combinations of parameters.
     "ALTER TABLE failed_tile ADD COLUMN combination INTEGER NOT NULL DEFAULT 0;",
+    // What jobs are limited to is shared by those with the same. The small columns are apart, so that none of these steps reads
+    // a body. `job_history`: one row, the sum over `job` and `selection`; of older jobs their selections alone are counted.
+    `ALTER TABLE job_selection RENAME TO selection_body;
+     ALTER TABLE selection_body RENAME COLUMN job TO id;
+     ALTER TABLE selection_body RENAME COLUMN selection TO body;
+     CREATE TABLE selection (id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB UNIQUE, bytes INTEGER NOT NULL,
+       form TEXT NOT NULL);
+     INSERT INTO selection SELECT id, NULL, length(body), 'new' FROM selection_body;
+     CREATE INDEX selection_new ON selection (id) WHERE form = 'new';
+     CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection INTEGER NOT NULL);
+     INSERT INTO job_selection SELECT id, id FROM selection;
+     CREATE INDEX job_selection_selection ON job_selection (selection);
+     ALTER TABLE job ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+     CREATE TABLE job_history (bytes INTEGER NOT NULL);
+     INSERT INTO job_history SELECT coalesce(sum(bytes), 0) FROM selection;`,
   ],
 };
 
@@ -123,12 +137,34 @@ export interface FailedTilePage {
 /** The first failed tiles of a job are kept one by one; the rest are counted by class. */
 export const FAILED_TILES_KEPT = 100_000;
 
+/** Of a failed tile beside its message, of a task: the row with its place in the index. */
+const ROW_BYTES = 48;
+/** So many bytes of jobs are removed in one transaction: a job of 100,000 failed tiles has half of them. */
+const BYTES_TRIMMED_AT_ONCE = 16 * 2 ** 20;
+
+/** Why jobs leave the history before anybody removes them. */
+export const TRIM_REASONS = ["age", "number", "bytes"] as const;
+export type Trimmed = Record<(typeof TRIM_REASONS)[number], number>;
+
+export interface TrimLimits {
+  /** ms since 1970. */
+  readonly endedBeforeMs: number;
+  /** Ended or not. */
+  readonly jobs: number;
+  /** Of the jobs that have ended. */
+  readonly bytes: number;
+}
+
 /** Jobs and tasks in the database. Methods that write run inside the caller's transaction. */
 export class JobStore {
   readonly #db: Database;
+  readonly selections: Omit<SelectionStore, "add" | "remove" | "compress">;
+  readonly #selections: SelectionStore;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#selections = new SelectionStore(db);
+    this.selections = this.#selections;
   }
 
   insert(
@@ -137,6 +173,7 @@ export class JobStore {
   ): { jobId: number; taskIds: number[] } {
     const { by, key } = origin;
     const { selection, hot, terms, ...request } = whole;
+    const text = JSON.stringify(request);
     const job = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
@@ -145,7 +182,7 @@ export class JobStore {
       .run(
         request.layer,
         request.type,
-        JSON.stringify(request),
+        text,
         JSON.stringify(progress),
         nowMs,
         by,
@@ -155,8 +192,7 @@ export class JobStore {
         hold === "held" ? 1 : 0,
         terms === undefined ? null : JSON.stringify(terms),
       );
-    if (selection !== undefined)
-      this.#db.prepare("INSERT INTO job_selection VALUES (?, ?)").run(job.lastInsertRowid, serialize(selection));
+    if (selection !== undefined) this.#grow(this.#selections.add(job.lastInsertRowid, selection));
     if (hot !== undefined)
       this.#db
         .prepare("INSERT INTO job_hot VALUES (?, ?)")
@@ -169,6 +205,7 @@ export class JobStore {
     const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
     const taskIds: number[] = [];
     for (let n = 0; n < request.threadCount; n++) taskIds.push(addTask.run(job.lastInsertRowid).lastInsertRowid);
+    this.#growJob(job.lastInsertRowid, text.length + (hot?.byteLength ?? 0) + ROW_BYTES * request.threadCount);
     return { jobId: job.lastInsertRowid, taskIds };
   }
 
@@ -176,6 +213,7 @@ export class JobStore {
     job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "requestedWith" | "tasks">,
   ): void {
     const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
+    const text = JSON.stringify(progress);
     this.#db
       .prepare(
         `UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
@@ -183,7 +221,7 @@ export class JobStore {
       )
       .run(
         state,
-        JSON.stringify(progress),
+        text,
         startedMs,
         endedMs,
         paused ? 1 : 0,
@@ -191,8 +229,39 @@ export class JobStore {
         terms === STANDARD_TERMS ? null : JSON.stringify(terms),
         id,
       );
+    if (endedMs === null) return;
+    this.#growJob(id, text.length);
     // There is nothing to retry, for which alone it would be kept.
-    if (progress.outcome === "done") this.#db.prepare("DELETE FROM job_hot WHERE job = ?").run(id);
+    if (progress.outcome !== "done") return;
+    const hot = this.#db.prepare("DELETE FROM job_hot WHERE job = ? RETURNING length(numbers) AS bytes").get(id);
+    if (hot !== undefined) this.#growJob(id, -int(hot, "bytes"));
+  }
+
+  /** What a job takes up in the database has grown, or shrunk. */
+  #growJob(id: number, by: number): void {
+    this.#db.prepare("UPDATE job SET bytes = bytes + ? WHERE id = ?").run(by, id);
+    this.#grow(by);
+  }
+
+  #grow(by: number): void {
+    if (by !== 0) this.#db.prepare("UPDATE job_history SET bytes = bytes + ?").run(by);
+  }
+
+  /** What all jobs take up in the database. */
+  bytes(): number {
+    return int(this.#db.prepare("SELECT bytes FROM job_history").get() ?? {}, "bytes");
+  }
+
+  #unfinishedBytes(): number {
+    const row = this.#db
+      .prepare("SELECT coalesce(sum(bytes), 0) AS bytes FROM job WHERE state IN ('pending', 'running')")
+      .get();
+    return int(row ?? {}, "bytes") + this.#selections.unfinishedBytes();
+  }
+
+  /** As `SelectionStore.compress`. */
+  compress(selection: NewSelection, deflated: Uint8Array): void {
+    this.#grow(this.#selections.compress(selection, deflated));
   }
 
   /** The jobs that an account's key has made, and of what it was the digest. */
@@ -257,8 +326,12 @@ export class JobStore {
     const add = this.#db.prepare(
       "INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES (?, ?, ?, ?, ?, ?, ?)",
     );
-    for (const { z, x, y, combination, class: failure, message } of tiles)
+    let size = 0;
+    for (const { z, x, y, combination, class: failure, message } of tiles) {
       add.run(job, z, x, y, combination, failure, message);
+      size += ROW_BYTES + failure.length + message.length;
+    }
+    this.#growJob(job, size);
   }
 
   /** Jobs that have not ended, in the order they were accepted. */
@@ -269,20 +342,13 @@ export class JobStore {
 
   /** What of a job's request is kept beside it. */
   besides(id: number): Pick<JobRequest, "selection" | "hot"> {
-    const selection = this.selection(id);
+    const selection = this.selections.find(id);
     const row = this.#db.prepare("SELECT numbers FROM job_hot WHERE job = ?").get(id);
     return {
       ...(selection === undefined ? {} : { selection }),
       // Copied, as its place in the database's memory is not a multiple of 8.
       ...(row === undefined ? {} : { hot: new BigUint64Array(Uint8Array.from(bytes(row, "numbers")).buffer) }),
     };
-  }
-
-  /** What a job is limited to; undefined: nothing. */
-  selection(id: number): Selection | undefined {
-    const row = this.#db.prepare("SELECT selection FROM job_selection WHERE job = ?").get(id);
-    // Written by this file.
-    return row === undefined ? undefined : deserialize(bytes(row, "selection"));
   }
 
   /** Without what is kept beside its request. */
@@ -309,25 +375,47 @@ export class JobStore {
     return this.#jobs(rows);
   }
 
-  /** Forgets jobs that ended before a time, and those that are not among the last `kept`, a few at once. @returns how many */
-  trim(beforeMs: number, kept: number, limit: number): number {
-    const old = this.#db.prepare("SELECT id FROM job WHERE ended_ms < ? LIMIT ?").all(beforeMs, limit);
+  /**
+   * Removes ended jobs that are beyond a limit, the oldest first, a few at once. What they take up is that of the jobs that
+   * have ended: whatever those at work have leaves the history alone.
+   */
+  trim(limits: TrimLimits, most: number): { trimmed: Trimmed; hasMore: boolean } {
+    const trimmed = { age: 0, number: 0, bytes: 0 };
+    const before = this.bytes();
+    const isEnough = (): boolean =>
+      trimmed.age + trimmed.number + trimmed.bytes >= most || before - this.bytes() >= BYTES_TRIMMED_AT_ONCE;
+    const remove = (rows: readonly Row[], reason: keyof Trimmed): void => {
+      for (const row of rows) {
+        if (isEnough()) return;
+        this.delete(int(row, "id"));
+        trimmed[reason]++;
+      }
+    };
+    remove(this.#db.prepare("SELECT id FROM job WHERE ended_ms < ? LIMIT ?").all(limits.endedBeforeMs, most), "age");
     const many = this.#db
       .prepare(
         "SELECT id FROM job WHERE id <= (SELECT max(id) FROM job) - ? AND ended_ms IS NOT NULL ORDER BY id LIMIT ?",
       )
-      .all(kept, limit);
-    const ids = new Set([...old, ...many].map((row) => int(row, "id")));
-    for (const id of ids) this.delete(id);
-    return ids.size;
+      .all(limits.jobs, most);
+    remove(many, "number");
+    const unfinished = this.bytes() > limits.bytes ? this.#unfinishedBytes() : 0;
+    const oldest = this.#db.prepare("SELECT id FROM job WHERE ended_ms IS NOT NULL ORDER BY ended_ms LIMIT 1");
+    while (!isEnough() && this.bytes() - unfinished > limits.bytes) {
+      const rows = oldest.all();
+      if (rows.length === 0) break;
+      remove(rows, "bytes");
+    }
+    return { trimmed, hasMore: isEnough() };
   }
 
   delete(id: number): void {
+    this.#grow(this.#selections.remove(id));
+    const row = this.#db.prepare("SELECT bytes FROM job WHERE id = ?").get(id);
+    if (row !== undefined) this.#grow(-int(row, "bytes"));
     for (const [table, column] of [
       ["task", "job"],
       ["failed_tile", "job"],
       ["job_key", "job"],
-      ["job_selection", "job"],
       ["job_hot", "job"],
       // What it was made with stays together when it is the first: ids are never used again.
       ["job_together", "job"],

@@ -18,6 +18,7 @@ import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../quota/reservations.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
 import type { Database } from "../state/database.ts";
+import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import { Drops, dropMigrations } from "./drops.ts";
@@ -36,6 +37,7 @@ import type {
 } from "./job.ts";
 import { JobCounter } from "./job-counter.ts";
 import { JobDesk } from "./job-desk.ts";
+import { JobHistory } from "./job-history.ts";
 import type { JobOptions } from "./job-options.ts";
 import { JobRunner } from "./job-runner.ts";
 import { type FailedTilePage, JobStore, jobMigrations } from "./job-store.ts";
@@ -96,7 +98,7 @@ export interface KeeperParts {
 
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
-const TRIMMED_AT_ONCE = 500;
+const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
 /** Pyramids without tiles that are removed between two turns of the loop: some system calls each. */
 const EMPTIED_AT_ONCE = 8;
 
@@ -136,11 +138,14 @@ export class Keeper
   #failure: string | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;
+  readonly #history: JobHistory;
+  readonly #freeSpace: FreeSpace;
   #failedNotes = 0;
 
   constructor(parts: KeeperParts) {
     const { db, store, gate, catalogue, jobOptions, now, monotonicNow, random, log } = parts;
     this.#parts = parts;
+    makeShrinkable(db, log);
     db.migrate([
       ledgerMigrations,
       adoptionMigrations,
@@ -242,6 +247,9 @@ export class Keeper
       log,
     });
     const jobs = new JobStore(db);
+    const unsynced = (body: () => void): void => db.unsynced(body);
+    this.#history = new JobHistory({ jobs, options: jobOptions, persist, unsynced, monotonicNow, log });
+    this.#freeSpace = new FreeSpace(db);
     this.#runner = new JobRunner({
       jobs,
       seeding: new Seeding({
@@ -348,7 +356,7 @@ export class Keeper
     this.schedules = new ScheduleDesk({ schedules, runs, options: jobOptions, persist, now });
     this.#flushTimer = setInterval(() => {
       try {
-        this.#tick(jobs);
+        this.#tick();
       } catch (error) {
         // Nothing is lost: what could not be written is written by a later tick.
         this.#fault(error);
@@ -400,7 +408,7 @@ export class Keeper
     if (this.#ledger.recountSome(16) && !this.#closing.signal.aborted) setImmediate(() => this.#recountInTurns());
   }
 
-  #tick(jobs: JobStore): void {
+  #tick(): void {
     if (this.#ledger.needsFlush || this.#runner.records.needsSave) {
       this.#noteAlive();
       this.#ledger.recountSome(16);
@@ -418,7 +426,9 @@ export class Keeper
       this.#lastTrimMs = steadyMs;
       this.#persist(() => this.#trend.sample(this.#ledger.total.bytes, nowMs));
     }
-    if (isDue || this.#moreToTrim) this.#trim(jobs, nowMs);
+    if (isDue || this.#moreToTrim) this.#trim(nowMs);
+    if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();
+    this.#history.compressNext();
   }
 
   /** Looks once at each pyramid that may have lost its last tile. One that is being written is looked at in a later tick. */
@@ -436,13 +446,13 @@ export class Keeper
       });
   }
 
-  #trim(jobs: JobStore, nowMs: number): void {
+  #trim(nowMs: number): void {
     const { historyDays, historyJobs } = this.#parts.jobOptions();
+    const hasMoreJobs = this.#history.trim(nowMs);
     this.#persist(() => {
       const before = nowMs - historyDays * DAY_MS;
-      const trimmed = jobs.trim(before, historyJobs, TRIMMED_AT_ONCE);
-      const forgotten = this.#massTruncations.trim(before, historyJobs, TRIMMED_AT_ONCE);
-      this.#moreToTrim = Math.max(trimmed, forgotten) >= TRIMMED_AT_ONCE;
+      const forgotten = this.#massTruncations.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      this.#moreToTrim = hasMoreJobs || forgotten >= TRUNCATIONS_TRIMMED_AT_ONCE;
     });
   }
 
@@ -599,6 +609,7 @@ export class Keeper
   async jobMetrics(): Promise<KeeperMetrics> {
     return {
       ...this.#runner.metrics(),
+      history: this.#history.metrics(),
       webhooks: this.#webhooks.metrics(),
       corruptBlocks: this.#ledger.corruptBlocks,
       failedNotes: this.#failedNotes,
@@ -668,6 +679,7 @@ export class Keeper
   async close(): Promise<void> {
     clearInterval(this.#flushTimer);
     await this.#emptying;
+    await this.#history.close();
     this.#persist(() => {
       this.#runner.records.saveDirty();
       this.#accesses.write(this.#parts.now());

@@ -18,6 +18,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "./job.ts";
+import type { JobHistoryMetrics } from "./job-history.ts";
 import type { FailedTilePage } from "./job-store.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { JobMetrics } from "./job-totals.ts";
@@ -133,6 +134,7 @@ export interface UsageOperations {
  * persisted before its promise resolves.
  */
 export interface KeeperMetrics extends JobMetrics {
+  readonly history: JobHistoryMetrics;
   readonly webhooks: WebhookMetrics;
   /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
   readonly corruptBlocks: number;

@@ -38,7 +38,7 @@ export interface PlannedJobs {
 
 /** Combinations of grid set, format and parameters in all jobs of one request at most. */
 const MOST_TILE_SETS = 1000;
-/** Each job keeps its own copy of what it is limited to: 64 MiB in all, of 8 bytes each. */
+/** Each job at work has its own index of what it is limited to: 64 MiB in all, of 8 bytes each. */
 const MOST_NUMBERS = 2 ** 23;
 
 /** What the jobs of one layer are. Undefined: what a job without that field works on. */

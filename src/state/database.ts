@@ -53,7 +53,11 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    // Of a new database, before its first page is written; `makeShrinkable` sees to older ones.
+    db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
+    // A journal that one large transaction has made longer is cut again.
+    db.exec("PRAGMA journal_size_limit = 16777216");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA cache_size = -8192");
     if (access === "exclusive") db.exec("BEGIN IMMEDIATE; COMMIT");

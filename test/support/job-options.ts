@@ -6,6 +6,7 @@ export const JOB_OPTIONS: JobOptions = {
   outageLimitSeconds: 3600,
   historyDays: 30,
   historyJobs: 1000,
+  historyMiB: 100,
 };
 
 /** A few places, and nothing is waited for or kept for long. */
@@ -15,4 +16,5 @@ export const FEW_PLACES: JobOptions = {
   outageLimitSeconds: 1,
   historyDays: 1,
   historyJobs: 100,
+  historyMiB: 100,
 };

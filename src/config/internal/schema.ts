@@ -271,6 +271,7 @@ export const JobsSchema = strict({
   outageLimitSeconds: optional(whole(0, MAX_SECONDS)),
   historyDays: optional(whole(0, 36_500)),
   historyJobs: optional(whole(1, 100_000_000)),
+  historyMiB: optional(whole(1, 1_000_000)),
   confirmTiles: optional(whole(0, Number.MAX_SAFE_INTEGER)),
 });
 

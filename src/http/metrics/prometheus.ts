@@ -57,6 +57,12 @@ export async function metricsText(sample: Sample): Promise<string> {
     jobs.failures.map(({ count, ...labels }) => [labels, count]),
   );
   counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]);
+  gauge("job_history_bytes", "What jobs take up in the state database", [[{}, jobs.history.bytes]]);
+  counter(
+    "jobs_trimmed_total",
+    "Ended jobs that have left the history, by the limit that they were beyond",
+    jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
+  );
   counter("job_retries_total", "Draws of jobs that were tried again", [[{}, jobs.retries]]);
 
   counter("webhook_deliveries_total", "What webhooks were to be told, by what became of it; failed: given up", [

@@ -1,0 +1,98 @@
+import { promisify } from "node:util";
+import { deflate } from "node:zlib";
+import type { Logger } from "../lib/logger.ts";
+import type { JobOptions } from "./job-options.ts";
+import { type JobStore, TRIM_REASONS, type Trimmed } from "./job-store.ts";
+
+export interface JobHistoryMetrics {
+  /** What the jobs take up in the database, those included that have not ended. */
+  readonly bytes: number;
+  readonly trimmed: readonly { readonly reason: keyof Trimmed; readonly count: number }[];
+}
+
+export interface JobHistoryParts {
+  readonly jobs: JobStore;
+  readonly options: () => Pick<JobOptions, "historyDays" | "historyJobs" | "historyMiB">;
+  /** Runs in a transaction. */
+  readonly persist: (also: () => void) => void;
+  /** Runs in a transaction that a loss of power may undo. */
+  readonly unsynced: (body: () => void) => void;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+}
+
+const DAY_MS = 86_400_000;
+const MIB = 2 ** 20;
+const TRIMMED_AT_ONCE = 500;
+const AGAIN_MS = 60_000;
+const deflated = promisify(deflate);
+
+/** Keeps the history of jobs small: trims it, and compresses the areas and lists of tiles of its jobs. */
+export class JobHistory {
+  readonly #parts: JobHistoryParts;
+  readonly #trimmed = { age: 0, number: 0, bytes: 0 };
+  #compressing: Promise<void> | undefined;
+  #nextTryMs = 0;
+  #isClosed = false;
+
+  constructor(parts: JobHistoryParts) {
+    this.#parts = parts;
+  }
+
+  /** Removes some of the jobs that are too many. @returns whether there may be more */
+  trim(nowMs: number): boolean {
+    const { jobs, options, persist, log } = this.#parts;
+    const { historyDays, historyJobs, historyMiB } = options();
+    const limits = { endedBeforeMs: nowMs - historyDays * DAY_MS, jobs: historyJobs, bytes: historyMiB * MIB };
+    let done = { trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false };
+    persist(() => {
+      done = jobs.trim(limits, TRIMMED_AT_ONCE);
+    });
+    // Once it is on the disk.
+    for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];
+    if (done.trimmed.bytes > 0)
+      log.info("the oldest jobs have left the history, as it is larger than jobs.historyMiB", {
+        jobs: done.trimmed.bytes,
+        historyMiB,
+      });
+    return done.hasMore;
+  }
+
+  /** Begins to compress the next area or list of tiles, if there is one; one at a time. */
+  compressNext(): void {
+    const { monotonicNow, log } = this.#parts;
+    if (this.#isClosed || this.#compressing !== undefined || monotonicNow() < this.#nextTryMs) return;
+    this.#compressing = this.#compress()
+      .catch((error: unknown) => {
+        this.#nextTryMs = monotonicNow() + AGAIN_MS;
+        log.error("the area of a job cannot be compressed", { error: String(error) });
+      })
+      .finally(() => {
+        this.#compressing = undefined;
+      });
+  }
+
+  async #compress(): Promise<void> {
+    const { jobs, unsynced } = this.#parts;
+    const next = jobs.selections.nextNew();
+    if (next === undefined) return;
+    // In a thread of its own: 4 MB take 0.1 s.
+    const packed = await deflated(next.body);
+    // A loss of power leaves it as it was.
+    unsynced(() => jobs.compress(next, packed));
+  }
+
+  metrics(): JobHistoryMetrics {
+    return {
+      bytes: this.#parts.jobs.bytes(),
+      trimmed: TRIM_REASONS.map((reason) => ({ reason, count: this.#trimmed[reason] })),
+    };
+  }
+
+  /** Resolves when the last compression has been written. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#compressing;
+  }
+}
