@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import {
+  ended,
+  job,
+  massTruncate,
+  rendered,
+  rows,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
 import { drawAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -17,6 +28,7 @@ async function start(delayMs: number): Promise<TestServer> {
 test("the rows always add up to the job, the counts and bytes by zoom too, and the bytes to what is kept", async () => {
   const server = await start(15);
   await fetch(`${server.url}/xyz/${LAYER}/3/1/1.png`).then((r) => r.arrayBuffer());
+  await rendered(server);
   const before = (await usage(server)).total;
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 5, threadCount: 4 });
   const { totals, processed } = await watched(server, id);
