@@ -22,8 +22,9 @@ interface Member {
 
 /** A process answers in milliseconds, also while it serves. */
 const DEADLINE_MS = 10_000;
-/** A process that has died is replaced after this long: one that cannot start must not spin. */
+/** A process that has died is replaced after this long, and after twice as long each time that one could not serve. */
 const RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
 
 /**
  * Serving processes that share one port: each has doors and a memory tier of its own, all have one front behind them, which
@@ -42,6 +43,8 @@ export class ServingPool implements HotTiles {
   #readiness: Readiness = STARTING;
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
+  /** Replacements that could not serve since one could. */
+  #failures = 0;
 
   constructor(parts: {
     readonly data: Omit<ServingData, "readiness" | "eventsId" | "expiredBefore">;
@@ -120,18 +123,40 @@ export class ServingPool implements HotTiles {
         reject(gone);
         if (this.#closing) return;
         this.#log.error("a serving process ended unexpectedly", { code, signal });
-        if (this.#address !== undefined) setTimeout(() => this.#replace(), RESTART_MS).unref();
+        if (this.#address !== undefined) setTimeout(() => this.#replace(), this.#restartMs).unref();
       });
     });
   }
 
+  get #restartMs(): number {
+    return Math.min(RESTART_MS * 2 ** this.#failures, LONGEST_RESTART_MS);
+  }
+
   #replace(): void {
     if (this.#closing || this.#address === undefined) return;
-    const { host, port } = this.#address;
-    // Should it die again, its exit is told and answered there.
-    this.#start()
-      .then(({ channel }) => channel.call("listen", host, port))
-      .catch((error: unknown) => this.#log.error("a serving process cannot serve", { error: String(error) }));
+    this.#startListening(this.#address).then(
+      () => {
+        this.#failures = 0;
+      },
+      (error: unknown) => {
+        this.#failures++;
+        this.#log.error("a serving process cannot serve", { error: String(error) });
+      },
+    );
+  }
+
+  /**
+   * Starts a process that takes the place of another. One that cannot listen, as another program has the port, is ended:
+   * every exit is followed by another replacement. @throws Error when it cannot serve
+   */
+  async #startListening({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+    const { worker, channel } = await this.#start();
+    try {
+      await channel.call("listen", host, port);
+    } catch (error) {
+      worker.process.kill("SIGKILL");
+      throw error;
+    }
   }
 
   #all<T>(ask: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {

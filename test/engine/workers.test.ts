@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { createServer, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { ended, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -123,6 +124,32 @@ test("a process that dies is replaced, and the others serve on", async () => {
   );
   expect((await massTruncate(server, LAYER)).status).toBe(200);
   expect((await readByAll(server)).etags).toHaveLength(1);
+});
+
+test("replacements that find the port taken by another program end, and one serves when it is free", async () => {
+  const { server } = await start();
+  await readByAll(server);
+  const port = Number(new URL(server.url).port);
+  const bind = (): Promise<Server | undefined> =>
+    new Promise((resolve) => {
+      const other = createServer((socket) => socket.destroy());
+      other.once("error", () => resolve(undefined));
+      other.listen(port, "127.0.0.1", () => resolve(other));
+    });
+  // The primary lets the port go with the last process; a replacement that comes before is killed again.
+  const other = await until("the port is another program's", () => {
+    for (const pid of servingProcesses(server.pid)) process.kill(pid, "SIGKILL");
+    return bind();
+  });
+  open.push(() => new Promise((resolve) => other.close(() => resolve())));
+  const tries = (): number => server.log().split("a serving process cannot serve").length - 1;
+  await until("replacements have tried in vain", async () => (tries() >= 3 ? true : undefined));
+  await new Promise((resolve) => other.close(resolve));
+  await until("all connections are answered by two processes", async () => {
+    if (servingProcesses(server.pid).length !== 2) return undefined;
+    const reads = await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => read(server)));
+    return reads.every((r) => r.status === "fulfilled" && r.value.status === 200) ? true : undefined;
+  });
 });
 
 test("they end with the server, whether it is asked to or killed", async () => {
