@@ -304,3 +304,9 @@ test("a layer that is blocked while its draw waits for a connection leaves the c
   draws.resume(LAYER);
   expect(await waiting).toMatchObject({ kind: "painted" });
 });
+
+test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
+  const { draws } = drawsWith({ open: async () => 7 });
+  const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
+  expect(await draws.drawForUser(order, missed, stays())).toEqual({ kind: "layer_removed" });
+});

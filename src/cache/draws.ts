@@ -56,12 +56,7 @@ const PAINTER_DIED: DrawFailure = {
   retryAfterMs: undefined,
 };
 
-const LAYER_REMOVED: DrawFailure = {
-  kind: "failed",
-  failure: "no_tile",
-  message: "the layer has been removed",
-  retryAfterMs: undefined,
-};
+const LAYER_REMOVED = { kind: "layer_removed" } as const;
 
 const CANCELLED = { kind: "cancelled" } as const;
 

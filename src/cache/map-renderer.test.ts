@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import type { Composed } from "../image/compose.ts";
 import { gridSubset } from "../layer/layer.ts";
 import { MapRenderer, type MapRequest } from "./map-renderer.ts";
 import type { MapRefused } from "./painters.ts";
+import { failureOf } from "./tile-failure.ts";
 
 const subset = gridSubset(gridSetNamed("EPSG:4326"), {});
 const format = formatNamed("image/png");
@@ -50,5 +52,21 @@ test("a map too many is refused with a time to ask again", async () => {
   expect(await renderer.render(REQUEST, new AbortController().signal)).toMatchObject({
     kind: "failure",
     failure: { status: 503, retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
+  });
+});
+
+test("a map has a hole where its source has no tile, and is refused when a reload has removed its layer", async () => {
+  const request = { ...REQUEST, rect: { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 } };
+  const composed: Composed = { kind: "picture", bytes: new Uint8Array(1) };
+  const mapOf = (drawn: Parameters<typeof failureOf>[0]) =>
+    new MapRenderer({
+      tiles: { read: () => ({ kind: "failure", failure: failureOf(drawn) }) },
+      compose: async () => composed,
+    }).render(request, new AbortController().signal);
+  const noTile = { kind: "failed", failure: "no_tile", message: "none", retryAfterMs: undefined } as const;
+  expect(await mapOf(noTile)).toMatchObject({ kind: "map" });
+  expect(await mapOf({ kind: "layer_removed" })).toEqual({
+    kind: "failure",
+    failure: { status: 404, message: "The layer has been removed." },
   });
 });

@@ -63,7 +63,7 @@ export class MapRenderer {
     const tiles: Placed[] = [];
     for (const read of await Promise.all(reads)) {
       if (!("status" in read)) tiles.push(read);
-      else if (read.status !== 404) return { kind: "failure", failure: read };
+      else if (read.isHole !== true) return { kind: "failure", failure: read };
     }
     if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
     const composition: Composition = {

@@ -12,7 +12,7 @@ const REFUSED: Readonly<Record<Refused["why"], string>> = {
 
 /** What a user is told when the upstream gave nothing (decisions 9). */
 export function failureOf(
-  drawn: Extract<UserDraw, { kind: "refused" | "remembered" | "cancelled" }> | DrawFailure,
+  drawn: Extract<UserDraw, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | DrawFailure,
 ): TileFailure {
   switch (drawn.kind) {
     case "refused":
@@ -27,6 +27,8 @@ export function failureOf(
       const wait = Math.max(drawn.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
     }
+    case "layer_removed":
+      return { status: 404, message: "The layer has been removed." };
     case "cancelled":
       return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
     case "failed":
@@ -36,7 +38,7 @@ export function failureOf(
 
 function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
   if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
-  if (failure === "no_tile") return { status: 404, message: `There is no tile here: ${message}` };
+  if (failure === "no_tile") return { status: 404, isHole: true, message: `There is no tile here: ${message}` };
   if (failure === "busy") {
     return {
       status: 503,

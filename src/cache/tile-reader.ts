@@ -28,8 +28,9 @@ export interface ServedTile {
 
 /** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */
 export interface TileFailure {
-  /** 404: nothing is wrong, the source knows that there is no tile. */
   readonly status: 404 | 500 | 502 | 503 | 504;
+  /** Nothing is wrong, the source knows that there is no tile: a map has a hole there. */
+  readonly isHole?: true;
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }

@@ -19,6 +19,8 @@ export type UserDraw =
       readonly retryAfterSeconds: number;
       readonly asked: "just now" | "before";
     }
+  /** A reload has removed the layer since the request came. */
+  | { readonly kind: "layer_removed" }
   | { readonly kind: "cancelled" };
 
 /** What whoever serves users asks for. */

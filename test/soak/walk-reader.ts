@@ -121,8 +121,6 @@ export class WalkReader {
     try {
       marks = await marksOf(bytes);
     } catch (error) {
-      // The map of a layer that is being removed has holes where its tiles are refused.
-      if (tiles.length > 1 && isReloading) return;
       return this.#record.problem(
         `${what}: expected a tile of the map, got ${bytes.byteLength} bytes: ${String(error)}`,
       );
