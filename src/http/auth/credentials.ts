@@ -29,6 +29,7 @@ export class Authenticator {
   /** Pairs that were right since the users were set: hashed again, but before all guesses. At most one of each user. */
   readonly #known = new Set<string>();
   #oneOfEach: readonly string[] = [];
+  readonly #clock: Clock;
   readonly #throttle: Throttle;
   readonly #verifying = new Map<string, Promise<boolean | undefined>>();
 
@@ -39,6 +40,7 @@ export class Authenticator {
       ttlResolution: 0,
       perf: { now: () => clock.now() },
     });
+    this.#clock = clock;
     this.#throttle = new Throttle(clock);
     this.setUsers(users);
   }
@@ -95,10 +97,11 @@ export class Authenticator {
     hash: string | undefined,
   ): Promise<boolean | undefined> {
     const oneOfEach = this.#oneOfEach;
+    const since = this.#clock.now();
     const verify = async (): Promise<boolean | undefined> => {
       const known = this.#known.has(digest);
       const right = await this.#throttle.verify(address, known, () => verifyPassword(password, hash, oneOfEach));
-      if (right === false) await this.#throttle.equalise(address, () => compareWithOthers(password, hash, oneOfEach));
+      if (right === false) await this.#throttle.equalise(since, () => compareWithOthers(password, hash, oneOfEach));
       return right;
     };
     const verifying = verify();

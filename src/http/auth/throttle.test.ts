@@ -94,3 +94,22 @@ test("in a crowd the newest comes first, so that the right one does not wait for
   expect(await right).toBe(false);
   expect(held.begun).toHaveLength(281);
 });
+
+test("a bounded number of wrong pairs is compared with the other kinds, the rest is answered at whole seconds", async () => {
+  const slept: number[] = [];
+  const throttle = new Throttle({
+    now: () => 2_300,
+    sleep: async (ms) => {
+      slept.push(ms);
+    },
+  });
+  const held = heldVerification();
+  const comparison = async (name: string) => void (await held.of(name)());
+  const compared = Array.from({ length: 8 }, (_, n) => throttle.equalise(0, () => comparison(`guess ${n}`)));
+  await throttle.equalise(1_200, () => comparison("a mistyped password"));
+  await throttle.equalise(2_300, () => comparison("another"));
+  expect(slept).toEqual([900, 1_000]);
+  for (let n = 0; n < 8; n++) await held.end();
+  await Promise.all(compared);
+  expect(held.begun).toEqual(Array.from({ length: 8 }, (_, n) => `guess ${n}`));
+});

@@ -26,8 +26,8 @@ const HASHING = 2;
 const QUEUED_PER_ADDRESS = 32;
 /** More than so many are a crowd: the last of them would wait for seconds. */
 const CROWD = 32;
-/** Wrong attempts of an address that are compared with hashes of the other kinds. */
-const EQUALISED_PER_ADDRESS = 64;
+/** Wrong attempts that are compared with hashes of the other kinds, or wait for it: some seconds of a core. */
+const EQUALISED_IN_ALL = 8;
 /** Of all addresses: more than the connections that a crowd is likely to have, at some hundred bytes each. */
 const QUEUED_IN_ALL = 4_096;
 
@@ -37,8 +37,6 @@ interface Address {
   waiting: number;
   /** To be hashed, or being hashed. */
   queued: number;
-  /** Wrong, and being compared with hashes of the other kinds. */
-  equalised: number;
 }
 
 interface Queued {
@@ -88,7 +86,7 @@ export class Throttle {
 
   #of(address: string): Address {
     const network = networkOf(address);
-    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0, equalised: 0 };
+    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0 };
     this.#addresses.set(network, known);
     return known;
   }
@@ -99,8 +97,7 @@ export class Throttle {
    */
   verify(address: string, known: boolean, verification: () => Promise<boolean>): Promise<boolean | undefined> {
     const from = this.#of(address);
-    const isFull = from.queued >= QUEUED_PER_ADDRESS || from.equalised >= EQUALISED_PER_ADDRESS;
-    if (!known && isFull) return Promise.resolve(undefined);
+    if (!known && from.queued >= QUEUED_PER_ADDRESS) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       from.queued++;
       this.#queue.push({ from, known, verification, resolve });
@@ -149,15 +146,16 @@ export class Throttle {
     return this.#queue.reduce((worst, one, n) => (rank(one) >= rank(this.#queue[worst] ?? one) ? n : worst), 0);
   }
 
-  /** Runs, one after the other, what makes a wrong pair take as long as any other. */
-  async equalise(address: string, comparison: () => Promise<void>): Promise<void> {
-    const from = this.#of(address);
-    from.equalised++;
-    try {
-      await this.#equalising.add(comparison);
-    } finally {
-      from.equalised--;
-    }
+  /**
+   * Runs, one after the other, what makes a wrong pair take as long as any other. Where many wait for that, the answer
+   * comes a whole number of seconds after the attempt instead: guesses whose clients have left would keep a core busy for
+   * hours, and a mistyped password would wait for all of them.
+   * @param since when the attempt came, by the clock
+   */
+  async equalise(since: number, comparison: () => Promise<void>): Promise<void> {
+    const { size, pending } = this.#equalising;
+    if (size + pending < EQUALISED_IN_ALL) await this.#equalising.add(comparison);
+    else await this.#clock.sleep(LONGEST_DELAY_MS - ((this.#clock.now() - since) % LONGEST_DELAY_MS));
   }
 
   /** Lets a wrong pair wait for its answer, each of an address longer than the one before. It was hashed: it is told so. */
