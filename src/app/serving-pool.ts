@@ -63,8 +63,9 @@ export class ServingPool implements HotTiles {
         () => {},
         () => this.#settled(),
       ),
-      drawForUser: async (order, missed, gone) => only(await core.draws.drawForUser(order, missed, gone), missed),
-      ask: (layer, question) => core.draws.ask(layer, question),
+      drawForUser: async (order, missed, client, gone) =>
+        only(await core.draws.drawForUser(order, missed, client, gone), missed),
+      ask: (layer, question, client, gone) => core.draws.ask(layer, question, client, gone),
       standing: (layer, metatile) => core.draws.standing(layer, metatile),
       compose: (composition, gone) => core.compose(composition, gone),
       used: (report) => core.used(report),

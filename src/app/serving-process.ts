@@ -72,8 +72,8 @@ function startServing(): void {
         core: {
           operations: channel,
           draws: {
-            drawForUser: (order, missed, gone) => channel.callUntil(gone, "drawForUser", order, missed),
-            ask: (layer, question) => channel.call("ask", layer, question),
+            drawForUser: (order, missed, client, gone) => channel.callUntil(gone, "drawForUser", order, missed, client),
+            ask: (layer, question, client, gone) => channel.callUntil(gone, "ask", layer, question, client),
             standing: (layer, metatile) => channel.call("standing", layer, metatile),
           },
           compose: (composition, gone) => channel.callUntil(gone, "compose", composition),

@@ -8,6 +8,7 @@ import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
+import { networkOf } from "../http/auth/throttle.ts";
 import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
@@ -76,12 +77,12 @@ export class Serving implements HotTiles {
     const authenticator = new Authenticator(parts.configuration.users);
     this.#authenticator = authenticator;
     const draws: UserDraws = {
-      drawForUser: (order, missed, gone) => {
+      drawForUser: (order, missed, client, gone) => {
         // First what was read before: room may have to be made for this one.
         this.#tellUses();
-        return core.draws.drawForUser(order, missed, gone);
+        return core.draws.drawForUser(order, missed, client, gone);
       },
-      ask: (layer, question) => core.draws.ask(layer, question),
+      ask: (layer, question, client, gone) => core.draws.ask(layer, question, client, gone),
       standing: (layer, metatile) => core.draws.standing(layer, metatile),
     };
     const reader = new TileCache({
@@ -112,8 +113,9 @@ export class Serving implements HotTiles {
         reader,
         explain: (request) =>
           explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
-        ask: (question) => askUpstream(draws, question),
+        ask: (question, requester) => askUpstream(draws, question, requester),
         maps: new MapRenderer({ tiles: reader, compose: (composition, gone) => core.compose(composition, gone) }),
+        clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
         authorised: async (request) => {
           if (!authenticator.usersConfigured()) return true;
           const address = clientAddress(request, this.#configuration.server);

@@ -45,7 +45,7 @@ export function startTelemetry(): Telemetry {
 
 function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
   return {
-    drawForUser: ({ trace: parent, ...order }, missed, gone) => {
+    drawForUser: ({ trace: parent, ...order }, missed, client, gone) => {
       const { layer, gridSet, format } = order.tileSet;
       const attributes = {
         "nuthatch.layer": layer,
@@ -54,12 +54,12 @@ function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
         "nuthatch.tile": `${missed.z}/${missed.x}/${missed.y}`,
       };
       return spanned(tracer, "draw", attributes, parent, (own) =>
-        draws.drawForUser({ ...order, trace: own }, missed, gone),
+        draws.drawForUser({ ...order, trace: own }, missed, client, gone),
       );
     },
-    ask: (layer, { trace: parent, ...question }) =>
+    ask: (layer, { trace: parent, ...question }, client, gone) =>
       spanned(tracer, question.kind, { "nuthatch.layer": layer.name }, parent, (own) =>
-        draws.ask(layer, { ...question, trace: own }),
+        draws.ask(layer, { ...question, trace: own }, client, gone),
       ),
     standing: (layer, metatile) => draws.standing(layer, metatile),
   };

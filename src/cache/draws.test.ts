@@ -75,7 +75,7 @@ const missed = { x: 0, y: 0, z: 0 };
 test("a user's draw begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
-  const drawn = draws.drawForUser(ORDER, missed, stays());
+  const drawn = draws.drawForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["paint 0/0"]);
   opened(7);
   expect(await drawn).toMatchObject({ kind: "painted", tiles: [{ x: 0, y: 0 }] });
@@ -86,7 +86,7 @@ test("a user's draw begins while its cells are opened, keeps nothing before they
 test("a truncation that comes before the word of the cells leaves nothing of a draw that has begun", async () => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
-  const drawn = draws.drawForUser(ORDER, missed, stays());
+  const drawn = draws.drawForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["paint 0/0"]);
   draws.renew(LAYER);
   opened(7);
@@ -101,7 +101,7 @@ test.each([
 ] as const)("a draw of a layer %s", async (_, between, outcome) => {
   let opened = (_id: number | undefined): void => undefined;
   const { draws, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
-  const drawn = draws.drawForUser(ORDER, missed, stays());
+  const drawn = draws.drawForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["paint 0/0"]);
   draws.configure(between);
   draws.configure([layerNamed(LAYER)]);
@@ -113,13 +113,13 @@ test.each([
 
 test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
   const { draws, events } = drawsWith({ open: async () => undefined });
-  expect(await draws.drawForUser(ORDER, missed, stays())).toMatchObject({ kind: "painted", tiles: [{}] });
+  expect(await draws.drawForUser(ORDER, missed, "client", stays())).toMatchObject({ kind: "painted", tiles: [{}] });
   expect(events).toEqual(["paint 0/0", "not kept"]);
 });
 
 test("of a draw nothing is kept when the keeper has ended; the user has the picture", async () => {
   const { draws, events } = drawsWith({ open: () => Promise.reject(new Error("the keeper has ended")) });
-  expect(await draws.drawForUser(ORDER, missed, stays())).toMatchObject({ kind: "painted", tiles: [{}] });
+  expect(await draws.drawForUser(ORDER, missed, "client", stays())).toMatchObject({ kind: "painted", tiles: [{}] });
   await draws.idle();
   expect(events).toEqual(["paint 0/0", "not kept"]);
 });
@@ -133,7 +133,12 @@ test("who goes away while a draw waits for a connection ends it, unless somebody
     }),
   );
   const drawFor = (x: number, user: AbortController) =>
-    draws.drawForUser({ ...ORDER, rect: { z: 1, minX: x, minY: 0, maxX: x, maxY: 0 } }, { x, y: 0, z: 1 }, user.signal);
+    draws.drawForUser(
+      { ...ORDER, rect: { z: 1, minX: x, minY: 0, maxX: x, maxY: 0 } },
+      { x, y: 0, z: 1 },
+      "client",
+      user.signal,
+    );
   const [first, second, third, fourth] = [
     new AbortController(),
     new AbortController(),
@@ -180,7 +185,7 @@ function stepwise() {
         written: [written(x, y)],
         tiles: x === user.missed.x && y === user.missed.y ? [{ x, y, bytes: Uint8Array.of(x, y) }] : [],
       }),
-    miss: (x: number, y: number) => draws.drawForUser(METATILE, { x, y, z: 1 }, stays()),
+    miss: (x: number, y: number) => draws.drawForUser(METATILE, { x, y, z: 1 }, "client", stays()),
     end: (result: Partial<PaintResult & { kind: "painted" }> = {}) =>
       end({
         kind: "painted",
@@ -270,12 +275,12 @@ test("a draw of a layer that is blocked holds no connection: other layers of its
   const { draws, events } = drawsWith({ open: async () => 7 });
   const other = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "b" }, rect: { ...ORDER.rect, z: 2 } };
   await draws.pause(LAYER);
-  const blocked = draws.drawForUser(ORDER, missed, stays());
+  const blocked = draws.drawForUser(ORDER, missed, "client", stays());
   const job = draws.draw({ ...ORDER, rect: { ...ORDER.rect, z: 3 } }, stays());
-  expect(await draws.drawForUser(other, missed, stays())).toMatchObject({ kind: "painted" });
+  expect(await draws.drawForUser(other, missed, "client", stays())).toMatchObject({ kind: "painted" });
   expect(events).not.toContain("paint 0/0");
   const gone = new AbortController();
-  const left = draws.drawForUser({ ...ORDER, rect: { ...ORDER.rect, z: 4 } }, missed, gone.signal);
+  const left = draws.drawForUser({ ...ORDER, rect: { ...ORDER.rect, z: 4 } }, missed, "client", gone.signal);
   gone.abort();
   expect(await left).toEqual({ kind: "cancelled" });
   draws.resume(LAYER);
@@ -291,7 +296,12 @@ test("a layer that is blocked while its draw waits for a connection leaves the c
   });
   const { draws, events } = drawsWith({ open: async () => 7 }, held);
   const of = (layer: string, z: number) =>
-    draws.drawForUser({ ...ORDER, tileSet: { ...ORDER.tileSet, layer }, rect: { ...ORDER.rect, z } }, missed, stays());
+    draws.drawForUser(
+      { ...ORDER, tileSet: { ...ORDER.tileSet, layer }, rect: { ...ORDER.rect, z } },
+      missed,
+      "client",
+      stays(),
+    );
   const holding = of("b", 2);
   await expect.poll(() => events).toEqual(["paint 2/0"]);
   const waiting = of(LAYER, 3);

@@ -1,6 +1,7 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { changedLayers } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
+import { SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
 import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
@@ -48,7 +49,6 @@ export interface LedgerGate {
 const USUAL_TIMEOUT_MS = 30_000;
 /** Time-outs that a user waits for a connection at most: an upstream that hangs is known to be down before. */
 const PATIENCE = DOWN_AFTER_FAILURES + 1;
-const NEVER = new AbortController().signal;
 const PAINTER_DIED: DrawFailure = {
   kind: "failed",
   failure: "store",
@@ -73,6 +73,8 @@ interface Flight {
   /** It is drawn after, and before, others. */
   readonly isOfRun: boolean;
   readonly stage: Stage;
+  /** Of the users who wait for it, for a connection. */
+  readonly turn: SharedTurn;
   waiters: number;
 }
 
@@ -176,15 +178,16 @@ export class Draws implements DrawGate, UserDraws {
     return this.#governors.of(layer);
   }
 
-  async drawForUser(order: DrawOrder, missed: TileIndex, gone: AbortSignal): Promise<UserDraw> {
+  async drawForUser(order: DrawOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserDraw> {
     if (gone.aborted) return CANCELLED;
     if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
     const key = this.#keyOf(order);
     const flying = this.#flights.get(key);
     if (flying !== undefined) {
-      const { place } = flying;
+      const { place, turn } = flying;
+      turn.join(client);
       if (place !== undefined && !place.begun && !place.wait.signal.aborted) {
-        const refused = this.#governor(order).refuseUser();
+        const refused = this.#governor(order).refuseUser(client);
         if (refused !== undefined) return { kind: "refused", ...refused };
         // A job's draw that has not begun goes on as a user's.
         place.wait.abort();
@@ -198,17 +201,17 @@ export class Draws implements DrawGate, UserDraws {
       const result = await ended;
       const { wanted, rect } = flying.order;
       if (result.kind === "painted" && fills(flying.order, format) && isWanted(wanted, rect, missed.x, missed.y))
-        return result.stale ? this.drawForUser(order, missed, gone) : { kind: "stored" };
+        return result.stale ? this.drawForUser(order, missed, client, gone) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
       // The job that drew it was killed, or did not want this tile.
-      return this.drawForUser(order, missed, gone);
+      return this.drawForUser(order, missed, client, gone);
     }
     const remembered = this.#failures.find(order.tileSet.layer, key);
     if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
-    const refused = this.#governor(order).refuseUser();
+    const refused = this.#governor(order).refuseUser(client);
     if (refused !== undefined) return { kind: "refused", ...refused };
-    const flight = this.#fly(order, missed);
+    const flight = this.#fly(order, missed, client);
     attend(flight, gone);
     const early = await flight.stage.early.of(missed, flight.done);
     if (early !== undefined) return early;
@@ -256,15 +259,21 @@ export class Draws implements DrawGate, UserDraws {
     };
   }
 
-  async ask(layer: Layer, question: Question): Promise<UserAnswer> {
+  async ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
+    if (gone.aborted) return CANCELLED;
     // The serving process that asks may not have heard of the reload yet.
     const configured = this.#layer(layer.name);
     if (configured === undefined) return LAYER_REMOVED;
     const governor = this.#governors.of(configured);
-    const refused = governor.refuseUser();
+    const refused = governor.refuseUser(client);
     if (refused !== undefined) return { kind: "refused", ...refused };
-    const late = await governor.acquireForUser(patienceMsOf(layer), NEVER);
-    if (late !== undefined) return { kind: "refused", ...late };
+    try {
+      const late = await governor.acquireForUser(new SharedTurn(client), patienceMsOf(layer), gone);
+      if (late !== undefined) return { kind: "refused", ...late };
+    } catch (error) {
+      if (gone.aborted) return CANCELLED;
+      throw error;
+    }
     try {
       const result = await this.#painters.ask(layer.name, question);
       learn(governor, result);
@@ -286,7 +295,7 @@ export class Draws implements DrawGate, UserDraws {
     }
     // The cells and the reservation of a draw are those of the job that began it, and end with it: so does the draw.
     const isOwn = flight === undefined;
-    flight ??= this.#fly(order, undefined);
+    flight ??= this.#fly(order);
     flight.waiters++;
     const mine = flight;
     const leave = () => {
@@ -329,7 +338,15 @@ export class Draws implements DrawGate, UserDraws {
     for (const [i, order] of run.entries()) {
       const drawn = ended.then((results) => results[i] ?? CANCELLED);
       // The run itself never leaves: others that join it do not end it.
-      const { done } = this.#follow(drawn, { order, abort, place, stage, isOfRun: true, waiters: 1 });
+      const { done } = this.#follow(drawn, {
+        order,
+        abort,
+        place,
+        stage,
+        turn: new SharedTurn(),
+        isOfRun: true,
+        waiters: 1,
+      });
       // A fault is thrown to the job below, and to whoever joins.
       done.catch(() => undefined);
     }
@@ -347,13 +364,14 @@ export class Draws implements DrawGate, UserDraws {
     }
   }
 
-  /** `missed`: by a user; undefined: it is a job's. */
-  #fly(order: DrawOrder, missed: TileIndex | undefined): Flight {
+  /** `missed`: by a user of a client; undefined: it is a job's. */
+  #fly(order: DrawOrder, missed?: TileIndex, ...clients: readonly string[]): Flight {
     const abort = new AbortController();
     const place = missed === undefined ? newPlace() : undefined;
     const stage = newStage(missed);
-    const drawn = this.#lease(order, place, stage, missed, abort.signal);
-    return this.#follow(drawn, { order, abort, place, stage, isOfRun: false, waiters: 0 });
+    const turn = new SharedTurn(...clients);
+    const drawn = this.#lease(order, place, stage, turn, missed, abort.signal);
+    return this.#follow(drawn, { order, abort, place, stage, turn, isOfRun: false, waiters: 0 });
   }
 
   /** Until it ends, others may join it. */
@@ -373,13 +391,14 @@ export class Draws implements DrawGate, UserDraws {
     order: DrawOrder,
     place: Place | undefined,
     stage: Stage,
+    turn: SharedTurn,
     missed: TileIndex | undefined,
     signal: AbortSignal,
   ): Promise<FlightResult> {
     // Opened while the upstream draws: a user waits for neither longer than for both.
     const opened = missed === undefined ? undefined : this.#ledger.open(filledBy(order), missed);
     try {
-      return await this.#leased(order, place, stage, opened, signal);
+      return await this.#leased(order, place, stage, turn, opened, signal);
     } finally {
       // After what was written has been told. A fault of it has been thrown above, but for a user who was refused.
       void opened?.then(
@@ -394,6 +413,7 @@ export class Draws implements DrawGate, UserDraws {
     order: DrawOrder,
     place: Place | undefined,
     stage: Stage,
+    turn: SharedTurn,
     opened: Promise<number | undefined> | undefined,
     signal: AbortSignal,
   ): Promise<FlightResult> {
@@ -402,7 +422,7 @@ export class Draws implements DrawGate, UserDraws {
     const epoch = this.#failures.epoch(layer);
     const acquire = async () => {
       if (place !== undefined && (await this.#jobsTurn(governor, place, signal))) return "job";
-      const refused = await governor.acquireForUser(patienceMsOf(this.#layer(layer)), signal);
+      const refused = await governor.acquireForUser(turn, patienceMsOf(this.#layer(layer)), signal);
       return refused === undefined ? "user" : ({ kind: "refused", ...refused } as const);
     };
     const who = await this.#whileUnblocked(layer, governor, acquire, signal);

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { SharedTurn } from "../lib/fair-line.ts";
 import type { FailureClass } from "../source/source.ts";
 import { DOWN_AFTER_FAILURES, Governor } from "./governor.ts";
 
@@ -10,7 +11,8 @@ function governed(connections: number, more: { readonly jobConnections?: number 
   const governor = new Governor({ connections, ...more }, () => now);
   const granted: string[] = [];
   const ask = (who: "user" | "job", name: string): void => {
-    const acquired = who === "user" ? governor.acquireForUser(60_000, never) : governor.acquireForJob(never);
+    const acquired =
+      who === "user" ? governor.acquireForUser(new SharedTurn("client"), 60_000, never) : governor.acquireForJob(never);
     void acquired.then((refused) => granted.push(refused === undefined ? name : `${name} refused`));
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -130,55 +132,55 @@ test("answers that are slow under our own load take connections from jobs, not f
 test("five failures in a row over a second are an outage, probed in growing pauses, and one answer ends it", () => {
   const { governor, pass } = governed(4);
   for (let n = 0; n < 5; n++) governor.failed("refused", undefined);
-  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser("client")).toBeUndefined();
   pass(1000);
   // One user is the probe, the next ones are refused.
-  expect(governor.refuseUser()).toBeUndefined();
-  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  expect(governor.refuseUser("client")).toBeUndefined();
+  expect(governor.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   // It hangs: nobody else needs to find that out.
   pass(20_000);
-  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  expect(governor.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   governor.failed("timeout", undefined);
-  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  expect(governor.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   pass(1000);
-  expect(governor.refuseUser()).toBeUndefined();
-  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 2 });
+  expect(governor.refuseUser("client")).toBeUndefined();
+  expect(governor.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 2 });
   // One that is never heard of again is forgotten.
   pass(60_000);
-  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser("client")).toBeUndefined();
   governor.succeeded(undefined);
-  expect(governor.refuseUser()).toBeUndefined();
-  expect(governor.refuseUser()).toBeUndefined();
+  expect(governor.refuseUser("client")).toBeUndefined();
+  expect(governor.refuseUser("client")).toBeUndefined();
 });
 
 test("an outage after an outage is probed as the first one was", () => {
   const { governor, pass } = governed(4);
   const outage = (): void => {
     // As a page of a map client makes them: all at once.
-    for (let i = 0; i < 5; i++) expect(governor.refuseUser()).toBeUndefined();
+    for (let i = 0; i < 5; i++) expect(governor.refuseUser("client")).toBeUndefined();
     for (let i = 0; i < 5; i++) governor.failed("server_error", undefined);
     pass(1_100);
   };
   for (const ending of [() => governor.succeeded(10), () => governor.failed("exception", undefined)]) {
     outage();
-    expect(governor.refuseUser(), "the probe").toBeUndefined();
-    expect(governor.refuseUser()?.why).toBe("down");
+    expect(governor.refuseUser("client"), "the probe").toBeUndefined();
+    expect(governor.refuseUser("client")?.why).toBe("down");
     ending();
     pass(3_000);
   }
   outage();
-  expect(governor.refuseUser(), "the probe").toBeUndefined();
+  expect(governor.refuseUser("client"), "the probe").toBeUndefined();
 });
 
 test("a probe of which nothing is heard is followed by another", () => {
   const { governor, pass } = governed(4);
   for (let i = 0; i < 5; i++) governor.failed("server_error", undefined);
   pass(1_100);
-  expect(governor.refuseUser(), "the probe").toBeUndefined();
+  expect(governor.refuseUser("client"), "the probe").toBeUndefined();
   governor.unheard();
-  expect(governor.refuseUser()).toEqual({ why: "down", retryAfterSeconds: 1 });
+  expect(governor.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   pass(1_000);
-  expect(governor.refuseUser(), "the next").toBeUndefined();
+  expect(governor.refuseUser("client"), "the next").toBeUndefined();
 });
 
 test("users who wait when it goes down are told, but for the first, who is the probe; jobs go on waiting", async () => {
@@ -201,14 +203,17 @@ test("users who wait when it goes down are told, but for the first, who is the p
 test("a user who has waited too long for a connection is told so, and takes none when one gets free", async () => {
   const { governor, granted, ask, turn } = governed(1);
   ask("user", "first");
-  expect(await governor.acquireForUser(1, never)).toEqual({ retryAfterSeconds: 1, why: "queue_slow" });
+  expect(await governor.acquireForUser(new SharedTurn("client"), 1, never)).toEqual({
+    retryAfterSeconds: 1,
+    why: "queue_slow",
+  });
   expect(governor.state()).toMatchObject({ inUse: 1, usersWaiting: 0 });
   ask("user", "second");
   governor.release("user");
   await turn();
   expect(granted).toEqual(["first", "second"]);
   const leaving = new AbortController();
-  const left = governor.acquireForUser(60_000, leaving.signal);
+  const left = governor.acquireForUser(new SharedTurn("client"), 60_000, leaving.signal);
   leaving.abort(new Error("gone"));
   await expect(left).rejects.toThrow("gone");
 });
@@ -232,8 +237,8 @@ test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", 
     governor.failed(failure, undefined);
     pass(1000);
   }
-  expect(governor.refuseUser()).toBeUndefined();
-  expect(governor.refuseUser()?.why).toBe(OUTAGES.has(failure) ? "down" : undefined);
+  expect(governor.refuseUser("client")).toBeUndefined();
+  expect(governor.refuseUser("client")?.why).toBe(OUTAGES.has(failure) ? "down" : undefined);
 });
 
 test("jobs that an upstream has asked to rest go on in time when the time of day is set back", async () => {
@@ -274,9 +279,9 @@ test("users who wait are refused when the failures have lasted long enough, thou
   try {
     let now = 1_000;
     const governor = new Governor({ connections: 1 }, () => now);
-    await governor.acquireForUser(60_000, never);
-    const stays = governor.acquireForUser(60_000, never);
-    const waits = governor.acquireForUser(60_000, never);
+    await governor.acquireForUser(new SharedTurn("client"), 60_000, never);
+    const stays = governor.acquireForUser(new SharedTurn("client"), 60_000, never);
+    const waits = governor.acquireForUser(new SharedTurn("client"), 60_000, never);
     for (let n = 0; n < DOWN_AFTER_FAILURES; n++) governor.failed("timeout", undefined);
     now += 999;
     await vi.advanceTimersByTimeAsync(1_000);
@@ -302,4 +307,35 @@ test("a failing upstream is taken for down in time when the time of day is set b
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("500 users of one client wait, and another client's user is the next but one at most", async () => {
+  const { governor, granted, turn } = governed(1);
+  const ask = (client: string, name: string): void =>
+    void governor
+      .acquireForUser(new SharedTurn(client), 60_000, never)
+      .then((refused) => granted.push(refused === undefined ? name : `${name} ${refused.why}`));
+  for (let n = 0; n <= 500; n++) ask("many", "many");
+  ask("one", "one");
+  for (let n = 0; n < 2; n++) governor.release("user");
+  await turn();
+  expect(granted).toEqual(["many", "many", "one"]);
+});
+
+test("where 1,000 users wait, the client with the most waiting is refused, and another client has a place", async () => {
+  const { governor, granted, turn } = governed(1);
+  const ask = (client: string): void =>
+    void governor
+      .acquireForUser(new SharedTurn(client), 60_000, never)
+      .then((refused) => granted.push(refused === undefined ? client : `${client} ${refused.why}`));
+  for (let n = 0; n <= 1_000; n++) ask("many");
+  expect([governor.refuseUser("many")?.why, governor.refuseUser("one")]).toEqual(["queue_full", undefined]);
+  ask("many");
+  ask("one");
+  await turn();
+  expect(granted).toEqual(["many", "many queue_full", "many queue_full"]);
+  expect(governor.state().usersWaiting).toBe(1_000);
+  for (let n = 0; n < 2; n++) governor.release("user");
+  await turn();
+  expect(granted.slice(3)).toEqual(["many", "one"]);
 });

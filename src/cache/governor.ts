@@ -1,11 +1,12 @@
 import type { ConnectionOptions } from "../layer/layer.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
+import { FairLine, type SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { WaitingLine } from "../lib/waiting-line.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
-/** Users that wait for a connection at most; one more is told to come back. */
+/** Users that wait for a connection at most; of more, the client with the most waiting has one refused. */
 const USERS_WAITING = 1_000;
 /** An upstream counts as down after so many failures in a row, over at least this time. */
 export const DOWN_AFTER_FAILURES = 5;
@@ -32,6 +33,8 @@ export interface GovernorState {
 
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" | "queue_slow" };
 
+const QUEUE_FULL: Refused = { retryAfterSeconds: 1, why: "queue_full" };
+
 /**
  * All traffic to one upstream: bounded connections, those of jobs more narrowly, users before jobs, and whether it is known to be down. When it says
  * that it is busy (429, or 503 with Retry-After), half as many connections are used, and one more for each round of
@@ -51,7 +54,7 @@ export class Governor {
   #restUntilMs = 0;
   #rest: NodeJS.Timeout | undefined;
   /** Answered undefined with a connection. */
-  readonly #users = new WaitingLine<Refused | undefined>();
+  readonly #users = new FairLine<Refused | undefined>();
   readonly #jobs = new WaitingLine<undefined>();
   readonly #now: () => number;
   #answeredMs: number | undefined;
@@ -99,9 +102,12 @@ export class Governor {
     };
   }
 
-  /** Whether a user's request must be refused at once. A probe that is due is let through, and the next one put off. */
-  refuseUser(): Refused | undefined {
-    if (this.#users.length >= USERS_WAITING) return { retryAfterSeconds: 1, why: "queue_full" };
+  /**
+   * Whether the request of a client's user must be refused at once. A probe that is due is let through, and the next one
+   * put off.
+   */
+  refuseUser(client: string): Refused | undefined {
+    if (this.#users.length >= USERS_WAITING && this.#users.isGreediest(client)) return QUEUE_FULL;
     if (!this.#down) return undefined;
     const now = this.#now();
     if (now >= this.#nextProbeMs) {
@@ -130,20 +136,26 @@ export class Governor {
   }
 
   /**
-   * A connection for a user, to be released; refused when the upstream goes down in the meantime, or none is free for
-   * `patienceMs`.
+   * A connection for a user, to be released; clients take turns. Refused when the upstream goes down in the meantime, when
+   * none is free for `patienceMs`, or when too many wait and most of them are this client's.
    * @throws the signal's reason when it fires while waiting
    */
-  async acquireForUser(patienceMs: number, signal: AbortSignal): Promise<Refused | undefined> {
+  async acquireForUser(turn: SharedTurn, patienceMs: number, signal: AbortSignal): Promise<Refused | undefined> {
     signal.throwIfAborted();
     if (this.#hasFree) {
       this.#take("user");
       return undefined;
     }
+    if (this.#users.length >= USERS_WAITING) {
+      // Whichever is refused: it may have been the probe.
+      this.unheard();
+      if ([...turn.clients].every((client) => this.#users.isGreediest(client))) return QUEUE_FULL;
+      this.#users.answerGreediest(QUEUE_FULL);
+    }
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), patienceMs);
     try {
-      return await this.#users.wait(AbortSignal.any([signal, patience.signal]));
+      return await this.#users.wait(turn, AbortSignal.any([signal, patience.signal]));
     } catch (error) {
       this.unheard();
       if (signal.aborted) throw error;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { layerNamed } from "../../test/support/layer.ts";
 import type { UpstreamOptions } from "../layer/layer.ts";
+import { SharedTurn } from "../lib/fair-line.ts";
 import { Governors, upstreamOf } from "./governors.ts";
 
 const upstream = (url: UpstreamOptions["url"]): UpstreamOptions => ({
@@ -40,7 +41,7 @@ test("the governor of an upstream that no layer has any more is released when no
   governors.configure([a, b, c]);
   const used = governors.of(b);
   await used.acquireForJob(NEVER);
-  const waiting = used.acquireForUser(1_000, NEVER);
+  const waiting = used.acquireForUser(new SharedTurn("client"), 1_000, NEVER);
   governors.configure([c]);
   expect(known()).toEqual(["http://b", "http://c"]);
   used.release("job");

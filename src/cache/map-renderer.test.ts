@@ -37,19 +37,19 @@ test("a map whose client has gone is not put together, and one that is being put
         asked.addEventListener("abort", () => reject(asked.reason));
       }),
   });
-  const map = renderer.render(REQUEST, gone.signal);
+  const map = renderer.render(REQUEST, { client: "client", gone: gone.signal });
   await expect.poll(() => signal).toBe(gone.signal);
   gone.abort(new Error("gone"));
   expect(await map).toMatchObject({ kind: "failure", failure: { status: 503 } });
   signal = undefined;
-  expect(await renderer.render(REQUEST, gone.signal)).toMatchObject({ kind: "failure" });
+  expect(await renderer.render(REQUEST, { client: "client", gone: gone.signal })).toMatchObject({ kind: "failure" });
   expect(signal).toBeUndefined();
 });
 
 test("a map too many is refused with a time to ask again", async () => {
   const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
   const renderer = new MapRenderer({ tiles, compose: async () => refused });
-  expect(await renderer.render(REQUEST, new AbortController().signal)).toMatchObject({
+  expect(await renderer.render(REQUEST, { client: "client", gone: new AbortController().signal })).toMatchObject({
     kind: "failure",
     failure: { status: 503, retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
   });

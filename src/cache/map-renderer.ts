@@ -4,7 +4,7 @@ import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { etagOf } from "./etag.ts";
 import type { MapRefused } from "./painters.ts";
-import type { TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
+import type { Requester, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
 export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
@@ -42,7 +42,8 @@ export class MapRenderer {
    * One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. Where the source
    * knows that there is no tile, the map has a hole.
    */
-  async render(request: MapRequest, gone: AbortSignal): Promise<MapOutcome> {
+  async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
+    const { gone } = requester;
     // Each of its tiles may wait for the same signal.
     setMaxListeners(0, gone);
     const { layer, subset, format, parameters, rect, z } = request;
@@ -54,8 +55,8 @@ export class MapRenderer {
         const index = { x, y, z };
         const { left, top } = window.placeOf(tileExtent(gridSet, index));
         reads.push(
-          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, () => gone)).then((outcome) =>
-            outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure,
+          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
+            (outcome) => (outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure),
           ),
         );
       }

@@ -9,7 +9,7 @@ import { tileKey } from "./draws.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
-import type { Gone, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import type { Requester, RequesterOf, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 import type { UserDraws } from "./user-draws.ts";
@@ -73,7 +73,7 @@ export class TileCache implements TileReader {
     this.#now = parts.now;
   }
 
-  read(request: TileRequest, gone: Gone): TileOutcome | Promise<TileOutcome> {
+  read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
@@ -96,12 +96,12 @@ export class TileCache implements TileReader {
     }
     if (kept !== undefined && kept.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       this.counts.staleServed++;
-      this.#revalidate(request, tileSet, key, kept);
+      this.#revalidate(request, tileSet, key, kept, requester);
       return { kind: "tile", tile: kept };
     }
     if (kept === undefined) this.counts.absent++;
     else this.counts.expired++;
-    return this.#miss(request, tileSet, key, kept, gone());
+    return this.#miss(request, tileSet, key, kept, requester());
   }
 
   /** Tiles of a layer that were written before a time are stale: they are served, and drawn anew behind the reader. */
@@ -138,12 +138,12 @@ export class TileCache implements TileReader {
   }
 
   /** One draw at a time behind any number of reads. */
-  #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile): void {
+  #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile, requester: RequesterOf): void {
     const epoch = this.#memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
-    // Its reader has been answered.
-    this.#miss(request, tileSet, key, kept, new AbortController().signal)
+    // Its reader is answered at once, and may go.
+    this.#miss(request, tileSet, key, kept, { client: requester().client, gone: new AbortController().signal })
       .catch(() => this.counts.failures++)
       .finally(() => {
         if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
@@ -190,9 +190,10 @@ export class TileCache implements TileReader {
     tileSet: TileSet,
     key: string,
     expired: ServedTile | undefined,
-    gone: AbortSignal,
+    requester: Requester,
   ): Promise<TileOutcome> {
     const { layer, index, parameters } = request;
+    const { client, gone } = requester;
     const rect = drawnWith(request);
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
@@ -208,7 +209,7 @@ export class TileCache implements TileReader {
       ...(beside.length === 0 ? {} : { beside }),
       ...(trace === undefined ? {} : { trace }),
     };
-    const drawn = await this.#draws.drawForUser(order, index, gone);
+    const drawn = await this.#draws.drawForUser(order, index, client, gone);
     if (drawn.kind === "painted") {
       const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
@@ -221,7 +222,7 @@ export class TileCache implements TileReader {
       const stored = this.#readStore(tileSet, index, key);
       if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
       // Stored and dropped again meanwhile.
-      return this.#miss(request, tileSet, key, expired, gone);
+      return this.#miss(request, tileSet, key, expired, requester);
     }
     const isRemembered = drawn.kind === "remembered" && drawn.asked === "before";
     if (isRemembered) this.counts.failuresRemembered++;

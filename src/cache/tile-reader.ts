@@ -39,10 +39,18 @@ export type TileOutcome =
   | { readonly kind: "tile"; readonly tile: ServedTile }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
-/** Gives the signal that the user has gone away. Asked of requests that have to wait only: a hit makes none. */
-export type Gone = () => AbortSignal;
+/** The user who sent a request. */
+export interface Requester {
+  /** Equal for users who share a turn: those of one network address. */
+  readonly client: string;
+  /** Fires when the user has gone away. */
+  readonly gone: AbortSignal;
+}
+
+/** Names the user of a request that has to wait. Not called for a hit. */
+export type RequesterOf = () => Requester;
 
 /** The read-through tile path as the doors see it. A hit is answered without a promise. */
 export interface TileReader {
-  read(request: TileRequest, gone: Gone): TileOutcome | Promise<TileOutcome>;
+  read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome>;
 }

@@ -2,7 +2,7 @@ import type { Layer } from "../layer/layer.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import { failureOf } from "./tile-failure.ts";
-import type { TileFailure } from "./tile-reader.ts";
+import type { Requester, TileFailure } from "./tile-reader.ts";
 import type { UserDraws } from "./user-draws.ts";
 
 export interface UpstreamQuestion {
@@ -18,8 +18,9 @@ export type UpstreamOutcome =
 export async function askUpstream(
   draws: Pick<UserDraws, "ask">,
   { layer, request }: UpstreamQuestion,
+  { client, gone }: Requester,
 ): Promise<UpstreamOutcome> {
   const trace = currentTrace();
-  const answer = await draws.ask(layer, trace === undefined ? request : { ...request, trace });
+  const answer = await draws.ask(layer, trace === undefined ? request : { ...request, trace }, client, gone);
   return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
 }

@@ -27,11 +27,11 @@ export type UserDraw =
 export interface UserDraws {
   /**
    * Draws for a user who missed one tile of the metatile. When `gone` fires before the upstream has been asked, and nobody else
-   * waits for it, it is not drawn; what has been asked for is worth keeping for the next.
+   * waits for it, it is not drawn; what has been asked for is worth keeping for the next. `client`: as of `Requester`.
    */
-  drawForUser(order: DrawOrder, missed: TileIndex, gone: AbortSignal): Promise<UserDraw>;
-  /** Something beside tiles: one of the upstream's connections, as for any user. */
-  ask(layer: Layer, question: Question): Promise<UserAnswer>;
+  drawForUser(order: DrawOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserDraw>;
+  /** Something beside tiles: one of the upstream's connections, as for any user. It ends with `gone`. */
+  ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
   /** For people who wonder. */
   standing(layer: string, metatile: Metatile | undefined): Promise<DrawStanding>;
 }

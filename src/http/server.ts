@@ -5,6 +5,7 @@ import { currentTrace, traceContextOf, withTrace } from "../lib/trace-context.ts
 import { goneSignal } from "./gone.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
 import { assetAnswer } from "./pages/map-page-route.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
 import { type Answer, methodAnswer, send, textAnswer } from "./reply.ts";
 import { ClientGone, ownOrigin, splitTarget, underMount } from "./request.ts";
@@ -46,6 +47,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
   });
+  const pipelined = new PipelinedRequests();
   const silent = new SilentConnections(server);
   cutSlowReaders(server, STALLED_MS);
   server.on("request", (request, response) => {
@@ -109,16 +111,18 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     if (isTilePath(target.path)) {
       const base = () => ownOrigin(request, options.server()) + target.mount;
       if (draining) response.setHeader("Connection", "close");
+      const asked = {
+        method: request.method ?? "GET",
+        path: target.path,
+        query: target.query,
+        headers: request.headers,
+        baseUrl: base,
+      };
       return Promise.resolve(
-        options.tileDoors.handle(
-          {
-            method: request.method ?? "GET",
-            path: target.path,
-            query: target.query,
-            headers: request.headers,
-            baseUrl: base,
-          },
+        pipelined.begin(
           response,
+          () => options.tileDoors.handle(asked, response),
+          () => plain(textAnswer(503, "Too many requests wait on this connection.", { "Retry-After": "1" })),
         ),
       );
     }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
-import type { TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
+import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
@@ -53,9 +53,11 @@ export interface TileDoorOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
-  readonly ask: (question: UpstreamQuestion) => Promise<UpstreamOutcome>;
+  readonly ask: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
   /** Where a tile is, or why it is not there; draws nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
+  /** Names the client that a request comes from: clients take turns where requests have to wait. */
+  readonly clientOf: (request: IncomingMessage) => string;
   /** Whether these credentials may see secured layers, and what `?explain` tells. */
   readonly authorised: (request: IncomingMessage) => Promise<boolean>;
   /** ms since 1970, for Expires. */
@@ -125,6 +127,11 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
 
   const packed = new PackedBodies(PACKED_BYTES);
 
+  const requesterOf = (response: ServerResponse): Requester => ({
+    client: options.clientOf(response.req),
+    gone: goneSignal(response),
+  });
+
   const answer = (
     prepared: PreparedTile,
     outcome: TileOutcome,
@@ -158,7 +165,7 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> | void => {
-    const outcome = options.reader.read(prepared.request, () => goneSignal(response));
+    const outcome = options.reader.read(prepared.request, () => requesterOf(response));
     if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
     return answer(prepared, outcome, request, response);
   };
@@ -181,14 +188,14 @@ export function createTileDoors(options: TileDoorOptions): TileDoors {
     request: TileDoorRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    const outcome = await options.maps.render(map, goneSignal(response));
+    const outcome = await options.maps.render(map, requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
     else sendFailure(response, outcome.failure, dialect);
   };
 
   const serveInfo = async (query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> => {
-    const outcome = await options.ask(query);
+    const outcome = await options.ask(query, requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info, query);
     else sendFailure(response, outcome.failure, dialect);

@@ -189,6 +189,7 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
               bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
             },
     }),
+    clientOf: () => "client",
     explain: (request) =>
       explainTile({ inspect: async () => MISSING, jobs: async () => [], now: () => Date.UTC(2026, 0, 1) }, request),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",

@@ -1,0 +1,94 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
+import { startServer, type TestServer, until } from "../support/server.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+/* One client that misses many tiles at once, and another that misses one. */
+
+const open: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(more = ""): Promise<{ server: TestServer; held: HeldUpstream }> {
+  const held = await startHeldUpstream();
+  open.push(() => held.upstream.close());
+  const layers = [{ name: "a", connections: 4, extra: "metatile: [1, 1]" }];
+  const server = await startServer({ configuration: smallTiles(held.upstream.url, layers, more) });
+  open.push(() => server.close());
+  return { server, held };
+}
+
+/** Misses one tile of the last column from an address of its own; resolves with the status. */
+const missFrom = (server: TestServer, localAddress: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request(`${server.url}/xyz/a/6/63/63.png`, { agent: false, localAddress }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+
+/** Requests of one connection, all sent before the first answer. */
+function pipeline(server: TestServer, requests: number) {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  open.push(() => void socket.destroy());
+  socket.resume();
+  const lines = Array.from(
+    { length: requests },
+    (_, n) => `GET /xyz/a/6/${n % 60}/${Math.floor(n / 60)}.png HTTP/1.1\r\nHost: a\r\n\r\n`,
+  );
+  socket.write(lines.join(""));
+  return socket;
+}
+
+test.each([
+  ["another address", "", "127.0.0.2", 1],
+  ["another address and another process", "server: { workers: 2 }", "127.0.0.2", 1],
+  ["the same address", "", "127.0.0.1", 28],
+] as const)("3,000 pipelined misses of one connection delay a miss of %s by a turn", async (_, more, address, most) => {
+  const { server, held } = await start(more);
+  const { asked } = held.upstream;
+  pipeline(server, 3_000);
+  await until("all connections are used", async () => (held.waiting().length === 4 ? true : undefined));
+  const answered = missFrom(server, address);
+  const before = asked.length;
+  // East of all that the one connection asks for.
+  const isAsked = () => held.waiting().some(({ x }) => x > 0.95 * 20_037_508.34);
+  // 32 of the one connection are at work, and 4 of them have connections.
+  await until("it waits for a connection", async () => ((await waiting(server)) === 29 ? true : undefined));
+  while (!isAsked()) {
+    const sent = asked.length;
+    held.release(1);
+    await until("the next is asked for", async () => (asked.length > sent ? true : undefined));
+  }
+  expect(asked.length - before).toBeLessThanOrEqual(most + 1);
+  held.isOpen = true;
+  held.release();
+  expect(await answered).toBe(200);
+});
+
+test("what a client that goes away has pipelined is not asked for", async () => {
+  const { server, held } = await start();
+  // Not so many that some are refused: Node reads no further, and sees no end, while unsent answers fill its buffer.
+  const socket = pipeline(server, 1_000);
+  await until("all connections are used", async () => (held.waiting().length === 4 ? true : undefined));
+  socket.destroy();
+  await until("nobody waits for a connection", async () => ((await waiting(server)) === 0 ? true : undefined));
+  held.isOpen = true;
+  held.release();
+  expect(await missFrom(server, "127.0.0.1")).toBe(200);
+  expect(held.upstream.asked).toHaveLength(5);
+});
+
+/** Users who wait for a connection. */
+async function waiting(server: TestServer): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const found = /^nuthatch_upstream_queue\{[^}]*who="users"[^}]*\} (\d+)$/m.exec(text)?.[1];
+  if (found === undefined) throw new Error(text);
+  return Number(found);
+}
