@@ -213,9 +213,9 @@ export class PainterPool implements Painters {
     });
   }
 
-  ask(layer: string, question: Question): Promise<InfoResult> {
+  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#busy("user", ({ channel }) =>
-      channel.call("ask", layer, question).catch((error: unknown) => {
+      channel.callUntil(signal, "ask", layer, question).catch((error: unknown) => {
         this.#log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
         return { kind: "lost" } as const;
       }),

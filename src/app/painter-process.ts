@@ -48,7 +48,7 @@ export interface PainterMethods {
   paintRun(orders: readonly DrawOrder[], generation: number, signal: AbortSignal): Promise<readonly PaintResult[]>;
   /** As `Painters.settle`. */
   settle(layer: string, generation: number): Promise<void>;
-  ask(layer: string, question: Question): Promise<InfoResult>;
+  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
@@ -252,16 +252,17 @@ function startPainter(): void {
       await Promise.all(cutOff.map(({ told }) => told));
       if (storing > 0) await new Promise<void>((resolve) => settled.push(resolve));
     },
-    async ask(name, question) {
+    async ask(name, question, signal) {
       const layer = layers.get(name);
       if (layer === undefined) return { kind: "cancelled" };
       const beganMs = performance.now();
       const source = await sourceOf(layer.source);
       try {
-        const info = await withTrace(question.trace, () => source.ask?.(question, new AbortController().signal));
+        const info = await withTrace(question.trace, () => source.ask?.(question, signal));
         if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
         return { kind: "info", info };
       } catch (error) {
+        if (signal.aborted) return { kind: "cancelled" };
         return failedDraw(error, beganMs);
       }
     },

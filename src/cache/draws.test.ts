@@ -20,6 +20,7 @@ function drawsWith(
   ledger: Pick<LedgerGate, "open">,
   answered: Promise<void> = Promise.resolve(),
   paint?: Painters["paint"],
+  ask?: Painters["ask"],
 ) {
   const events: string[] = [];
   const unused = (): never => {
@@ -44,7 +45,7 @@ function drawsWith(
     ...(paint === undefined ? {} : { paint }),
     paintRun: unused,
     settle: async () => undefined,
-    ask: unused,
+    ask: ask ?? unused,
     sweep: unused,
     compose: unused,
   };
@@ -318,5 +319,29 @@ test("a layer that is blocked while its draw waits for a connection leaves the c
 test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
   const { draws } = drawsWith({ open: async () => 7 });
   const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
-  expect(await draws.drawForUser(order, missed, stays())).toEqual({ kind: "layer_removed" });
+  expect(await draws.drawForUser(order, missed, "client", stays())).toEqual({ kind: "layer_removed" });
+});
+
+test("a question to an upstream ends with its client, while it waits for a connection and after it was sent", async () => {
+  const sent: AbortSignal[] = [];
+  const ask: Painters["ask"] = (_layer, _question, signal) =>
+    new Promise((resolve) => {
+      sent.push(signal);
+      signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
+    });
+  const { draws } = drawsWith({ open: async () => 7 }, undefined, undefined, ask);
+  const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
+  const clients = Array.from({ length: 3 }, () => new AbortController());
+  const answers = clients.map(({ signal }) => draws.ask(layerNamed(LAYER), legend, "client", signal));
+  await expect.poll(() => sent).toHaveLength(1);
+  clients[1]?.abort(new Error("gone"));
+  expect(await answers[1]).toEqual({ kind: "cancelled" });
+  expect(sent).toHaveLength(1);
+  clients[0]?.abort(new Error("gone"));
+  expect(await answers[0]).toEqual({ kind: "cancelled" });
+  await expect.poll(() => sent).toHaveLength(2);
+  clients[2]?.abort(new Error("gone"));
+  expect(await answers[2]).toEqual({ kind: "cancelled" });
+  expect(await draws.ask(layerNamed(LAYER), legend, "client", AbortSignal.abort())).toEqual({ kind: "cancelled" });
+  expect(sent).toHaveLength(2);
 });

@@ -275,7 +275,7 @@ export class Draws implements DrawGate, UserDraws {
       throw error;
     }
     try {
-      const result = await this.#painters.ask(layer.name, question);
+      const result = await this.#painters.ask(layer.name, question, gone);
       learn(governor, result);
       if (result.kind === "failed") return failed(result);
       return result.kind === "lost" ? PAINTER_DIED : result;

@@ -62,7 +62,7 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
     new MapRenderer({
       tiles: { read: () => ({ kind: "failure", failure: failureOf(drawn) }) },
       compose: async () => composed,
-    }).render(request, new AbortController().signal);
+    }).render(request, { client: "client", gone: new AbortController().signal });
   const noTile = { kind: "failed", failure: "no_tile", message: "none", retryAfterMs: undefined } as const;
   expect(await mapOf(noTile)).toMatchObject({ kind: "map" });
   expect(await mapOf({ kind: "layer_removed" })).toEqual({

@@ -42,7 +42,8 @@ export interface Painters {
    * a store phase that began before, and all of those have been told.
    */
   settle(layer: string, generation: number): Promise<void>;
-  ask(layer: string, question: Question): Promise<InfoResult>;
+  /** Ends with the signal. */
+  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Reclaims what drops left in the store. @throws Error when the painter died */
   sweep(signal: AbortSignal): Promise<void>;
   /** Ends with the signal. @throws Error when the painter died, or the signal's reason */

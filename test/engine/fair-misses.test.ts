@@ -15,7 +15,7 @@ afterEach(async () => {
 async function start(more = ""): Promise<{ server: TestServer; held: HeldUpstream }> {
   const held = await startHeldUpstream();
   open.push(() => held.upstream.close());
-  const layers = [{ name: "a", connections: 4, extra: "metatile: [1, 1]" }];
+  const layers = [{ name: "a", connections: 4, extra: "metatile: [1, 1]\n    queryable: true" }];
   const server = await startServer({ configuration: smallTiles(held.upstream.url, layers, more) });
   open.push(() => server.close());
   return { server, held };
@@ -84,6 +84,21 @@ test("what a client that goes away has pipelined is not asked for", async () => 
   expect(await missFrom(server, "127.0.0.1")).toBe(200);
   expect(held.upstream.asked).toHaveLength(5);
 });
+
+test("a GetFeatureInfo whose client goes away is cancelled at the upstream, and waits for no connection", async () => {
+  const { server, held } = await start();
+  const clients = Array.from({ length: 6 }, () => new AbortController());
+  const answers = clients.map(({ signal }, pixel) => fetch(`${server.url}${featureInfo(pixel)}`, { signal }));
+  await until("two wait", async () => ((await waiting(server)) === 2 ? true : undefined));
+  await until("four are asked for", async () => (held.upstream.inFlight() === 4 ? true : undefined));
+  for (const client of clients) client.abort();
+  for (const answer of answers) await expect(answer).rejects.toThrow("aborted");
+  await until("nothing is in flight", async () => (held.upstream.inFlight() === 0 ? true : undefined));
+  expect(await waiting(server)).toBe(0);
+});
+
+const featureInfo = (pixel: number): string =>
+  `/service/wms?SERVICE=WMS&REQUEST=GetFeatureInfo&VERSION=1.1.1&LAYERS=a&QUERY_LAYERS=a&STYLES=&SRS=EPSG:4326&BBOX=0,0,10,10&WIDTH=100&HEIGHT=100&INFO_FORMAT=text/plain&X=${pixel}&Y=0`;
 
 /** Users who wait for a connection. */
 async function waiting(server: TestServer): Promise<number> {
