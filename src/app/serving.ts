@@ -41,6 +41,8 @@ export interface Core {
 /** What those who serve know of themselves. */
 export type ServingMetrics = Pick<FrontMetrics, "tiles" | "memory" | "listeners">;
 
+/** Maps that are rendered of tiles at once, at most, by all processes together. */
+const MAPS = 32;
 /** How often the keeper is told which tiles were read. */
 const USE_MS = 250;
 
@@ -114,7 +116,11 @@ export class Serving implements HotTiles {
         explain: (request) =>
           explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
         ask: (question, requester) => askUpstream(draws, question, requester),
-        maps: new MapRenderer({ tiles: reader, compose: (composition, gone) => core.compose(composition, gone) }),
+        maps: new MapRenderer({
+          tiles: reader,
+          compose: (composition, gone) => core.compose(composition, gone),
+          most: Math.max(1, Math.floor(MAPS / parts.configuration.server.workers)),
+        }),
         clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
         authorised: async (request) => {
           if (!authenticator.usersConfigured()) return true;

@@ -5,6 +5,7 @@ import { gridSubset } from "../layer/layer.ts";
 import { MapRenderer, type MapRequest } from "./map-renderer.ts";
 import type { MapRefused } from "./painters.ts";
 import { failureOf } from "./tile-failure.ts";
+import type { TileOutcome } from "./tile-reader.ts";
 
 const subset = gridSubset(gridSetNamed("EPSG:4326"), {});
 const format = formatNamed("image/png");
@@ -31,6 +32,7 @@ test("a map whose client has gone is not put together, and one that is being put
   let signal: AbortSignal | undefined;
   const renderer = new MapRenderer({
     tiles,
+    most: 1,
     compose: (_, asked) =>
       new Promise((_resolve, reject) => {
         signal = asked;
@@ -48,7 +50,7 @@ test("a map whose client has gone is not put together, and one that is being put
 
 test("a map too many is refused with a time to ask again", async () => {
   const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
-  const renderer = new MapRenderer({ tiles, compose: async () => refused });
+  const renderer = new MapRenderer({ tiles, most: 1, compose: async () => refused });
   expect(await renderer.render(REQUEST, { client: "client", gone: new AbortController().signal })).toMatchObject({
     kind: "failure",
     failure: { status: 503, retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
@@ -61,6 +63,7 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
   const mapOf = (drawn: Parameters<typeof failureOf>[0]) =>
     new MapRenderer({
       tiles: { read: () => ({ kind: "failure", failure: failureOf(drawn) }) },
+      most: 1,
       compose: async () => composed,
     }).render(request, { client: "client", gone: new AbortController().signal });
   const noTile = { kind: "failed", failure: "no_tile", message: "none", retryAfterMs: undefined } as const;
@@ -69,4 +72,29 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
     kind: "failure",
     failure: { status: 404, message: "The layer has been removed." },
   });
+});
+
+test("of a map too many no tile is read, and the next has the place of one that has ended", async () => {
+  const request = { ...REQUEST, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 0 } };
+  const requester = { client: "client", gone: new AbortController().signal };
+  const reads: ((outcome: TileOutcome) => void)[] = [];
+  const renderer = new MapRenderer({
+    tiles: { read: () => new Promise((resolve) => void reads.push(resolve)) },
+    most: 2,
+    compose: async () => ({ kind: "picture", bytes: new Uint8Array(1) }),
+  });
+  const first = renderer.render(request, requester);
+  const second = renderer.render(request, requester);
+  expect(await renderer.render(request, requester)).toMatchObject({ failure: { status: 503, retryAfterSeconds: 5 } });
+  expect(reads).toHaveLength(4);
+  const noTile = { kind: "failed", failure: "no_tile", message: "none", retryAfterMs: undefined } as const;
+  for (const answer of reads.slice(0, 2)) answer({ kind: "failure", failure: failureOf(noTile) });
+  expect(await first).toMatchObject({ kind: "map" });
+  const third = renderer.render(request, requester);
+  expect(reads).toHaveLength(6);
+  for (const answer of reads) answer({ kind: "failure", failure: { status: 502, message: "none" } });
+  expect(await Promise.all([second, third])).toMatchObject([
+    { failure: { status: 502 } },
+    { failure: { status: 502 } },
+  ]);
 });

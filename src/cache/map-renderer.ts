@@ -29,20 +29,35 @@ type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
 export class MapRenderer {
   readonly #tiles: TileReader;
   readonly #compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
+  readonly #most: number;
+  #rendering = 0;
 
   constructor(parts: {
     readonly tiles: TileReader;
     readonly compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
+    /** Maps that are rendered at once, at most: each holds its tiles in memory, up to 256, and waits for missing ones. */
+    readonly most: number;
   }) {
+    this.#most = parts.most;
     this.#tiles = parts.tiles;
     this.#compose = parts.compose;
   }
 
   /**
    * One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. Where the source
-   * knows that there is no tile, the map has a hole.
+   * knows that there is no tile, the map has a hole. A map too many is refused before any of its tiles is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
+    if (this.#rendering >= this.#most) return { kind: "failure", failure: TOO_MANY };
+    this.#rendering++;
+    try {
+      return await this.#render(request, requester);
+    } finally {
+      this.#rendering--;
+    }
+  }
+
+  async #render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
     const { gone } = requester;
     // Each of its tiles may wait for the same signal.
     setMaxListeners(0, gone);
@@ -87,7 +102,8 @@ export class MapRenderer {
       if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
       throw error;
     }
-    if (composed.kind === "refused") return { kind: "failure", failure: tooMany(composed) };
+    if (composed.kind === "refused")
+      return { kind: "failure", failure: { ...TOO_MANY, retryAfterSeconds: composed.retryAfterSeconds } };
     if (composed.kind === "damaged") {
       const place = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
       return { kind: "failure", failure: damaged(layer.name, place, composed.message) };
@@ -100,11 +116,11 @@ export class MapRenderer {
 /** Nobody reads it. */
 const NOBODY_WAITS: TileFailure = { status: 503, message: "The client has closed the connection." };
 
-const tooMany = ({ retryAfterSeconds }: MapRefused): TileFailure => ({
+const TOO_MANY: TileFailure = {
   status: 503,
   message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
-  retryAfterSeconds,
-});
+  retryAfterSeconds: 5,
+};
 
 function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
   const place = `zoom ${z}, column ${x}, row ${y} from the bottom`;

@@ -15,7 +15,7 @@ afterEach(async () => {
 async function start(more = ""): Promise<{ server: TestServer; held: HeldUpstream }> {
   const held = await startHeldUpstream();
   open.push(() => held.upstream.close());
-  const layers = [{ name: "a", connections: 4, extra: "metatile: [1, 1]\n    queryable: true" }];
+  const layers = [{ name: "a", connections: 4, timeoutSeconds: 120, extra: "metatile: [1, 1]\n    queryable: true" }];
   const server = await startServer({ configuration: smallTiles(held.upstream.url, layers, more) });
   open.push(() => server.close());
   return { server, held };

@@ -174,6 +174,7 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
     reader,
     maps: new MapRenderer({
       tiles: reader,
+      most: 32,
       compose: async ({ tiles, windowWidth, windowHeight }) => ({
         kind: "picture",
         bytes: Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
