@@ -17,6 +17,7 @@ import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../
 import { QuotaStore, quotaMigrations } from "../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../quota/reservations.ts";
 import { UsageTrend, usageTrendMigrations } from "../quota/usage-trend.ts";
+import { ClockRecord, clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import type { StateLoss } from "../state/running-mark.ts";
@@ -141,6 +142,7 @@ export class Keeper
   readonly #history: JobHistory;
   readonly #freeSpace: FreeSpace;
   #failedNotes = 0;
+  readonly #clock: ClockRecord;
 
   constructor(parts: KeeperParts) {
     const { db, store, gate, catalogue, jobOptions, now, monotonicNow, random, log } = parts;
@@ -157,7 +159,9 @@ export class Keeper
       usageTrendMigrations,
       accessLogMigrations,
       webhookMigrations,
+      clockMigrations,
     ]);
+    this.#clock = new ClockRecord(db, now);
     this.#ledger = new Ledger({
       db,
       store,
@@ -261,6 +265,7 @@ export class Keeper
         expiredBeforeMs: (layer) => this.truncations.softTimes.get(layer) ?? 0,
         movedMs: (layer) => this.truncations.undoneMs(layer),
         sharedStore: (layer) => parts.sharedStore() || this.#adoption.isChecking(layer),
+        latestMs: () => this.#clock.latestMs(),
         options: jobOptions,
         persist: (also) => this.#persistAll(also),
         room: {
@@ -409,6 +414,7 @@ export class Keeper
   }
 
   #tick(): void {
+    this.#clock.note();
     if (this.#ledger.needsFlush || this.#runner.records.needsSave) {
       this.#noteAlive();
       this.#ledger.recountSome(16);

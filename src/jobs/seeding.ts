@@ -47,6 +47,8 @@ export interface SeedingParts {
   /** Resolves once the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly now: () => number;
+  /** The present time, or a later one that the wall clock has shown before, ms since 1970. */
+  readonly latestMs: () => number;
   /** ms by a clock that never steps. */
   readonly monotonicNow: () => number;
   /** 0 ≤ n < 1. */
@@ -138,7 +140,8 @@ export class Seeding implements Work {
     const isFirst = !job.resumed;
     await this.#parts.gate.overtake(job.request.layer);
     if (!isFirst) return;
-    job.startedMs = this.#parts.now();
+    // A clock that was set back would make the tiles of before look younger than the job.
+    job.startedMs = this.#parts.latestMs();
     job.dirty = true;
     // The clock of a file system goes in steps: what is stored next must not look older.
     await sleep(FILE_CLOCK_MS);

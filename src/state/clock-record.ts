@@ -1,0 +1,47 @@
+import { type Database, int, type Migrations } from "./database.ts";
+
+export const clockMigrations: Migrations = {
+  floor: "clock",
+  steps: ["CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);"],
+};
+
+/** A file may be written this long (ms) after the last `note`, by the clock as it was then. */
+const NOTE_MARGIN_MS = 2_000;
+
+/**
+ * Records the latest time that the wall clock has shown, over restarts, so that a clock that was set back does not make old
+ * files look new: a file that was written before it was set back is not younger than `latestMs`.
+ */
+export class ClockRecord {
+  readonly #db: Database;
+  readonly #now: () => number;
+  #latestMs: number;
+  #isStored: boolean;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+    const row = db.prepare("SELECT latest_ms FROM clock").get();
+    this.#isStored = row !== undefined;
+    this.#latestMs = Math.max(now(), row === undefined ? 0 : int(row, "latest_ms"));
+  }
+
+  /** Returns the present time, or a later one that the clock has shown before; ms since 1970. */
+  latestMs(): number {
+    return Math.max(this.#now(), this.#latestMs);
+  }
+
+  /** To be called about once a second. Stores the latest time while the clock is behind it. */
+  note(): void {
+    const now = this.#now();
+    if (now >= this.#latestMs) {
+      this.#latestMs = now;
+      if (this.#isStored) this.#db.prepare("DELETE FROM clock").run();
+      this.#isStored = false;
+    } else if (!this.#isStored) {
+      this.#latestMs += NOTE_MARGIN_MS;
+      this.#db.prepare("INSERT OR REPLACE INTO clock VALUES (1, ?)").run(this.#latestMs);
+      this.#isStored = true;
+    }
+  }
+}
