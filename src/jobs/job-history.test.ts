@@ -241,13 +241,15 @@ test("a database of an older version is rewritten once, keeps its areas, and the
   db.close();
 });
 
-test("a database that cannot be rewritten is used as it is", () => {
+test("a database that cannot be rewritten is used as it is, and asked for its free pages no more than once a minute", () => {
+  const old = new Sqlite(file());
+  old.exec("PRAGMA journal_mode = WAL; CREATE TABLE large (body BLOB); INSERT INTO large VALUES (zeroblob(8000000))");
+  old.exec("DROP TABLE large");
+  old.close();
   const db = openDatabase(file());
   const { log, lines } = loggedBy();
   const failing: Database = {
     ...db,
-    prepare: (sql, options) =>
-      sql === "PRAGMA auto_vacuum" ? db.prepare("SELECT 0 AS auto_vacuum") : db.prepare(sql, options),
     exec(sql) {
       if (sql === "VACUUM") throw new Error("database or disk is full");
       db.exec(sql);
@@ -258,7 +260,9 @@ test("a database that cannot be rewritten is used as it is", () => {
     "the state database cannot be rewritten, and does not give back space: the next start tries again",
   ]);
   db.migrate([jobMigrations]);
-  new FreeSpace(db).giveBackSome();
-  expect(count(db, "job")).toBe(0);
+  const space = new FreeSpace(db);
+  space.giveBackSome();
+  expect(space.hasMore).toBe(false);
+  expect(fileBytes()).toBeGreaterThan(8_000_000);
   db.close();
 });

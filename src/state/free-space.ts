@@ -24,7 +24,7 @@ export class FreeSpace {
 
   /** Gives back one slice. Outside of transactions. */
   giveBackSome(): void {
-    const free = int(this.#db.prepare("PRAGMA freelist_count").get() ?? {}, "freelist_count") - SPARE_PAGES;
+    const free = this.#sparePages();
     if (free > 0) {
       const pages = Math.min(free, PAGES_AT_ONCE);
       // A loss of power undoes the slice, and nothing else.
@@ -33,7 +33,12 @@ export class FreeSpace {
       // Only a checkpoint shortens the file: the next one by itself may be hours away.
       this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
     }
-    this.#hasMore = free > 0;
+    // A database that could not be rewritten gives back nothing.
+    this.#hasMore = free > 0 && this.#sparePages() < free;
+  }
+
+  #sparePages(): number {
+    return int(this.#db.prepare("PRAGMA freelist_count").get() ?? {}, "freelist_count") - SPARE_PAGES;
   }
 }
 
