@@ -45,7 +45,8 @@ export async function compareAll(parts: Compared): Promise<void> {
 }
 
 /** A renderer or a serving process that the walk has killed. */
-const EXPECTED_ERRORS = /ended unexpectedly|painter|renderer/;
+// Another program may take the port while no serving process has it; the server tries again.
+const EXPECTED_ERRORS = /ended unexpectedly|painter|renderer|a serving process cannot serve/;
 
 type Sums = ReadonlyMap<string, { readonly tiles: number; readonly bytes: number }>;
 
