@@ -5,7 +5,7 @@ import { atEveryZoom } from "../layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../layer/layer.ts";
 import type { Legend } from "../layer/legend.ts";
-import { legendSize } from "../source/demo/legend.ts";
+import { legendSize } from "../source/demo/legend-size.ts";
 
 /** The grid set of GWC's own `geowebcache.xml`, in the projection of the US National Atlas. */
 function usAtlas(): GridSet {

@@ -4,9 +4,9 @@ import type { Extent, GridSet } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import type { Raster } from "../image/raster.ts";
 import { formatOf } from "../layer/format.ts";
-import { legendSize } from "./demo/legend.ts";
-import { projectionOf } from "./demo/projection.ts";
-import { shapesOf } from "./demo/shapes.ts";
+import { areasOf, positionOf } from "./demo/geography.ts";
+import { legendSize } from "./demo/legend-size.ts";
+import { stateAttributes } from "./demo/states-table.ts";
 import { createDemoSource } from "./demo-source.ts";
 import { SourceError } from "./source.ts";
 
@@ -44,10 +44,10 @@ const drawn = ({ data }: Raster): number => data.filter((value, i) => i % 4 === 
 
 /** The pixel of a place in a picture. */
 function pixelOf(srs: number, lon: number, lat: number, extent: Extent, size: number): [number, number] {
-  const [x, y] = projectionOf(srs).project(lon, lat);
+  const [x, y] = positionOf(srs, lon, lat);
   return [
     Math.floor(((x - extent.minX) / (extent.maxX - extent.minX)) * size),
-    Math.floor(((extent.maxY - y) / (extent.maxY - extent.minY)) * size),
+    Math.floor(((extent.maxY + y) / (extent.maxY - extent.minY)) * size),
   ];
 }
 
@@ -103,10 +103,10 @@ describe.each([
 });
 
 test("every state of the atlas has its figures", () => {
-  const states = shapesOf("states", 4326);
-  expect(states.filter(({ attributes }) => !(Number(attributes["PERSONS"]) > 0)).map((s) => s.attributes)).toEqual([]);
+  const states = areasOf("states", 4326).map(({ name }) => stateAttributes(name));
+  expect(states.filter((attributes) => !(Number(attributes["PERSONS"]) > 0))).toEqual([]);
   expect(states.length).toBe(56);
-  expect(states.every(({ attributes }) => attributes["TOTPOP"] === attributes["PERSONS"])).toBe(true);
+  expect(states.every((attributes) => attributes["TOTPOP"] === attributes["PERSONS"])).toBe(true);
 });
 
 describe.each([

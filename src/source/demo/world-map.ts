@@ -1,84 +1,89 @@
 import type { DrawRequest } from "../source.ts";
-import { filled, layered, stroked, strokedHard } from "./brush.ts";
-import { type Canvas, svgOf, unitsPerPixel } from "./canvas.ts";
-import { graticulePath } from "./graticule.ts";
-import { textElement, textOf } from "./lettering.ts";
-import { type NameType, nameElement } from "./names.ts";
-import { BORDER, COAST, GRATICULE, LAND_HALO, LAND_TYPE, SEA, SEA_TYPE, SHALLOWS } from "./palette.ts";
-import { linePath, ringPath } from "./path.ts";
-import { projectionOf } from "./projection.ts";
+import { Canvas, filled, stroked } from "./canvas.ts";
+import { areasOf, type Collection, graticuleOf, linesOf, neighboursOf, positionOf } from "./geography.ts";
+import { nameElement, textElement, textOf } from "./labels.ts";
 import { SEA_NAMES } from "./sea-names.ts";
-import { bordersOf, shapesOf } from "./shapes.ts";
-import { tintOf } from "./tints.ts";
+import * as style from "./style.ts";
 
-/** Finer shapes below this many degrees or their like per pixel. */
+const METRES_PER_DEGREE = 111_319;
+/** The finer atlas is drawn below this many degrees per pixel. */
 const FINE_DEGREES = 0.18;
-/** Shallows keep their width in pixels until a pixel is this many degrees; on smaller maps they would fill the seas. */
+/** Shallows keep their width until a pixel is this many degrees; on smaller maps they would fill the seas. */
 const SHALLOW_DEGREES = 0.5;
-const COUNTRY_TYPE: NameType = { least: 10, most: 15, tracking: 0.04 };
-const SEA_PIXELS = { least: 10.5, most: 15 } as const;
-const SEA_TRACKING = 0.12;
+/** Degrees between the lines of the graticule: the finest whose lines are this far apart. */
+const GRATICULE_STEPS = [30, 10, 5, 1] as const;
+const GRATICULE_PIXELS = 70;
 
-/** Land and sea, countries and their names. */
+/** Writes land and sea, countries and their names as SVG. */
 export function worldSvg(request: DrawRequest): string {
   const { srs } = request.gridSet;
-  const perPixel = unitsPerPixel(request) / (srs === 4326 ? 1 : 111_319);
-  const collection = perPixel < FINE_DEGREES ? "countries-50m" : "countries-110m";
+  const canvas = new Canvas(request);
+  const degreesPerPixel = canvas.unitsPerPixel / (srs === 4326 ? 1 : METRES_PER_DEGREE);
+  const collection = degreesPerPixel < FINE_DEGREES ? "countries-50m" : "countries-110m";
 
   const fills = new Map<string, string>();
   const names: string[] = [];
-  for (const shape of shapesOf(collection, srs)) {
-    const d = shape.rings.map((ring) => ringPath(ring, request)).join("");
-    if (d === "") continue;
-    const tint = tintOf(shape.name, collection);
-    fills.set(tint, (fills.get(tint) ?? "") + d);
-    names.push(nameElement(shape, [shape.name], COUNTRY_TYPE, { fill: LAND_TYPE, halo: LAND_HALO }, request));
+  for (const area of areasOf(collection, srs)) {
+    const path = canvas.path(area.pieces);
+    if (path === "") continue;
+    const tint = tintOf(area.name, collection);
+    fills.set(tint, (fills.get(tint) ?? "") + path);
+    names.push(
+      nameElement(area, [area.name], style.COUNTRY_NAME, { fill: style.LAND_TEXT, halo: style.LAND_HALO }, canvas),
+    );
   }
-
-  let coast = "";
-  let shallows = "";
-  let border = "";
-  for (const { owners, lines } of bordersOf(collection, srs))
-    for (const line of lines) {
-      if (owners.length > 1) border += linePath(line, request, "fine");
-      else {
-        coast += linePath(line, request, "fine");
-        shallows += linePath(line, request, "coarse");
-      }
-    }
-
-  const narrower = Math.min(1, SHALLOW_DEGREES / perPixel);
-  const water = [
-    stroked(graticulePath(request, srs), GRATICULE, 0.7),
-    ...SHALLOWS.map(([pixels, colour]) => strokedHard(shallows, colour, 2 * pixels * narrower)),
-  ];
-  const land = [
-    ...[...fills].map(([fill, d]) => filled(d, fill)),
-    stroked(border, BORDER, 0.9),
-    stroked(coast, COAST, 0.8),
-  ];
-  return svgOf(
-    request,
-    [
-      `<rect width="100%" height="100%" fill="${SEA}"/>`,
-      layered(water),
-      seaNames(request, srs),
-      layered(land),
-      ...names,
-    ].join(""),
-  );
+  const coast = canvas.path(linesOf(collection, srs, "coasts"));
+  const border = canvas.path(linesOf(collection, srs, "borders"));
+  const step = GRATICULE_STEPS.findLast((degrees) => degrees >= GRATICULE_PIXELS * degreesPerPixel);
+  const narrower = Math.min(1, SHALLOW_DEGREES / degreesPerPixel);
+  return canvas.svg([
+    `<rect width="100%" height="100%" fill="${style.SEA}"/>`,
+    step === undefined ? "" : stroked(canvas.path(graticuleOf(srs, step)), style.GRATICULE, 0.7),
+    ...style.SHALLOWS.map(
+      ([pixels, colour]) => `<g shape-rendering="crispEdges">${stroked(coast, colour, 2 * pixels * narrower)}</g>`,
+    ),
+    seaNames(canvas, srs),
+    ...[...fills].map(([fill, path]) => filled(path, fill)),
+    stroked(border, style.BORDER, 0.9),
+    stroked(coast, style.COAST, 0.8),
+    ...names,
+  ]);
 }
 
 function seaNames(canvas: Canvas, srs: number): string {
-  const { project } = projectionOf(srs);
   return SEA_NAMES.map(({ lines, lon, lat, room }) => {
-    const text = textOf(lines, SEA_TRACKING);
-    const [x, y] = project(lon, lat);
-    const [left] = project(lon - room / 2, lat);
-    const [right] = project(lon + room / 2, lat);
-    const em = (right - left) / unitsPerPixel(canvas) / text.width;
-    if (!(em >= SEA_PIXELS.least)) return "";
-    const pixels = Math.min(SEA_PIXELS.most, Math.max(SEA_PIXELS.least, em * 0.6));
-    return textElement(text, { x, y }, pixels, { fill: SEA_TYPE, slant: true }, canvas);
+    const at = positionOf(srs, lon, lat);
+    const text = textOf(lines, 0.12);
+    const width = positionOf(srs, lon + room / 2, lat)[0] - positionOf(srs, lon - room / 2, lat)[0];
+    const em = width / canvas.unitsPerPixel / text.width;
+    const [x, y] = at;
+    // The name lies within its room.
+    const reach = Math.max(width, 0);
+    if (!(em >= 10.5) || !canvas.shows({ minX: x - reach, minY: y - reach, maxX: x + reach, maxY: y + reach }))
+      return "";
+    const pixels = Math.min(15, Math.max(10.5, em * 0.6));
+    return textElement(text, canvas.pixelOf(x, y), pixels, { fill: style.SEA_TEXT, slant: true });
   }).join("");
+}
+
+const tints = new Map<string, string>([
+  ["Antarctica", style.ICE],
+  ["Greenland", style.ICE],
+]);
+const tinted = new Set<Collection>();
+
+/** Gives each country another tint than its neighbours have. The coarse atlas comes first, so that tints do not change with the scale. */
+function tintOf(name: string, collection: Collection): string {
+  for (const each of ["countries-110m", collection] as const) {
+    if (tinted.has(each)) continue;
+    tinted.add(each);
+    const byNeighbours = [...neighboursOf(each)].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
+    for (const [i, [country, around]] of byNeighbours.entries()) {
+      const taken = new Set(around.map((neighbour) => tints.get(neighbour)));
+      // Each search begins at another tint, else the first would have half of the world.
+      const order = style.TINTS.map((_, n) => style.TINTS[(i + n) % style.TINTS.length] ?? style.TINTS[0]);
+      if (!tints.has(country)) tints.set(country, order.find((tint) => !taken.has(tint)) ?? style.TINTS[0]);
+    }
+  }
+  return tints.get(name) ?? style.TINTS[0];
 }

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import opentype from "opentype.js";
+import polylabel from "polylabel";
+import type { Canvas } from "./canvas.ts";
+import type { Area, Piece, Position } from "./geography.ts";
+
+/** Em. */
+const LINE_HEIGHT = 1.15;
+const CAP_HEIGHT = 0.711;
+/** Em that stay free around a name inside its area. */
+const PADDING = 0.7;
+/** The part of the largest size that fits which a name takes. */
+const SHARE = 0.5;
+const HALO_PIXELS = 1.4;
+
+export interface TextStyle {
+  readonly fill: string;
+  /** Absent: the text has no halo. */
+  readonly halo?: string;
+  readonly slant?: true;
+}
+
+/** Sizes in pixels per em, and em between letters. */
+export interface NameType {
+  readonly least: number;
+  readonly most: number;
+  readonly tracking: number;
+}
+
+/** Lines of text, centred. */
+interface Text {
+  /** SVG path data in thousandths of an em, y down. */
+  readonly path: string;
+  /** Em. */
+  readonly width: number;
+  readonly height: number;
+}
+
+let font: opentype.Font | undefined;
+
+function robotoMedium(): opentype.Font {
+  const file = createRequire(import.meta.url).resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff");
+  font ??= opentype.parse(new Uint8Array(readFileSync(file)).buffer);
+  return font;
+}
+
+/** Returns the letters of a text for which the font has no glyph. */
+export const missingLetters = (text: string): string[] =>
+  [...text].filter((letter) => robotoMedium().charToGlyphIndex(letter) === 0);
+
+const texts = new Map<string, Text>();
+
+/** Sets lines of text, once: the atlases have a bounded number of names. `tracking` in em. */
+export function textOf(lines: readonly string[], tracking: number): Text {
+  const key = `${tracking} ${lines.join("\n")}`;
+  const text = texts.get(key) ?? setText(lines, tracking);
+  texts.set(key, text);
+  return text;
+}
+
+function setText(lines: readonly string[], tracking: number): Text {
+  const top = ((lines.length - 1) * LINE_HEIGHT) / 2;
+  const set = lines.map((line, i) => setLine(line, tracking, CAP_HEIGHT / 2 - top + i * LINE_HEIGHT));
+  return {
+    path: set.map(({ path }) => path).join(""),
+    width: Math.max(...set.map(({ width }) => width)),
+    height: (lines.length - 1) * LINE_HEIGHT + CAP_HEIGHT,
+  };
+}
+
+/** The package's own `toPathData` writes NaN for some numbers. */
+const pathData = ({ commands }: opentype.Path): string =>
+  commands
+    .map(
+      ({ type, ...points }) =>
+        type +
+        Object.values(points)
+          .map((value) => Math.round(value))
+          .join(" "),
+    )
+    .join("");
+
+/** Sets one line, centred. `baseline` in em; letter by letter, as the font's ligatures are not wanted on a map. */
+function setLine(line: string, tracking: number, baseline: number): Pick<Text, "path" | "width"> {
+  const font = robotoMedium();
+  const glyphs = [...line].map((letter) => font.charToGlyph(letter));
+  const advances = glyphs.map(({ advanceWidth = 0 }) => advanceWidth / font.unitsPerEm + tracking);
+  const width = advances.reduce((sum, advance) => sum + advance, -tracking);
+  let pen = -width / 2;
+  const paths = glyphs.map((glyph, i) => {
+    const left = pen;
+    pen += advances[i] ?? 0;
+    return pathData(glyph.getPath(left * 1000, baseline * 1000, 1000));
+  });
+  return { path: paths.join(""), width };
+}
+
+/** Writes a text with its middle at a pixel. */
+export function textElement(
+  { path }: Text,
+  [left, top]: readonly [number, number],
+  pixels: number,
+  { fill, halo, slant }: TextStyle,
+): string {
+  const scale = pixels / 1000;
+  const stroke =
+    halo === undefined ? "" : ` stroke="${halo}" stroke-width="${(2 * HALO_PIXELS) / scale}" paint-order="stroke"`;
+  const lean = slant === true ? " skewX(-12)" : "";
+  return `<path d="${path}" transform="translate(${left.toFixed(2)} ${top.toFixed(2)}) scale(${scale})${lean}" fill="${fill}"${stroke}/>`;
+}
+
+/** Where a text fits best into an area, whatever the scale; `em` is the largest size, in CRS units. */
+interface Fit {
+  readonly text: Text;
+  readonly at: Position;
+  readonly em: number;
+}
+
+const fits = new WeakMap<Area, readonly Fit[]>();
+
+/**
+ * Writes the name of an area inside of it: the first of `names` that fits, else "". Place and size depend on the area and
+ * the scale alone, so that neighbouring pictures show the same.
+ */
+export function nameElement(
+  area: Area,
+  names: readonly string[],
+  type: NameType,
+  style: TextStyle,
+  canvas: Canvas,
+): string {
+  const largest = area.pieces.reduce<Piece | undefined>(
+    (a, b) => (a !== undefined && sizeOf(a) >= sizeOf(b) ? a : b),
+    undefined,
+  );
+  if (largest === undefined || !canvas.shows(largest.extent)) return "";
+  // Most areas of a small map are too small for any name, which saves the search for a place.
+  if (largest.extent.maxX - largest.extent.minX < type.least * canvas.unitsPerPixel) return "";
+  const known = fits.get(area) ?? names.map((name) => bestFit(name, type.tracking, largest));
+  fits.set(area, known);
+  const fit = known.find(({ em }) => em >= type.least * canvas.unitsPerPixel);
+  if (fit === undefined) return "";
+  const pixels = Math.min(type.most, Math.max(type.least, (fit.em / canvas.unitsPerPixel) * SHARE));
+  return textElement(fit.text, canvas.pixelOf(...fit.at), pixels, style);
+}
+
+const sizeOf = ({ extent }: Piece): number => (extent.maxX - extent.minX) * (extent.maxY - extent.minY);
+
+/** Chooses between a name in one line and in two. */
+function bestFit(name: string, tracking: number, piece: Piece): Fit {
+  const middle = name.length / 2;
+  const spaces = [...name.matchAll(/ /g)].map(({ index }) => index);
+  const [split] = spaces.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  const oneLine = fitOf(textOf([name], tracking), piece);
+  if (split === undefined) return oneLine;
+  const twoLines = fitOf(textOf([name.slice(0, split), name.slice(split + 1)], tracking), piece);
+  return twoLines.em > oneLine.em ? twoLines : oneLine;
+}
+
+/** Finds the largest ellipse of the text's proportions: a circle, once the polygon is compressed by them. */
+function fitOf(text: Text, { lines, extent }: Piece): Fit {
+  const height = text.height + PADDING;
+  const aspect = (text.width + PADDING) / height;
+  const compressed = lines.map((line) => line.map(([x, y]): Position => [x / aspect, y]));
+  const found = polylabel(compressed, (extent.maxY - extent.minY) / 100);
+  const [x, y] = found;
+  return { text, at: [x * aspect, y], em: (found.distance * Math.SQRT2) / height };
+}
