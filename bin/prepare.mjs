@@ -37,8 +37,7 @@ const lock = createHash("sha256")
 const installed = at("node_modules", ".nuthatch-installed");
 if (stamp(installed) !== lock) {
   console.error("nuthatch: installing packages …");
-  // Not `npm ci`: it refuses a lock that leaves out optional binaries of other platforms. The lock's versions hold all the same.
-  run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   writeFileSync(installed, lock);
 }
 
