@@ -52,9 +52,11 @@ export class EmptiedPyramids {
   willRemoveDropped(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
     const { tileSets, doubted } = this.#parts;
     const pyramid = { layer, gridSet, parametersId };
-    if (doubted.isHeld(layer) || tileSets.hasDropped(layer, parametersId, id)) this.#later(pyramid);
     // A writer at work loses nothing: its tile keeps its directories, and it describes the parameters after its tiles.
-    else this.#removeFromStore(layer, [pyramid]);
+    if (!doubted.isHeld(layer) && !tileSets.hasDropped(layer, parametersId, id))
+      this.#removeFromStore(layer, [pyramid]);
+    // The pyramid may be known again and empty: its rows waited for this one.
+    this.#later(pyramid);
   }
 
   /** Known to hold no tile: not while it is still to be counted. */

@@ -68,6 +68,8 @@ export class WalkOperator implements Asker {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
   readonly #floors: Floors;
+  /** Pauses and resumes of each job that have been sent. */
+  readonly #holds = new Map<KnownJob, number>();
   readonly #record: WalkRecord;
   readonly #epochs: Epochs;
   readonly account: JobAccount;
@@ -427,9 +429,11 @@ export class WalkOperator implements Asker {
 
   async #hold(job: KnownJob, action: "pause" | "resume"): Promise<void> {
     job.held = undefined;
+    const mine = (this.#holds.get(job) ?? 0) + 1;
+    this.#holds.set(job, mine);
     const answer = await this.send("POST", `/api/v1/jobs/${job.id}/${action}`, "", [200, 409]);
     // Of two at once nobody knows which was the last.
-    if (answer?.status === 200 && action === "pause") {
+    if (answer?.status === 200 && action === "pause" && this.#holds.get(job) === mine) {
       const now: ToldJob = JSON.parse(answer.text);
       if (!now.paused || now.state !== "pending") this.#record.problem(`a pause was answered with ${answer.text}`);
     }
