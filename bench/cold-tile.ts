@@ -21,23 +21,23 @@ export async function benchColdTile(): Promise<void> {
       return performance.now() - t0;
     };
     const side = metatile * 256;
-    const drawn: number[] = [];
+    const rendered: number[] = [];
     const cold: number[] = [];
     const hits: number[] = [];
     for (let n = 0; n < SIDE * SIDE; n++) {
       const [column, row] = [n % SIDE, Math.floor(n / SIDE)];
-      drawn.push(await ms(`${upstream.url}?WIDTH=${side}&HEIGHT=${side}&BBOX=${column},${row}`));
+      rendered.push(await ms(`${upstream.url}?WIDTH=${side}&HEIGHT=${side}&BBOX=${column},${row}`));
       const tile = `${server.url}/xyz/${encodeURIComponent(LAYER)}/8/${column * 4}/${row * 4}.png`;
       cold.push(await ms(tile));
       hits.push(await ms(tile));
       // The rest of the metatile is still being encoded.
       await pause(60);
     }
-    // The first ones start painters and draw the upstream's pictures.
+    // The first ones start renderers and render the upstream's pictures.
     const from = SIDE * 2;
-    const beyond = cold.map((c, i) => c - (drawn[i] ?? 0)).slice(from);
+    const beyond = cold.map((c, i) => c - (rendered[i] ?? 0)).slice(from);
     console.log(
-      `cold tile, ${metatile}x${metatile} metatile: ${median(cold.slice(from)).toFixed(1)} ms, the upstream alone ${median(drawn.slice(from)).toFixed(1)}, beyond it ${median(beyond).toFixed(1)} (p90 ${quantile(beyond, 0.9).toFixed(1)}); a hit ${median(hits.slice(from)).toFixed(1)}`,
+      `cold tile, ${metatile}x${metatile} metatile: ${median(cold.slice(from)).toFixed(1)} ms, the upstream alone ${median(rendered.slice(from)).toFixed(1)}, beyond it ${median(beyond).toFixed(1)} (p90 ${quantile(beyond, 0.9).toFixed(1)}); a hit ${median(hits.slice(from)).toFixed(1)}`,
     );
     await server.close();
   }

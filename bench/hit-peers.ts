@@ -66,7 +66,7 @@ export async function benchHitPeers(): Promise<void> {
   upstream.close();
 }
 
-/** Throughput of one and of two serving processes, by a client that costs little. */
+/** Throughput of one and of two HTTP workers, by a client that costs little. */
 export async function benchWorkers(): Promise<void> {
   const wrk = installed("wrk");
   if (wrk === undefined || cpus().length < 2) {

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
 import { Ledger, ledgerMigrations } from "../src/ledger/ledger.ts";
 import { collectGarbage } from "../src/lib/collect-garbage.ts";
 import { openDatabase } from "../src/state/database.ts";
-import { createFileBlobStore } from "../src/store/file-blob-store.ts";
-import { zoomDirectory } from "../src/store/file-layout.ts";
-import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/tile/tile-set.ts";
+import { zoomDirectory } from "../src/store/file/file-layout.ts";
+import { createFileTileStore } from "../src/store/file/file-tile-store.ts";
 import { putQuota, startServer, until, usage } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
@@ -25,7 +25,7 @@ const GRID_SET = "EPSG:900913";
 async function fill(dataDir: string): Promise<{ blocks: number; seconds: number }> {
   const began = performance.now();
   const root = join(dataDir, "tiles");
-  const store = createFileBlobStore({ root, fsync: false, instance: "bench" });
+  const store = createFileTileStore({ root, fsync: false, instance: "bench" });
   for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
   const db = openDatabase(join(dataDir, "state.db"));

@@ -17,7 +17,7 @@ const SEED = { gridSetId: "EPSG:900913", format: "image/png" };
 
 /**
  * What users wait for hits while a seed of 16 threads is at work, against what they wait without. A bare server that is
- * asked beside it has to share the processors with the painters too: what is beyond its own ratio is Nuthatch's. An upstream
+ * asked beside it has to share the processors with the renderers too: what is beyond its own ratio is Nuthatch's. An upstream
  * on the same two cores takes its part of them; one on processors of its own does not.
  */
 export async function benchLiveUsers(): Promise<void> {

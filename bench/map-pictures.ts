@@ -6,7 +6,7 @@ import { png } from "../test/support/upstream.ts";
 const VARIANTS = 8;
 
 /**
- * Pictures that compress as drawn maps do: filled areas, anti-aliased lines of several widths, names; RGB, rows without
+ * Pictures that compress as rendered maps do: filled areas, anti-aliased lines of several widths, names; RGB, rows without
  * filters, as MapServer writes them.
  */
 export class MapPictures {
@@ -16,13 +16,13 @@ export class MapPictures {
   of(width: number, height: number, where: string): Promise<Buffer> {
     const variant = crc32(Buffer.from(where)) % VARIANTS;
     const key = `${width}x${height}/${variant}`;
-    const made = this.#made.get(key) ?? draw(width, height, variant);
+    const made = this.#made.get(key) ?? render(width, height, variant);
     this.#made.set(key, made);
     return made;
   }
 }
 
-async function draw(width: number, height: number, variant: number): Promise<Buffer> {
+async function render(width: number, height: number, variant: number): Promise<Buffer> {
   let state = variant + 1;
   const random = (n: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

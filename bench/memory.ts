@@ -49,7 +49,7 @@ function slopeMiBPerMinute(samples: readonly { seconds: number; mib: number }[])
   return (60 * over) / under;
 }
 
-/** Before the first draw, while seeding, and two minutes after the last draw. */
+/** Before the first render, while seeding, and two minutes after the last render. */
 export async function benchMemory(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
@@ -76,7 +76,7 @@ export async function benchMemory(): Promise<void> {
   await server.close();
   upstream.close();
   console.log(
-    `memory: ${before.toFixed(0)} MiB before the first draw, ${most.toFixed(0)} at most while seeding; after the last draw: ${after.join(", ")} MiB`,
+    `memory: ${before.toFixed(0)} MiB before the first render, ${most.toFixed(0)} at most while seeding; after the last render: ${after.join(", ")} MiB`,
   );
 }
 
@@ -94,5 +94,5 @@ export async function benchStart(): Promise<void> {
     await server.close();
   }
   console.log(`start to ready: ${median(times).toFixed(0)} ms (best ${Math.min(...times).toFixed(0)})`);
-  console.log(`memory before the first draw: ${median(memory).toFixed(0)} MiB`);
+  console.log(`memory before the first render: ${median(memory).toFixed(0)} MiB`);
 }

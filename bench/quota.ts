@@ -95,12 +95,12 @@ async function underPolicy(policy: "LFU" | "LRU"): Promise<void> {
   await until("a clean-up has ended", async () => ((await usage(server)).total.bytes <= GIB ? true : undefined));
   const rest = (GIB - (await usage(server)).total.bytes) / bytes;
   console.log(`  after the clean-up ${rest.toFixed(1)} tiles below the quota (a cell is 256)`);
-  const hottest = async (): Promise<number> => {
+  const mostUsed = async (): Promise<number> => {
     let kept = 0;
     for (let rank = 0; rank < 100; rank++) if ((await read(placeOf(rank))).hit) kept++;
     return kept;
   };
-  console.log(`  of the hundred hottest tiles ${await hottest()} are hits`);
+  console.log(`  of the hundred hottest tiles ${await mostUsed()} are hits`);
   const id = await seed(server, SEEDED, {
     gridSetId: "EPSG:900913",
     zoomStart: ZOOM,
@@ -115,7 +115,7 @@ async function underPolicy(policy: "LFU" | "LRU"): Promise<void> {
   await watch;
   const after = await usage(server);
   console.log(
-    `  a seed of 3 GiB: ${job.outcome} after ${job.tiles.stored} tiles, ${JSON.stringify(job.reason)}; usage ${after.total.bytes <= GIB ? "under" : "OVER"} the quota, at most quota + ${((most - GIB) / bytes).toFixed(1)} tiles; of the hundred hottest ${await hottest()} are hits`,
+    `  a seed of 3 GiB: ${job.outcome} after ${job.tiles.stored} tiles, ${JSON.stringify(job.reason)}; usage ${after.total.bytes <= GIB ? "under" : "OVER"} the quota, at most quota + ${((most - GIB) / bytes).toFixed(1)} tiles; of the hundred hottest ${await mostUsed()} are hits`,
   );
   await server.close();
   upstream.close();

@@ -34,7 +34,7 @@ export async function benchSeedPeers(): Promise<void> {
     [4, 7],
     [1, 8],
   ] as const) {
-    // Single tiles are kept as the upstream drew them: neither compresses them.
+    // Single tiles are kept as the upstream rendered them: neither compresses them.
     const ways = metatile > 1 ? (["fast", "small"] as const) : (["fast"] as const);
     const seeders: Seeder[] = [];
     for (const way of ways) seeders.push(seeder(`nuthatch, ${way}`, await ours(upstream.url, metatile, way)));

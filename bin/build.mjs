@@ -11,9 +11,9 @@ await build({
   absWorkingDir: root,
   entryPoints: [
     "src/cli/main.ts",
-    "src/app/keeper-thread.ts",
-    "src/app/painter-process.ts",
-    "src/app/serving-process.ts",
+    "src/app/coordinator-thread.ts",
+    "src/app/renderer-process.ts",
+    "src/app/http-worker-process.ts",
   ],
   outdir,
   // All side by side, so that each finds the others whatever file its code has come to lie in.

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
-import type { MapRefused } from "../cache/painters.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
+import type { MapRefused } from "../render/renderers.ts";
 
 /** Maps that wait at most. Each holds its tiles in memory. */
 const MOST_WAITING = 32;

@@ -1,7 +1,7 @@
-import type { Operations } from "../jobs/operations.ts";
+import type { Operations } from "../coordinator/operations.ts";
 import type { Channel } from "../lib/channel.ts";
 
-/** Whoever answers the management doors' questions: the keeper, or the front on its behalf. */
+/** Whoever answers the management protocols' questions: the coordinator, or the server on its behalf. */
 export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call" | "callUntil">;
 
 /**

@@ -1,53 +1,54 @@
 import { MapRenderer } from "../cache/map-renderer.ts";
-import { type HotTiles, MemoryTier } from "../cache/memory-tier.ts";
-import type { MapRefused } from "../cache/painters.ts";
+import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import { askUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
-import type { UserDraws } from "../cache/user-draws.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { JobEvents } from "../http/api/job-events.ts";
+import { JobEvents } from "../http/api/events/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf } from "../http/auth/throttle.ts";
-import type { FrontMetrics } from "../http/metrics/metrics-sample.ts";
+import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
-import { createTileDoors } from "../http/tiles/tile-door.ts";
+import { createTileProtocols } from "../http/tiles/tile-protocols.ts";
 import type { Composed, Composition } from "../image/compose.ts";
-import type { JobEvent } from "../jobs/job.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { BlobStore } from "../store/blob-store.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
+import type { MapRefused } from "../render/renderers.ts";
+import type { UserRenders } from "../render/user-renders.ts";
+import type { TileStore } from "../store/tile-store.ts";
 import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
 
 /** What serving needs of the rest of the server: in this process, or at the other end of a channel. */
 export interface Core {
   readonly operations: OperationsChannel;
-  readonly draws: UserDraws;
-  /** Ends with the signal. @throws Error when the painter died, or the signal has fired */
+  readonly renders: UserRenders;
+  /** Ends with the signal. @throws Error when the renderer died, or the signal has fired */
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   /** Tiles were read since the last time. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Of all who serve, and of the draws. */
-  metrics(): Promise<FrontMetrics>;
+  /** Of all who serve, and of the renders. */
+  metrics(): Promise<ServerMetrics>;
 }
 
 /** What those who serve know of themselves. */
-export type ServingMetrics = Pick<FrontMetrics, "tiles" | "memory" | "listeners">;
+export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
 
 /** Maps that are rendered of tiles at once, at most, by all processes together. */
 const MAPS = 32;
-/** How often the keeper is told which tiles were read. */
+/** How often the coordinator is told which tiles were read. */
 const USE_MS = 250;
 
-/** The doors with the memory tier behind them: what answers HTTP in one process. */
-export class Serving implements HotTiles {
+/** The protocols with the memory tier behind them: what answers HTTP in one process. */
+export class Serving implements MemoryTiles {
   readonly #core: Core;
   readonly #memory: MemoryTier;
   readonly #uses = new UseRecorder(elapsedMs);
@@ -65,7 +66,7 @@ export class Serving implements HotTiles {
     readonly memoryTierBytes: number;
     /** Names the row of events that this process is told. */
     readonly eventsId: string;
-    readonly store: BlobStore;
+    readonly store: TileStore;
     readonly core: Core;
     readonly log: Logger;
   }) {
@@ -78,19 +79,19 @@ export class Serving implements HotTiles {
     this.#jobEvents = new JobEvents(parts.eventsId);
     const authenticator = new Authenticator(parts.configuration.users);
     this.#authenticator = authenticator;
-    const draws: UserDraws = {
-      drawForUser: (order, missed, client, gone) => {
+    const renders: UserRenders = {
+      renderForUser: (order, missed, client, gone) => {
         // First what was read before: room may have to be made for this one.
         this.#tellUses();
-        return core.draws.drawForUser(order, missed, client, gone);
+        return core.renders.renderForUser(order, missed, client, gone);
       },
-      ask: (layer, question, client, gone) => core.draws.ask(layer, question, client, gone),
-      standing: (layer, metatile) => core.draws.standing(layer, metatile),
+      ask: (layer, question, client, gone) => core.renders.ask(layer, question, client, gone),
+      renderStatus: (layer, metatile) => core.renders.renderStatus(layer, metatile),
     };
     const reader = new TileCache({
       store,
       memory: this.#memory,
-      draws,
+      renders,
       uses: this.#uses,
       shared: () => this.#configuration.store.shared,
       now: Date.now,
@@ -110,12 +111,12 @@ export class Serving implements HotTiles {
       jobEvents: this.#jobEvents,
       metrics: () => core.metrics(),
       authenticator,
-      tileDoors: createTileDoors({
+      tileProtocols: createTileProtocols({
         catalogue: () => this.#catalogue,
         reader,
         explain: (request) =>
           explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
-        ask: (question, requester) => askUpstream(draws, question, requester),
+        ask: (question, requester) => askUpstream(renders, question, requester),
         maps: new MapRenderer({
           tiles: reader,
           compose: (composition, gone) => core.compose(composition, gone),

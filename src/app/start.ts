@@ -4,10 +4,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Worker } from "node:worker_threads";
-import { DrawPace } from "../cache/draw-pace.ts";
-import { Draws, type LedgerGate } from "../cache/draws.ts";
-import { Governors } from "../cache/governors.ts";
-import { UpstreamMeter } from "../cache/upstream-meter.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
@@ -17,16 +13,20 @@ import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { createFileBlobStore } from "../store/file-blob-store.ts";
+import { RenderThrottle } from "../render/render-throttle.ts";
+import { type LedgerAccess, Renders } from "../render/renders.ts";
+import { UpstreamLimits } from "../render/upstream-limits.ts";
+import { UpstreamMeter } from "../render/upstream-meter.ts";
+import { createFileTileStore } from "../store/file/file-tile-store.ts";
 import { closeInOrder } from "./close-order.ts";
 import { namesCollector } from "./collector.ts";
-import type { FrontMethods, KeeperData, KeeperMethods, StartRefusal } from "./keeper-thread.ts";
+import type { CoordinatorData, CoordinatorMethods, ServerMethods, StartRefusal } from "./coordinator-thread.ts";
+import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
-import { PainterPool } from "./painter-pool.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
 import { Reloads } from "./reloads.ts";
+import { RendererPool } from "./renderer-pool.ts";
 import { type Core, Serving } from "./serving.ts";
-import { ServingPool } from "./serving-pool.ts";
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:8080/`. */
@@ -60,11 +60,11 @@ const ACTIVE_MS = 2_000;
 const CORES_LEFT = 1 + 2 / 3;
 /** Of one processor, however few there are: a job goes on. */
 const LEAST_SHARE = 0.25;
-/** Tiles in flight at a shutdown are finished within this time (decisions 9). */
+/** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;
 
 /**
- * Builds one running server: keeper, painters, front, doors, in this order; closed in reverse.
+ * Builds one running server: coordinator, renderers, front, protocols, in this order; closed in reverse.
  * @throws StartError
  */
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
@@ -78,35 +78,39 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   let catalogue: Catalogue = catalogueOf(configuration.layers);
   for (const warning of configuration.warnings) log.warn(warning);
 
-  const keeperData: KeeperData = { configuration, storeRoot, instance };
-  const keeperWorker = new Worker(new URL("./keeper-thread.js", import.meta.url), { workerData: keeperData });
-  const frontMethods: FrontMethods = {
-    draw: (order, signal) => draws.draw(order, signal),
-    drawRun: (orders, signal) => draws.drawRun(orders, signal),
-    pause: (layer) => draws.pause(layer),
-    resume: (layer) => draws.resume(layer),
-    renew: (layer) => draws.renew(layer),
-    overtake: (layer) => draws.overtake(layer),
-    endRuns: () => draws.endRuns(),
-    truncated: (layer) => draws.truncated(layer),
-    forget: (layer) => draws.forget(layer),
-    sweep: (signal) => draws.sweep(signal),
-    expireBefore: (layer, beforeMs) => draws.expireBefore(layer, beforeMs),
-    evicted: (tileSet, rect) => draws.evicted(tileSet, rect),
+  const coordinatorData: CoordinatorData = { configuration, storeRoot, instance };
+  const coordinatorWorker = new Worker(new URL("./coordinator-thread.js", import.meta.url), {
+    workerData: coordinatorData,
+  });
+  const serverMethods: ServerMethods = {
+    render: (order, signal) => renders.render(order, signal),
+    renderBatch: (orders, signal) => renders.renderBatch(orders, signal),
+    pause: (layer) => renders.pause(layer),
+    resume: (layer) => renders.resume(layer),
+    renew: (layer) => renders.renew(layer),
+    overtake: (layer) => renders.overtake(layer),
+    endRuns: () => renders.endRuns(),
+    truncated: (layer) => renders.truncated(layer),
+    forget: (layer) => renders.forget(layer),
+    sweep: (signal) => renders.sweep(signal),
+    expireBefore: (layer, beforeMs) => renders.expireBefore(layer, beforeMs),
+    evicted: (tileSet, rect) => renders.evicted(tileSet, rect),
     jobEvent: (event) => {
       serving.publish(event);
       telemetry?.told(event);
     },
     log: (level, sentence, fields) => log[level](sentence, fields),
   };
-  const keeper = new Channel<FrontMethods, KeeperMethods>(keeperWorker, frontMethods);
+  const coordinator = new Channel<ServerMethods, CoordinatorMethods>(coordinatorWorker, serverMethods);
   let closing = false;
-  keeperWorker.on("error", (error) => log.error("the keeper failed", { error: String(error), stack: error.stack }));
-  const keeperEnded = new Promise<void>((resolve) => {
-    keeperWorker.on("exit", () => {
-      keeper.close(new Error("the keeper has ended"));
+  coordinatorWorker.on("error", (error) =>
+    log.error("the coordinator failed", { error: String(error), stack: error.stack }),
+  );
+  const coordinatorEnded = new Promise<void>((resolve) => {
+    coordinatorWorker.on("exit", () => {
+      coordinator.close(new Error("the coordinator has ended"));
       if (!closing) {
-        log.error("the keeper has ended; the server cannot go on");
+        log.error("the coordinator has ended; the server cannot go on");
         process.exitCode = 1;
         setTimeout(() => process.exit(1), 100);
       }
@@ -116,15 +120,15 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   let lastUseMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastUseMs < ACTIVE_MS;
-  const ledger: LedgerGate = {
-    open: (order, missed) => keeper.call("open", order, missed),
-    closeCells: (id) => keeper.note("closeCells", [id]),
-    wrote: (tileSet, tiles, reservation) => keeper.note("wrote", [tileSet, tiles, reservation]),
-    lost: (tileSet, rect) => keeper.note("lost", [tileSet, rect]),
-    notStored: (layer, reason, who) => keeper.note("notStored", [layer, reason, who]),
+  const ledger: LedgerAccess = {
+    open: (order, missed) => coordinator.call("open", order, missed),
+    closeCells: (id) => coordinator.note("closeCells", [id]),
+    wrote: (tileSet, tiles, reservation) => coordinator.note("wrote", [tileSet, tiles, reservation]),
+    lost: (tileSet, rect) => coordinator.note("lost", [tileSet, rect]),
+    notStored: (layer, reason, who) => coordinator.note("notStored", [layer, reason, who]),
   };
   const cores = availableParallelism();
-  const painters = new PainterPool({
+  const renderers = new RendererPool({
     data: {
       layers: configuration.layers,
       storeRoot,
@@ -135,53 +139,53 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     max: Math.max(1, Math.min(cores, 16)),
     usersActive,
     // A renderer that asks while the coordinator ends stores nothing more.
-    reserve: (id, more) => keeper.call("reserve", id, more).catch(() => false),
+    reserve: (id, more) => coordinator.call("reserve", id, more).catch(() => false),
     atRest: () => {
       if (closing) return;
-      keeper.note("rest", []);
+      coordinator.note("rest", []);
       // A hit would have to wait.
       if (!usersActive()) collectGarbage();
     },
     log,
   });
-  const pace = new DrawPace({
+  const pace = new RenderThrottle({
     share: Math.max(LEAST_SHARE, cores - CORES_LEFT),
     usersActive,
     now: elapsedMs,
   });
-  const governors = new Governors();
+  const upstreamLimits = new UpstreamLimits();
   const meter = new UpstreamMeter();
-  const draws = new Draws({
-    painters,
+  const renders = new Renders({
+    renderers,
     ledger,
     memory: {
       clear: (layer) => serving.clear(layer),
       forget: (keys) => serving.forget(keys),
       expireBefore: (layer, beforeMs) => serving.expireBefore(layer, beforeMs),
     },
-    governors,
+    upstreamLimits,
     meter,
     pace,
     layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });
-  draws.configure(configuration.layers);
+  renders.configure(configuration.layers);
 
   const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     closing = true;
-    await keeperWorker.terminate();
+    await coordinatorWorker.terminate();
     throw new StartError(message, isConfiguration);
   };
-  const unclaimed = await keeper.call("claim");
+  const unclaimed = await coordinator.call("claim");
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
   const watch = new ReadinessWatch({
-    begin: () => keeper.call("begin"),
+    begin: () => coordinator.call("begin"),
     async began({ kind }) {
-      for (const [layer, beforeMs] of await keeper.call("softTimes")) draws.expireBefore(layer, beforeMs);
-      if (kind === "begun") keeper.note("start", []);
+      for (const [layer, beforeMs] of await coordinator.call("softTimes")) renders.expireBefore(layer, beforeMs);
+      if (kind === "begun") coordinator.note("start", []);
     },
-    health: () => keeper.call("health"),
+    health: () => coordinator.call("health"),
     tell(readiness) {
       if (!readiness.ready && !closing) log.warn("the server is not ready", { reason: readiness.reason });
       return serving.ready(readiness);
@@ -201,31 +205,31 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       ];
       current = { ...next, server, dataDir: current.dataDir, store: current.store };
       catalogue = catalogueOf(next.layers);
-      draws.configure(next.layers);
-      painters.configure(next.layers);
+      renders.configure(next.layers);
+      renderers.configure(next.layers);
       await serving.configure(current);
-      await keeper.call("configure", current);
+      await coordinator.call("configure", current);
       return ignored;
     },
     log,
   });
 
   const core: Core = {
-    operations: keeper,
-    draws: telemetry?.traced(draws) ?? draws,
-    compose: (composition, gone) => painters.compose(composition, gone),
+    operations: coordinator,
+    renders: telemetry?.traced(renders) ?? renders,
+    compose: (composition, gone) => renderers.compose(composition, gone),
     used(report) {
       lastUseMs = elapsedMs();
-      keeper.note("used", [report]);
+      coordinator.note("used", [report]);
     },
     metrics: async () => ({
       ...(await serving.metrics()),
-      upstreams: governors.states(),
-      servers: governors.servers().map((one) => ({ ...one, isUp: !painters.isDown(one.server) })),
+      upstreams: upstreamLimits.states(),
+      servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),
-      spacedDraws: pace.waiting,
-      uniformTiles: draws.uniformTiles,
-      paintersHung: painters.hung,
+      spacedRenders: pace.waiting,
+      oneColourTiles: renders.oneColourTiles,
+      renderersHung: renderers.hung,
     }),
     reload: () => reloads.reload(),
   };
@@ -237,7 +241,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
           configuration,
           memoryTierBytes,
           eventsId: instance,
-          store: createFileBlobStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
+          store: createFileTileStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
           core,
           log,
         });
@@ -258,21 +262,21 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       closing = true;
       watch.close();
       const notClosed = (error: unknown): void =>
-        log.error("the keeper cannot be closed in order", { error: String(error) });
+        log.error("the coordinator cannot be closed in order", { error: String(error) });
       await closeInOrder(
         {
-          stopJobs: (graceMs) => keeper.call("stop", graceMs).catch(notClosed),
+          stopJobs: (graceMs) => coordinator.call("stop", graceMs).catch(notClosed),
           stopServing: (graceMs) => serving.close(graceMs),
-          cancelUnanswered: () => draws.cancelUnanswered(),
-          cancelAll: () => draws.cancelAll(),
-          rendersEnded: () => draws.idle(),
-          closeRenderers: () => painters.close(),
-          releaseState: () => keeper.call("close").catch(notClosed),
+          cancelUnanswered: () => renders.cancelUnanswered(),
+          cancelAll: () => renders.cancelAll(),
+          rendersEnded: () => renders.idle(),
+          closeRenderers: () => renderers.close(),
+          releaseState: () => coordinator.call("close").catch(notClosed),
         },
         GRACE_MS,
       );
-      await keeperWorker.terminate();
-      await keeperEnded;
+      await coordinatorWorker.terminate();
+      await coordinatorEnded;
       await telemetry?.close();
       log.info("closed");
     },

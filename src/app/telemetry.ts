@@ -10,15 +10,15 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import type { UserDraws } from "../cache/user-draws.ts";
-import type { JobEvent, JobView } from "../jobs/job.ts";
 import { type TraceContext, traceIdOf } from "../lib/trace-context.ts";
 import { ownVersion } from "../lib/version.ts";
+import type { JobEvent, JobView } from "../plan/job-request.ts";
+import type { UserRenders } from "../render/user-renders.ts";
 
 /** What is told to a collector of OpenTelemetry. */
 export interface Telemetry {
-  /** The same draws, each a span: part of the user's trace where there is one, and the upstream's request part of it. */
-  traced(draws: UserDraws): UserDraws;
+  /** The same renders, each a span: part of the user's trace where there is one, and the upstream's request part of it. */
+  traced(renders: UserRenders): UserRenders;
   /** A job that has ended is a span as long as it took. */
   told(event: JobEvent): void;
   close(): Promise<void>;
@@ -37,15 +37,15 @@ export function startTelemetry(): Telemetry {
   });
   const tracer = provider.getTracer("nuthatch", ownVersion());
   return {
-    traced: (draws) => tracedDraws(draws, tracer),
+    traced: (renders) => tracedRenders(renders, tracer),
     told: (event) => tellJob(event, tracer),
     close: () => Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
   };
 }
 
-function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
+function tracedRenders(renders: UserRenders, tracer: Tracer): UserRenders {
   return {
-    drawForUser: ({ trace: parent, ...order }, missed, client, gone) => {
+    renderForUser: ({ trace: parent, ...order }, missed, client, gone) => {
       const { layer, gridSet, format } = order.tileSet;
       const attributes = {
         "nuthatch.layer": layer,
@@ -53,15 +53,15 @@ function tracedDraws(draws: UserDraws, tracer: Tracer): UserDraws {
         "nuthatch.format": format,
         "nuthatch.tile": `${missed.z}/${missed.x}/${missed.y}`,
       };
-      return spanned(tracer, "draw", attributes, parent, (own) =>
-        draws.drawForUser({ ...order, trace: own }, missed, client, gone),
+      return spanned(tracer, "render", attributes, parent, (own) =>
+        renders.renderForUser({ ...order, trace: own }, missed, client, gone),
       );
     },
     ask: (layer, { trace: parent, ...question }, client, gone) =>
       spanned(tracer, question.kind, { "nuthatch.layer": layer.name }, parent, (own) =>
-        draws.ask(layer, { ...question, trace: own }, client, gone),
+        renders.ask(layer, { ...question, trace: own }, client, gone),
       ),
-    standing: (layer, metatile) => draws.standing(layer, metatile),
+    renderStatus: (layer, metatile) => renders.renderStatus(layer, metatile),
   };
 }
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import type { Composed } from "../image/compose.ts";
 import { gridSubset } from "../layer/layer.ts";
+import type { MapRefused } from "../render/renderers.ts";
 import { MapRenderer, type MapRequest } from "./map-renderer.ts";
-import type { MapRefused } from "./painters.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileOutcome } from "./tile-reader.ts";
 
@@ -60,9 +60,9 @@ test("a map too many is refused with a time to ask again", async () => {
 test("a map has a hole where its source has no tile, and is refused when a reload has removed its layer", async () => {
   const request = { ...REQUEST, rect: { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 } };
   const composed: Composed = { kind: "picture", bytes: new Uint8Array(1) };
-  const mapOf = (drawn: Parameters<typeof failureOf>[0]) =>
+  const mapOf = (rendered: Parameters<typeof failureOf>[0]) =>
     new MapRenderer({
-      tiles: { read: () => ({ kind: "failure", failure: failureOf(drawn) }) },
+      tiles: { read: () => ({ kind: "failure", failure: failureOf(rendered) }) },
       most: 1,
       compose: async () => composed,
     }).render(request, { client: "client", gone: new AbortController().signal });

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import type { MapRefused } from "../render/renderers.ts";
 import { etagOf } from "./etag.ts";
-import type { MapRefused } from "./painters.ts";
 import type { Requester, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
@@ -25,7 +25,7 @@ export type MapOutcome =
 
 type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
 
-/** Plain WMS from tiles: reads them as any user would, missing ones are drawn, and has them put together. */
+/** Plain WMS from tiles: reads them as any user would, missing ones are rendered, and has them put together. */
 export class MapRenderer {
   readonly #tiles: TileReader;
   readonly #compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;

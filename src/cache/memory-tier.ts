@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { LayerEpochs } from "./layer-epochs.ts";
+import { LayerEpochs } from "../render/layer-epochs.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { ServedTile } from "./tile-reader.ts";
 
 /** What an entry costs beside its bytes: key, headers and bookkeeping. */
@@ -10,20 +11,11 @@ interface Entry {
   readonly epoch: number;
 }
 
-/** The memory tiers of all who serve: what is told is done before a later question is answered. */
-export interface HotTiles {
-  clear(layer: string): void;
-  /** By `tileKey`. */
-  forget(keys: readonly string[]): void;
-  /** As the gate's. */
-  expireBefore(layer: string, beforeMs: number): void;
-}
-
 /**
  * Hot tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch: constant time, and an
  * entry that was read before but is inserted after is never served.
  */
-export class MemoryTier implements Omit<HotTiles, "expireBefore"> {
+export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
   readonly #epochs = new LayerEpochs();
 

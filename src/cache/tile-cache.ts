@@ -2,28 +2,28 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
-import { type BlobStore, type StoredTile, StoreError } from "../store/blob-store.ts";
-import type { TileAddress, TileSet } from "../tile/tile-set.ts";
-import { tileKey } from "./draws.ts";
+import { tileKey } from "../render/renders.ts";
+import type { UserRenders } from "../render/user-renders.ts";
+import { type StoredTile, StoreError, type TileStore } from "../store/tile-store.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { Requester, RequesterOf, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
-import type { UserDraws } from "./user-draws.ts";
 
 /** Counters: each read is one of the hits, stale, absent or expired. */
 export interface TileCounts {
   memoryHits: number;
   storeHits: number;
-  /** Served although expired, and drawn anew behind the reader. */
+  /** Served although expired, and rendered anew behind the reader. */
   staleServed: number;
   absent: number;
   /** A tile was kept, but is too old. */
   expired: number;
-  /** Draws that failed, of all the misses. */
+  /** Renders that failed, of all the misses. */
   failures: number;
   /** Failures that were answered without asking the upstream again. */
   failuresRemembered: number;
@@ -44,9 +44,9 @@ export const noTileCounts = (): TileCounts => ({
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
 export class TileCache implements TileReader {
-  readonly #store: BlobStore;
+  readonly #store: TileStore;
   readonly #memory: MemoryTier;
-  readonly #draws: UserDraws;
+  readonly #renders: UserRenders;
   readonly #uses: UseRecorder;
   readonly #shared: () => boolean;
   readonly #now: () => number;
@@ -57,9 +57,9 @@ export class TileCache implements TileReader {
   readonly counts: TileCounts = noTileCounts();
 
   constructor(parts: {
-    readonly store: BlobStore;
+    readonly store: TileStore;
     readonly memory: MemoryTier;
-    readonly draws: UserDraws;
+    readonly renders: UserRenders;
     readonly uses: UseRecorder;
     /** Whether other programs write to the store: what memory holds is compared with it. */
     readonly shared: () => boolean;
@@ -67,7 +67,7 @@ export class TileCache implements TileReader {
   }) {
     this.#store = parts.store;
     this.#memory = parts.memory;
-    this.#draws = parts.draws;
+    this.#renders = parts.renders;
     this.#uses = parts.uses;
     this.#shared = parts.shared;
     this.#now = parts.now;
@@ -84,7 +84,7 @@ export class TileCache implements TileReader {
     if (
       hot !== undefined &&
       isFresh(hot, oldest, expiredBefore) &&
-      (!this.#shared() || this.#isKept(tileSet, index, hot))
+      (!this.#shared() || this.#isStored(tileSet, index, hot))
     ) {
       this.counts.memoryHits++;
       return { kind: "tile", tile: hot };
@@ -104,18 +104,18 @@ export class TileCache implements TileReader {
     return this.#miss(request, tileSet, key, kept, requester());
   }
 
-  /** Tiles of a layer that were written before a time are stale: they are served, and drawn anew behind the reader. */
+  /** Tiles of a layer that were written before a time are stale: they are served, and rendered anew behind the reader. */
   expireBefore(layer: string, beforeMs: number): void {
     if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
     else this.#expiredBeforeMs.delete(layer);
   }
 
-  /** Where a tile is, for people who wonder. Draws nothing, and is no use of the tile. */
+  /** Where a tile is, for people who wonder. Renders nothing, and is no use of the tile. */
   async inspect(request: TileRequest): Promise<TileState> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
-    const metatile = drawnWith(request);
-    const standing = await this.#draws.standing(
+    const metatile = renderedWith(request);
+    const renderStatus = await this.#renders.renderStatus(
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
@@ -123,7 +123,7 @@ export class TileCache implements TileReader {
     const oldest = oldestOf(layer, index.z, this.#now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
-      ...standing,
+      ...renderStatus,
       inMemory: this.#memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
       stored:
         found === undefined
@@ -137,7 +137,7 @@ export class TileCache implements TileReader {
     };
   }
 
-  /** One draw at a time behind any number of reads. */
+  /** One render at a time behind any number of reads. */
   #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile, requester: RequesterOf): void {
     const epoch = this.#memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
@@ -150,12 +150,12 @@ export class TileCache implements TileReader {
       });
   }
 
-  #isKept(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
+  #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
     const kept = this.#found({ tileSet, ...index });
     return kept?.bytes === bytes.byteLength && wholeSeconds(kept.modifiedMs) === modifiedMs;
   }
 
-  #found(at: TileAddress): ReturnType<BlobStore["stat"]> {
+  #found(at: TileAddress): ReturnType<TileStore["stat"]> {
     try {
       return this.#store.stat(at);
     } catch (error) {
@@ -194,7 +194,7 @@ export class TileCache implements TileReader {
   ): Promise<TileOutcome> {
     const { layer, index, parameters } = request;
     const { client, gone } = requester;
-    const rect = drawnWith(request);
+    const rect = renderedWith(request);
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
     const epoch = this.#memory.epoch(layer.name);
@@ -209,30 +209,30 @@ export class TileCache implements TileReader {
       ...(beside.length === 0 ? {} : { beside }),
       ...(trace === undefined ? {} : { trace }),
     };
-    const drawn = await this.#draws.drawForUser(order, index, client, gone);
-    if (drawn.kind === "painted") {
-      const mine = drawn.tiles.find((t) => t.x === index.x && t.y === index.y);
+    const rendered = await this.#renders.renderForUser(order, index, client, gone);
+    if (rendered.kind === "rendered") {
+      const mine = rendered.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#now() });
         this.#memory.set(key, tile, epoch);
         return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
       }
     }
-    if (drawn.kind === "painted" || drawn.kind === "stored") {
+    if (rendered.kind === "rendered" || rendered.kind === "stored") {
       const stored = this.#readStore(tileSet, index, key);
       if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
       // Stored and dropped again meanwhile.
       return this.#miss(request, tileSet, key, expired, requester);
     }
-    const isRemembered = drawn.kind === "remembered" && drawn.asked === "before";
+    const isRemembered = rendered.kind === "remembered" && rendered.asked === "before";
     if (isRemembered) this.counts.failuresRemembered++;
     if (!gone.aborted) this.counts.failures++;
     if (expired !== undefined) {
       // RFC 9211, 2.2: of what has gone forward.
-      const isAsked = drawn.kind !== "refused" && !isRemembered;
+      const isAsked = rendered.kind !== "refused" && !isRemembered;
       return { kind: "tile", tile: isAsked ? { ...expired, forwarded } : expired };
     }
-    return { kind: "failure", failure: failureOf(drawn) };
+    return { kind: "failure", failure: failureOf(rendered) };
   }
 }
 
@@ -246,7 +246,7 @@ const isFresh = ({ modifiedMs, writtenMs }: ServedTile, oldest: number, expiredB
   modifiedMs >= oldest && writtenMs >= expiredBefore;
 
 /** The metatile of a tile; undefined outside of the layer's coverage. */
-function drawnWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
+function renderedWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
   const coverage = coverageAt(subset, index.z);
   if (coverage === undefined) return undefined;
   return metatileOf(index.x, index.y, metatileFor(layer, format.mimeType), coverage);

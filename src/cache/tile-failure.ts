@@ -1,8 +1,8 @@
 import { waitSeconds } from "../lib/wait-seconds.ts";
-import type { DrawFailure } from "./draw.ts";
-import type { Refused } from "./governor.ts";
+import type { RenderFailure } from "../render/render-order.ts";
+import type { Refused } from "../render/upstream-limit.ts";
+import type { UserRender } from "../render/user-renders.ts";
 import type { TileFailure } from "./tile-reader.ts";
-import type { UserDraw } from "./user-draws.ts";
 
 const REFUSED: Readonly<Record<Refused["why"], string>> = {
   down: "The map server is down.",
@@ -10,21 +10,21 @@ const REFUSED: Readonly<Record<Refused["why"], string>> = {
   queue_slow: "The map server is too slow for all who wait for it.",
 };
 
-/** What a user is told when the upstream gave nothing (decisions 9). */
+/** What a user is told when the upstream gave nothing. */
 export function failureOf(
-  drawn: Extract<UserDraw, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | DrawFailure,
+  rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,
 ): TileFailure {
-  switch (drawn.kind) {
+  switch (rendered.kind) {
     case "refused":
       return {
         status: 503,
-        message: REFUSED[drawn.why],
-        retryAfterSeconds: drawn.retryAfterSeconds,
+        message: REFUSED[rendered.why],
+        retryAfterSeconds: rendered.retryAfterSeconds,
       };
     case "remembered": {
-      const failure = upstreamFailure(drawn.failure);
+      const failure = upstreamFailure(rendered.failure);
       // An upstream may have asked for longer.
-      const wait = Math.max(drawn.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
+      const wait = Math.max(rendered.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
     }
     case "layer_removed":
@@ -32,11 +32,11 @@ export function failureOf(
     case "cancelled":
       return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
     case "failed":
-      return upstreamFailure(drawn);
+      return upstreamFailure(rendered);
   }
 }
 
-function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileFailure {
+function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure): TileFailure {
   if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
   if (failure === "no_tile") return { status: 404, isHole: true, message: `There is no tile here: ${message}` };
   if (failure === "busy") {
@@ -46,5 +46,5 @@ function upstreamFailure({ failure, message, retryAfterMs }: DrawFailure): TileF
       retryAfterSeconds: waitSeconds(retryAfterMs ?? 1000),
     };
   }
-  return { status: 502, message: `The map server did not draw the tile: ${message}` };
+  return { status: 502, message: `The map server did not render the tile: ${message}` };
 }

@@ -3,7 +3,7 @@ import type { TileFormat } from "../layer/format.ts";
 import type { GridSubset, Layer } from "../layer/layer.ts";
 import type { Parameters } from "../layer/parameter-filter.ts";
 
-/** A tile that a door has found to be well-formed and inside the layer's coverage. */
+/** A tile that a protocol has found to be well-formed and inside the layer's coverage. */
 export interface TileRequest {
   readonly layer: Layer;
   readonly subset: GridSubset;
@@ -26,7 +26,7 @@ export interface ServedTile {
   readonly forwarded: "miss" | "stale" | undefined;
 }
 
-/** Why there is no tile: what the user is told, without the upstream's address or credentials (decisions 9). */
+/** Why there is no tile: what the user is told, without the upstream's address or credentials. */
 export interface TileFailure {
   readonly status: 404 | 500 | 502 | 503 | 504;
   /** Nothing is wrong, the source knows that there is no tile: a map has a hole there. */
@@ -50,7 +50,7 @@ export interface Requester {
 /** Names the user of a request that has to wait. Not called for a hit. */
 export type RequesterOf = () => Requester;
 
-/** The read-through tile path as the doors see it. A hit is answered without a promise. */
+/** The read-through tile path as the protocols see it. A hit is answered without a promise. */
 export interface TileReader {
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome>;
 }

@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 
-/** Where a tile is at this moment, found without drawing it, reading it, or counting the look as a use. */
+/** Where a tile is at this moment, found without rendering it, reading it, or counting the look as a use. */
 export interface TileState {
   /** In the memory tier. */
   readonly inMemory: boolean;
@@ -8,13 +8,13 @@ export interface TileState {
   readonly stored: StoredState | undefined;
   /** Its name in the store, relative to the store's root, whether it is there or not. */
   readonly key: string;
-  /** Somebody is drawing its metatile. */
+  /** Somebody is rendering its metatile. */
   readonly drawing: boolean;
-  /** What is drawn in one go with it. */
+  /** What is rendered in one go with it. */
   readonly metatile: TileRect | undefined;
   /** When the layer, or a part of it, was last truncated, ms since 1970; undefined: not since the server started. */
   readonly truncatedMs: number | undefined;
-  /** Its last draw failed, and it is not drawn again before a time, ms since 1970. */
+  /** Its last render failed, and it is not rendered again before a time, ms since 1970. */
   readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { Layer } from "../layer/layer.ts";
 import { currentTrace } from "../lib/trace-context.ts";
+import type { UserRenders } from "../render/user-renders.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { Requester, TileFailure } from "./tile-reader.ts";
-import type { UserDraws } from "./user-draws.ts";
 
 export interface UpstreamQuestion {
   readonly layer: Layer;
@@ -16,11 +16,11 @@ export type UpstreamOutcome =
 
 /** Asks the upstream something beside tiles, as any user's request and never kept. */
 export async function askUpstream(
-  draws: Pick<UserDraws, "ask">,
+  renders: Pick<UserRenders, "ask">,
   { layer, request }: UpstreamQuestion,
   { client, gone }: Requester,
 ): Promise<UpstreamOutcome> {
   const trace = currentTrace();
-  const answer = await draws.ask(layer, trace === undefined ? request : { ...request, trace }, client, gone);
+  const answer = await renders.ask(layer, trace === undefined ? request : { ...request, trace }, client, gone);
   return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
 }

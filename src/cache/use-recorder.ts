@@ -1,6 +1,6 @@
 import type { TileIndex } from "../grid/grid-set.ts";
+import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellUses } from "../ledger/ledger.ts";
-import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
 /** One read, of those that are sampled: an address and nothing of who asked. */
 export interface SampledRead extends TileIndex {

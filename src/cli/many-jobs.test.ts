@@ -81,13 +81,13 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
     "--json",
   ];
   const [{ id }] = JSON.parse((await run(["seed", "other", ...slow])).stdout).jobs;
-  for (const [command, standing] of [
+  for (const [command, renderStatus] of [
     ["pause", "2 paused"],
     ["resume", "2 "],
     ["kill", "2 aborted"],
   ] as const) {
     const { code, stdout } = await run([command, "--requested-with", String(id)]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`2 jobs: ${standing}`)]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`2 jobs: ${renderStatus}`)]);
   }
   expect((await run(["pause"])).code).toBe(2);
   await run(["truncate", "*", "--wait"]);
@@ -96,13 +96,13 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
 test("--wait waits for all jobs of a request, wherever it is asked again; failed tiles of any end it with 3", async () => {
   // Rivers fail, at zoom 0 alone.
   upstream.behaviour = ({ width, height }, response) => {
-    if (width !== height) return "draw";
+    if (width !== height) return "render";
     response.writeHead(400).end("no");
     return "handled";
   };
   const range = ["--grid-set", "EPSG:900913", "--grid-set", "EPSG:4326", "--zoom", "0"];
   const seeded = await run(["seed", "ws:rivers", "other", ...range, "--wait"]);
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   expect([seeded.code, seeded.stdout], seeded.stderr).toEqual([3, expect.stringMatching(/^4 jobs\.$/m)]);
   expect(seeded.stdout.match(/ done with failures /g)).toHaveLength(2);
   const id = /^ *(\d+) +seed /m.exec(seeded.stdout)?.[1] ?? "";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import { placeholderOf } from "./completion.ts";
-import { commandsOf, optionsOf } from "./completion-place.ts";
-import { FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
+import { placeholderOf } from "./completion/completion.ts";
+import { commandsOf, optionsOf } from "./completion/completion-place.ts";
+import { FILES, SERVER_VALUES, WORDS } from "./completion/completion-values.ts";
 import { programWith } from "./program.ts";
 
 /** Of values that nobody can list. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { jobView } from "../../test/support/job-view.ts";
 import { jsonText } from "../lib/json-text.ts";
-import type { JobAnswer } from "./job-text.ts";
-import { terminalText } from "./progress-line.ts";
-import { barOf, progressText } from "./progress-text.ts";
+import type { JobAnswer } from "./output/job-text.ts";
+import { terminalText } from "./output/progress-line.ts";
+import { barOf, progressText } from "./output/progress-text.ts";
 
 /** As the server writes it. */
 const JOB: JobAnswer = JSON.parse(

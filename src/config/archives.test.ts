@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { VECTOR_TILE, writeMbtiles, writePmtiles } from "../source/archive-fixture.ts";
+import { VECTOR_TILE, writeMbtiles, writePmtiles } from "../source/archive/archive-fixture.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
@@ -129,7 +129,7 @@ describe("is refused, with the place and what would do:", () => {
     ["source: { type: pmtiles }", "layers[0].source: file is missing"],
     [
       "source: { type: demo, dataset: world }, formats: [application/vnd.mapbox-vector-tile]",
-      'layers[0].formats[0]: expected a picture\'s, as a source of type demo draws nothing else, got "application/vnd.mapbox-vector-tile"',
+      'layers[0].formats[0]: expected a picture\'s, as a source of type demo renders nothing else, got "application/vnd.mapbox-vector-tile"',
     ],
   ])("%s", async (layer, expected) => {
     expect(await sentences(layer)).toEqual([expected]);

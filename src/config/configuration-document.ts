@@ -1,6 +1,6 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
-import { type Webhook, webhookOrigin } from "../jobs/webhook.ts";
+import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";

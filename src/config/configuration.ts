@@ -1,7 +1,7 @@
 import type { CompatOptions, ServerOptions, User } from "../http/options.ts";
-import type { JobOptions } from "../jobs/job-options.ts";
-import type { Webhook } from "../jobs/webhook.ts";
+import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { JobOptions } from "../plan/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 

@@ -59,7 +59,7 @@ const common = {
 const statesLegends = (...styles: string[]): Legend[] =>
   styles.map((style) => ({ style, format: "image/png", ...legendSize(style) }));
 
-/** The layers of GWC's documentation, drawn here, so that its examples work on a fresh start. */
+/** The layers of GWC's documentation, rendered here, so that its examples work on a fresh start. */
 export function demoLayers(): readonly Layer[] {
   const geodetic = whole("EPSG:4326");
   const mercator = whole("EPSG:900913");

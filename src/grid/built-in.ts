@@ -2,8 +2,7 @@ import { createGridSet, type GridSetOptions } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
 /*
- * GWC's built-in grid sets under GWC's names and with GWC's literal numbers (`DefaultGridsets`; `facts/gwc-core.md`
- * 1.5.1), so that existing caches and clients fit. Well-known ones stem from OGC 07-057r7 annex E and OGC 17-083r2.
+ * GWC's built-in grid sets under GWC's names and with GWC's literal numbers (`DefaultGridsets`.1), so that existing caches and clients fit. Well-known ones stem from OGC 07-057r7 annex E and OGC 17-083r2.
  */
 
 const WORLD_4326: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };

@@ -43,7 +43,7 @@ const MAX_TILES = 2 ** 50;
 export const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
 
 /**
- * A grid set with GWC's numbers (`GridSetFactory`; `facts/gwc-core.md` 1.5), so that its tiles are GWC's tiles. Refused,
+ * A grid set with GWC's numbers (`GridSetFactory`; `docs/explanation/geowebcache.md`, Grid sets), so that its tiles are GWC's tiles. Refused,
  * with the reason, when the numbers make no pyramid.
  */
 export function createGridSet(options: GridSetOptions): Result<GridSet, string> {

@@ -21,7 +21,7 @@ export interface TileMatrix {
   readonly matrixHeight: number;
 }
 
-/** A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `facts/gwc-core.md` 1.5). */
+/** A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `docs/explanation/geowebcache.md`, Grid sets). */
 export interface GridSet {
   readonly id: string;
   readonly title?: string;
@@ -38,7 +38,7 @@ export interface GridSet {
   readonly matrices: readonly TileMatrix[];
 }
 
-/** x from the left, y from the **bottom**, z the level: GWC's own order, everywhere inside. Protocols convert at the door. */
+/** x from the left, y from the **bottom**, z the level: GWC's own order, everywhere inside. Protocols convert at the protocol. */
 export interface TileIndex {
   readonly x: number;
   readonly y: number;
@@ -148,7 +148,7 @@ export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; r
 export const extentsOverlap = (a: Extent, b: Extent): boolean =>
   a.minX < b.maxX && b.minX < a.maxX && a.minY < b.maxY && b.minY < a.maxY;
 
-/** Plain decimals, at least one and at most 16 fraction digits, as GWC prints bounds (`facts/gwc-core.md` 3.5). */
+/** Plain decimals, at least one and at most 16 fraction digits, as GWC prints bounds (`docs/explanation/geowebcache.md`, Grid sets). */
 export function plainNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;
   const text = String(value);

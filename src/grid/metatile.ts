@@ -110,7 +110,7 @@ export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint
   return numberOf(walk, { column, row });
 }
 
-/** The metatile that holds a tile, cut to what may be drawn. */
+/** The metatile that holds a tile, cut to what may be rendered. */
 export function metatileOf(
   x: number,
   y: number,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Whether a browser sent this from another site (decisions 2). Neither header: not a browser.
+ * Whether a browser sent this from another site (`docs/reference/wire-format.md`, Authentication). Neither header: not a browser.
  * @param own the scheme, host and port that the client asked
  */
 export function isCrossSite(headers: IncomingHttpHeaders, own: string, allowed: readonly string[]): boolean {

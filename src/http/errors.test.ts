@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StoreError } from "../store/blob-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import { refusalOfFault, refusalProblem } from "./errors.ts";
 
 const coded = (code: string): Error => Object.assign(new Error("database or disk is full"), { code });

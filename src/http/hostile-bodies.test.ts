@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
-import { decodeJobBody } from "./api/job-body-codec.ts";
-import { decodeTermsChange } from "./api/job-terms-codec.ts";
-import { decodeSchedule } from "./api/schedule-codec.ts";
+import { decodeJobBody } from "./api/jobs/job-body-codec.ts";
+import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
+import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
 import { parseForm } from "./form.ts";
 import { decodeKill } from "./management/kill-codec.ts";
 import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";

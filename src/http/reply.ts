@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a door answers. */
+/** What a protocol answers. */
 export interface Answer {
   readonly status: number;
   readonly type?: string;
@@ -9,7 +9,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Without a charset while the text is ASCII (decisions 3). */
+/** Without a charset while the text is ASCII (`docs/reference/wire-format.md`, Bodies). */
 export const textType = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8";
 export const HTML_TYPE = "text/html; charset=utf-8";

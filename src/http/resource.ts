@@ -43,7 +43,7 @@ export interface Resource {
   readonly browserPage?: boolean;
 }
 
-/** Finds the resource of a path; undefined: not one of this door's. */
+/** Finds the resource of a path; undefined: not one of this protocol's. */
 export type Route = (segments: readonly string[], path: string) => Resource | undefined;
 
 /** HEAD wherever GET is, OPTIONS everywhere. */

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { shown } from "../lib/refusal.ts";
 import { currentTrace, traceContextOf, withTrace } from "../lib/trace-context.ts";
+import { assetAnswer } from "./console/map-page-route.ts";
 import { goneSignal } from "./gone.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
-import { assetAnswer } from "./pages/map-page-route.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
 import { type Answer, methodAnswer, send, textAnswer } from "./reply.ts";
@@ -12,11 +12,11 @@ import { ClientGone, ownOrigin, splitTarget, underMount } from "./request.ts";
 import { requestIdOf } from "./request-id.ts";
 import { SilentConnections } from "./silent-connections.ts";
 import { cutSlowReaders } from "./slow-readers.ts";
-import type { TileDoors } from "./tiles/tile-door.ts";
+import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
 export interface HttpOptions extends ManagementOptions {
-  readonly tileDoors: TileDoors;
+  readonly tileProtocols: TileProtocols;
 }
 
 export interface HttpServer {
@@ -121,7 +121,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       return Promise.resolve(
         pipelined.begin(
           response,
-          () => options.tileDoors.handle(asked, response),
+          () => options.tileProtocols.handle(asked, response),
           () => plain(textAnswer(503, "Too many requests wait on this connection.", { "Retry-After": "1" })),
         ),
       );

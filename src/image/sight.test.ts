@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { sightOf } from "./sight.ts";
+import { fingerprintOf } from "./sight.ts";
 
 const plain = (background: string, width = 256) =>
   sharp({ create: { width, height: width, channels: 4, background } })
@@ -16,7 +16,7 @@ test("a tile of one colour is blank, whatever its format; one with a line is not
     ])
     .png()
     .toBuffer();
-  const blank = async (bytes: Uint8Array) => (await sightOf(bytes)).blank;
+  const blank = async (bytes: Uint8Array) => (await fingerprintOf(bytes)).blank;
   expect(await Promise.all([sea, await sharp(sea).jpeg().toBuffer(), line].map(blank))).toEqual([true, true, false]);
 });
 
@@ -26,7 +26,7 @@ test("a tile is unlike the place above it when its colours are others, not when 
     .png()
     .toBuffer();
   const unlike = async (bytes: Uint8Array, left: number) =>
-    (await sightOf(bytes, { bytes: above, part: { ...whole, left, width: 128, height: 128 } })).unlikeParent;
+    (await fingerprintOf(bytes, { bytes: above, part: { ...whole, left, width: 128, height: 128 } })).unlikeParent;
   const forest = await plain("#226622");
   const path = await sharp(forest)
     .composite([{ input: { create: { width: 240, height: 4, channels: 4, background: "#ffffff" } }, left: 8, top: 90 }])
@@ -36,5 +36,5 @@ test("a tile is unlike the place above it when its colours are others, not when 
   expect(await unlike(path, 128)).toBe(false);
   expect(await unlike(await plain("#ffffff"), 128), "the forest is gone").toBe(true);
   expect(await unlike(await plain("#00000000"), 0), "nothing is as white as the paper").toBe(false);
-  expect((await sightOf(forest)).unlikeParent).toBeUndefined();
+  expect((await fingerprintOf(forest)).unlikeParent).toBeUndefined();
 });

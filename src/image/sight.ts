@@ -3,7 +3,7 @@ import { onlyColour } from "./one-colour.ts";
 import type { Cut } from "./raster.ts";
 
 /** How a tile looks to somebody who wonders whether the map is still there. */
-export interface Sight {
+export interface Fingerprint {
   /** All of one colour. */
   readonly blank: boolean;
   /** It shows something else than the same place of the level above; undefined: nothing is there to compare it with. */
@@ -16,10 +16,10 @@ const SQUARES = 4;
 const UNLIKE_LEVELS = 48;
 
 /** Looks at a tile, and at the part of another that it lies in. @throws Error for what is no picture */
-export async function sightOf(
+export async function fingerprintOf(
   bytes: Uint8Array,
   parent?: { readonly bytes: Uint8Array; readonly part: Cut },
-): Promise<Sight> {
+): Promise<Fingerprint> {
   const sharp = await loadSharp();
   const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
   const { width, height } = info;

@@ -1,21 +1,21 @@
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import { type Combination, combinationsOf } from "./combination.ts";
-import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "./job.ts";
-import { JobCounts } from "./job-counts.ts";
-import { type JobNumbers, numbersOf } from "./job-numbers.ts";
-import { countsProgress, type JobProgress } from "./job-progress.ts";
+import { type Combination, combinationsOf } from "../plan/combination.ts";
+import { JobCounts } from "../plan/job-counts.ts";
+import { countsProgress, type JobProgress } from "../plan/job-progress.ts";
+import type { JobError, JobRequest, JobView, TaskRow, WindowHold } from "../plan/job-request.ts";
+import type { JobTerms } from "../plan/job-terms.ts";
+import { type JobWalk, type StoredMetatilesOf, walksOf } from "../plan/job-walk.ts";
+import { type JobNumbers, numbersOf } from "../plan/metatile-numbers.ts";
+import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
+import { LONGEST_RUN, RunLength } from "./batch-size.ts";
+import type { JobMoment } from "./job-event.ts";
 import type { StoredJob } from "./job-store.ts";
-import type { JobTerms } from "./job-terms.ts";
 import { viewOf } from "./job-view.ts";
-import { type JobWalk, type KeptMetatilesOf, walksOf } from "./job-walk.ts";
 import { limitedTime } from "./limited-time.ts";
-import { Pacer } from "./pacer.ts";
-import { RateMeter, type TimeLeft } from "./rate-meter.ts";
-import { LONGEST_RUN, RunLength } from "./run-length.ts";
+import { RateLimiter } from "./rate-limit.ts";
 import type { SeedGuard } from "./seed-guard.ts";
-import type { JobMoment } from "./webhook.ts";
 
 /** One of a job's parallel workers: a row of the classic list. */
 export interface Task {
@@ -68,7 +68,7 @@ export class ActiveJob {
   resumed: boolean;
   /** What its rectangles are limited to; undefined: nothing. */
   readonly selection: TileSelection | undefined;
-  /** What a seed or reseed draws; none: it is a truncate of what is kept. */
+  /** What a seed or reseed renders; none: it is a truncate of what is kept. */
   readonly combinations: readonly Combination[];
   readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
@@ -84,8 +84,8 @@ export class ActiveJob {
   paused: boolean;
   hold: WindowHold | null;
   terms: JobTerms;
-  /** Spreads its draws where it has a rate limit. */
-  readonly pacer: Pacer<Task>;
+  /** Spreads its renders where it has a rate limit. */
+  readonly rateLimiter: RateLimiter<Task>;
   readonly runLength = new RunLength();
   /** Of metatiles that a rate limit has put off between two attempts. */
   readonly tries = new Map<bigint, Tries>();
@@ -98,7 +98,7 @@ export class ActiveJob {
   /** Its state when its end began, which takes until its tasks have left; undefined: it goes on. */
   endsFrom: "pending" | "running" | undefined;
   /** What was told of it last, and when. */
-  told: { readonly standing: string; readonly ms: number } | undefined;
+  told: { readonly renderStatus: string; readonly ms: number } | undefined;
   /** A metatile that the upstream has answered: what a probe of it asks for. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
@@ -119,17 +119,17 @@ export class ActiveJob {
   /** Since when it has been at work; undefined while it is not. */
   #atWorkSinceMs: number | undefined;
 
-  /** `drawing`: called when something is drawn for one that has a rate limit. */
+  /** `rendering`: called when something is rendered for one that has a rate limit. */
   constructor(
     stored: StoredJob,
     metatileFactors: readonly [number, number],
     resumed: boolean,
-    keptMetatiles: KeptMetatilesOf,
+    storedMetatiles: StoredMetatilesOf,
     drawing: () => void,
   ) {
     const { progress, request } = stored;
     this.terms = stored.terms;
-    this.pacer = new Pacer(drawing);
+    this.rateLimiter = new RateLimiter(drawing);
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
@@ -156,7 +156,7 @@ export class ActiveJob {
       }));
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     this.combinations = combinationsOf(request) ?? [];
-    const walks = walksOf(request, metatileFactors, this.selection, keptMetatiles);
+    const walks = walksOf(request, metatileFactors, this.selection, storedMetatiles);
     this.#numbers = numbersOf(walks, request.order, request.hot);
     this.finished = IntervalSet.from(progress.finished);
     this.counts = JobCounts.from(progress.zooms);
@@ -231,14 +231,14 @@ export class ActiveJob {
     return next;
   }
 
-  /** Whether something may be drawn now for a task; undefined: for one that has no place yet. */
-  mayDraw(task: Task | undefined, nowMs: number): boolean {
-    return this.pacer.isOpen(this.terms.rateLimit, task, nowMs);
+  /** Whether something may be rendered now for a task; undefined: for one that has no place yet. */
+  mayRender(task: Task | undefined, nowMs: number): boolean {
+    return this.rateLimiter.isOpen(this.terms.rateLimit, task, nowMs);
   }
 
   /** The same; and when nothing is left to take a task has only to learn it. */
   mayWork(task: Task | undefined, nowMs: number): boolean {
-    return this.mayDraw(task, nowMs) || (this.#returned.length === 0 && this.#nextWanted() >= this.metatiles);
+    return this.mayRender(task, nowMs) || (this.#returned.length === 0 && this.#nextWanted() >= this.metatiles);
   }
 
   /** What was measured under another limit says nothing of the time that is left. */
@@ -292,7 +292,7 @@ export class ActiveJob {
     return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
   }
 
-  /** The rows of the live tasks: while all are listed, their totals add up to the job's (decisions 5). */
+  /** The rows of the live tasks: while all are listed, their totals add up to the job's (`docs/reference/wire-format.md`, Task list). */
   rows(nowMs: number): TaskRow[] {
     const left = this.#left;
     const live = BigInt(this.tasks.length);

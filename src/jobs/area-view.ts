@@ -1,6 +1,6 @@
 import { cornersOf } from "../grid/area.ts";
 import type { Selection } from "../grid/selection.ts";
-import type { AreaView } from "./job.ts";
+import type { AreaView } from "../plan/job-request.ts";
 
 /** What a job is limited to, as GeoJSON has it; null: no area. */
 export function areaView(selection: Selection | undefined): AreaView | null {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jobView as job } from "../../test/support/job-view.ts";
+import type { JobView } from "../plan/job-request.ts";
 import { batchOf } from "./batch-view.ts";
-import type { JobView } from "./job.ts";
 
 const waiting: Partial<JobView> = { state: "pending", outcome: null, startedAt: null, endedAt: null };
 const atWork: Partial<JobView> = { ...waiting, state: "running", startedAt: "2026-01-01T00:00:00.000Z" };

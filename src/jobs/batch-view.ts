@@ -1,4 +1,4 @@
-import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "./job.ts";
+import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../plan/job-request.ts";
 
 /** The jobs of one request as if they were one. Times are ISO 8601 in UTC. */
 export interface BatchView {

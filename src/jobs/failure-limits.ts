@@ -1,5 +1,5 @@
-import type { JobRequest } from "./job.ts";
-import type { Counts } from "./job-counts.ts";
+import type { Counts } from "../plan/job-counts.ts";
+import type { JobRequest } from "../plan/job-request.ts";
 
 /** A share is judged of so many tiles: of the first few one that fails would be too many. */
 const TRIED_TO_JUDGE = 100n;
@@ -8,7 +8,7 @@ const TRIED_TO_JUDGE = 100n;
  * Why a job has too many failed tiles to go on; undefined: it has not. Pure.
  * @param work whether there is more to come
  */
-export function tooManyFailed(
+export function failureLimitReason(
   { failureLimit, failurePercent }: Pick<JobRequest, "failureLimit" | "failurePercent">,
   { stored, unchanged, failed }: Counts,
   work: "going on" | "all done",

@@ -10,13 +10,13 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import type { Selection } from "../grid/selection.ts";
 import { tileList } from "../grid/tile-list.ts";
 import type { Logger } from "../lib/logger.ts";
+import { countRanges } from "../plan/count-tiles.ts";
+import { emptyProgress } from "../plan/job-progress.ts";
+import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { type Database, int, openDatabase } from "../state/database.ts";
 import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
-import { countRanges } from "./count-tiles.ts";
 import { JobHistory } from "./job-history.ts";
-import { emptyProgress } from "./job-progress.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
-import { STANDARD_TERMS } from "./job-terms.ts";
 
 let directory = "";
 beforeEach(() => {

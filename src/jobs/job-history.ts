@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { deflate } from "node:zlib";
 import type { Logger } from "../lib/logger.ts";
-import type { JobOptions } from "./job-options.ts";
+import type { JobOptions } from "../plan/job-options.ts";
 import { type JobStore, TRIM_REASONS, type Trimmed } from "./job-store.ts";
 
 export interface JobHistoryMetrics {

@@ -1,8 +1,8 @@
+import type { JobView } from "../plan/job-request.ts";
 import type { ActiveJob, Task } from "./active-job.ts";
-import type { JobView } from "./job.ts";
+import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./job-store.ts";
 import { listed } from "./job-view.ts";
-import type { JobMoment } from "./webhook.ts";
 
 export interface JobRecordsParts {
   readonly jobs: JobStore;
@@ -109,9 +109,9 @@ export class JobRecords {
   tell(): void {
     const nowMs = this.#parts.monotonicNow();
     for (const job of this.#untold) {
-      const standing = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
-      if (job.told?.standing === standing && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
-      job.told = { standing, ms: nowMs };
+      const renderStatus = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
+      if (job.told?.renderStatus === renderStatus && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
+      job.told = { renderStatus, ms: nowMs };
       this.#untold.delete(job);
       this.#parts.told(listed(job.view(nowMs)));
     }

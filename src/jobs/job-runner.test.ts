@@ -3,16 +3,16 @@ import { FEW_PLACES } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
+import { countRanges } from "../plan/count-tiles.ts";
+import { emptyProgress } from "../plan/job-progress.ts";
+import type { JobRequest } from "../plan/job-request.ts";
+import { STANDARD_TERMS } from "../plan/job-terms.ts";
+import { RunWindows } from "../schedule/run-windows.ts";
 import { openDatabase } from "../state/database.ts";
-import { countRanges } from "./count-tiles.ts";
-import type { JobRequest } from "./job.ts";
-import { JobDesk } from "./job-desk.ts";
-import { emptyProgress } from "./job-progress.ts";
 import { JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
-import { STANDARD_TERMS } from "./job-terms.ts";
-import { RunWindows } from "./run-windows.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -36,7 +36,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     seeding: work,
     truncation: work,
     catalogue: () => catalogue,
-    keptMetatiles: nothingKept.keptMetatiles,
+    storedMetatiles: nothingKept.storedMetatiles,
     options: () => ({ ...FEW_PLACES, maxRunningTasks }),
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -48,7 +48,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     log,
   });
   const windows = new RunWindows({ runner, hours: () => undefined, persist, now, log });
-  const desk = new JobDesk({
+  const service = new JobService({
     jobs,
     runner,
     windows,
@@ -70,14 +70,14 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
         hold: null,
       },
     ]).jobId;
-  return { jobs, runner, desk, submit, persist };
+  return { jobs, runner, service, submit, persist };
 }
 
 /** Stops when it is let, however often it is told to. */
 function stubborn() {
-  let letGo = (): void => undefined;
+  let resumeJob = (): void => undefined;
   const gone = new Promise<void>((resolve) => {
-    letGo = resolve;
+    resumeJob = resolve;
   });
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => {
@@ -91,18 +91,18 @@ function stubborn() {
       return true;
     },
   };
-  return { work, begun, letGo };
+  return { work, begun, resumeJob };
 }
 
 const turns = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 for (const type of ["seed", "truncate"] as const)
   test(`a ${type} that was being cancelled when the server died is aborted after the start, by whom and why`, async () => {
-    const { work, begun, letGo } = stubborn();
+    const { work, begun, resumeJob } = stubborn();
     const before = live(work);
     const id = before.submit({ ...seed, type });
     await begun;
-    const cancelled = before.desk.cancel(id, "ann");
+    const cancelled = before.service.cancel(id, "ann");
     const { runner } = live(work);
     runner.start();
     expect(runner.job(id)).toMatchObject({
@@ -112,7 +112,7 @@ for (const type of ["seed", "truncate"] as const)
       abortedBy: "ann",
       tiles: { stored: 0n },
     });
-    letGo();
+    resumeJob();
     await cancelled;
   });
 
@@ -133,21 +133,21 @@ test("a job that had done everything when the server died is done after the star
 });
 
 test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
-  const { work, begun, letGo } = stubborn();
-  const { desk, runner, submit } = live(work);
+  const { work, begun, resumeJob } = stubborn();
+  const { service, runner, submit } = live(work);
   const id = submit(seed);
   await begun;
   const answers: string[] = [];
   const told = (name: string) => () => void answers.push(name);
-  const first = desk.cancel(id, "ann");
-  const second = desk.cancel(id, "bob");
-  const paused = desk.pause(id, "bob");
-  const resumed = desk.unpause(id);
+  const first = service.cancel(id, "ann");
+  const second = service.cancel(id, "bob");
+  const paused = service.pause(id, "bob");
+  const resumed = service.unpause(id);
   const all = runner.killScope("all", undefined, "cid");
   const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
   await turns();
   expect(answers).toEqual([]);
-  letGo();
+  resumeJob();
   await Promise.all(waiting);
   for (const answer of [await first, await second])
     expect(answer).toMatchObject({ ok: true, value: { state: "aborted", reason: "cancelled", abortedBy: "ann" } });
@@ -157,18 +157,18 @@ test("whoever ends a job that somebody else is just ending is answered when it h
 });
 
 test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {
-  const { work, begun, letGo } = stubborn();
-  const { desk, submit } = live(work);
+  const { work, begun, resumeJob } = stubborn();
+  const { service, submit } = live(work);
   const id = submit(seed);
   await begun;
   const states: string[] = [];
   const asked = ["ann", "bob"].map(async (by) => {
-    const answer = await desk.pause(id, by);
+    const answer = await service.pause(id, by);
     states.push(answer.ok ? `${answer.value.state} ${answer.value.paused}` : "refused");
   });
   await turns();
   expect(states).toEqual([]);
-  letGo();
+  resumeJob();
   await Promise.all(asked);
   expect(states).toEqual(["pending true", "pending true"]);
 });
@@ -205,8 +205,8 @@ test("a job with a rate limit goes on, however much time passes between two look
       if (!job.mayWork(task, now())) return true;
       const n = job.take();
       if (n === undefined) return false;
-      if (job.mayDraw(task, now())) {
-        job.pacer.begin(1, job.terms.rateLimit, now());
+      if (job.mayRender(task, now())) {
+        job.rateLimiter.begin(1, job.terms.rateLimit, now());
         job.finished.add(n);
         await turns();
       } else job.giveBack([n]);
@@ -215,7 +215,7 @@ test("a job with a rate limit goes on, however much time passes between two look
   };
   const { runner, submit } = live(work, 2, now);
   const terms = { ...STANDARD_TERMS, rateLimit: 10 };
-  // Between them the next draw may come due.
+  // Between them the next render may come due.
   const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
   const id = submit({ ...seed, ranges: [{ gridSet: "g", rects }], metatile: [1, 1], terms });
   await vi.waitFor(() => expect(runner.job(id)?.state).toBe("done"), { timeout: 20_000 });
@@ -227,14 +227,14 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
   let look = (): void => undefined;
   const work: Work = {
     async step(job, task, signal) {
-      job.pacer.begin(4, job.terms.rateLimit, clock.ms);
+      job.rateLimiter.begin(4, job.terms.rateLimit, clock.ms);
       look = () => void mayWork.push(job.mayWork(task, clock.ms));
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       return true;
     },
   };
   const wall = () => clock.ms + clock.stepMs;
-  const { runner, desk, submit } = live(work, 4, wall, () => clock.ms);
+  const { runner, service, submit } = live(work, 4, wall, () => clock.ms);
   const id = submit({ ...seed, terms: { ...STANDARD_TERMS, rateLimit: 1 } });
   await vi.waitFor(() => {
     look();
@@ -249,6 +249,6 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
   look();
   expect(mayWork.slice(-5)).toEqual([false, false, false, false, true]);
   clock.stepMs = -10_000_000;
-  await desk.cancel(id, "ann");
+  await service.cancel(id, "ann");
   expect(runner.job(id)?.secondsWorked).toBe(4);
 });

@@ -2,19 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "../plan/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
+import type { StoredMetatilesOf } from "../plan/job-walk.ts";
+import { seedRangesOf } from "../plan/seed-ranges.ts";
+import { isSuperseded } from "../plan/supersede.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import { ActiveJob, type Task } from "./active-job.ts";
-import { Dealer } from "./dealer.ts";
-import type { JobFilter, JobView, KilledTask, KillScope, SubmittedJob, TaskRow } from "./job.ts";
-import type { JobOptions } from "./job-options.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { JobRecords, type JobRecordsParts } from "./job-records.ts";
 import type { NewJob, StoredJob } from "./job-store.ts";
-import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { listed, viewOf } from "./job-view.ts";
-import type { KeptMetatilesOf } from "./job-walk.ts";
-import { seedRangesOf } from "./seed-ranges.ts";
-import { isSuperseded } from "./supersede.ts";
 
 /** What one kind of job does: one chunk of work at a time. */
 export interface Work {
@@ -26,7 +26,7 @@ export interface JobRunnerParts extends JobRecordsParts {
   readonly seeding: Work;
   readonly truncation: Work;
   readonly catalogue: () => Catalogue;
-  readonly keptMetatiles: KeptMetatilesOf;
+  readonly storedMetatiles: StoredMetatilesOf;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -43,7 +43,7 @@ export class JobAborted extends Error {
 }
 
 /** A job that somebody must look at before it goes on: thrown by its work, told as its reason. */
-export class JobSuspended extends Error {
+export class JobSuspension extends Error {
   override readonly name = "JobSuspended";
 }
 
@@ -54,7 +54,7 @@ const endedView = (stored: StoredJob): JobView =>
   viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
 
 /**
- * Lets tasks work on the places that the dealer deals. A task works in steps; after each it gives its place to a job that
+ * Lets tasks work on the places that the fair queue deals. A task works in steps; after each it gives its place to a job that
  * waits for one, and one whose rate limit is reached to whoever comes.
  */
 export class JobRunner {
@@ -62,7 +62,7 @@ export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #active = new Map<number, ActiveJob>();
   #ranges: readonly SeedRange[] | undefined;
-  readonly #dealer: Dealer;
+  readonly #fairQueue: FairQueue;
   /** For the next job that a rate limit holds back. */
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
@@ -72,7 +72,7 @@ export class JobRunner {
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
-    this.#dealer = new Dealer(parts);
+    this.#fairQueue = new FairQueue(parts);
     this.records = new JobRecords(parts, () => this.#active.values());
   }
 
@@ -105,10 +105,10 @@ export class JobRunner {
 
   #add(stored: StoredJob, layer: Layer | undefined, resumed: boolean): ActiveJob {
     const factors = metatileFor(layer, stored.request.format);
-    const job = new ActiveJob(stored, factors, resumed, this.#parts.keptMetatiles, () => this.wake());
+    const job = new ActiveJob(stored, factors, resumed, this.#parts.storedMetatiles, () => this.wake());
     this.#active.set(job.id, job);
     this.#ranges = undefined;
-    this.#dealer.join(job);
+    this.#fairQueue.join(job);
     this.#totals.begin(job);
     return job;
   }
@@ -123,7 +123,7 @@ export class JobRunner {
       const ids = accepted.map(({ id }) => id);
       const [first, ...others] = ids;
       if (first === undefined) return;
-      jobs.addTogether(first, others);
+      jobs.addBatch(first, others);
       also?.(ids);
     });
     const [first] = accepted;
@@ -418,7 +418,7 @@ export class JobRunner {
     this.records.ended(job, job.outcome);
     this.#active.delete(job.id);
     this.#ranges = undefined;
-    this.#dealer.leave(job);
+    this.#fairQueue.leave(job);
     log.info("a job has ended", { jobId: job.id, layer: job.request.layer, outcome: job.outcome, reason: job.reason });
   }
 
@@ -426,7 +426,7 @@ export class JobRunner {
     const nowMs = this.#parts.monotonicNow();
     for (let next = this.#nextTurn(nowMs); next !== undefined; next = this.#nextTurn(nowMs)) {
       const { job, task } = next;
-      this.#dealer.took(job, task);
+      this.#fairQueue.took(job, task);
       const abort = new AbortController();
       task.abort = abort;
       task.status = 1;
@@ -434,7 +434,7 @@ export class JobRunner {
       job.startClock(nowMs);
       job.dirty = true;
       task.running = this.#run(job, task, abort.signal).finally(() => {
-        this.#dealer.gaveBack(job, task);
+        this.#fairQueue.gaveBack(job, task);
         task.running = undefined;
         task.abort = undefined;
         task.status = job.endsFrom === "running" || this.#standsFor(job, task) ? 1 : 0;
@@ -444,30 +444,30 @@ export class JobRunner {
       });
     }
     clearTimeout(this.#timer);
-    const waitMs = this.#closing ? undefined : this.#dealer.waitMs(nowMs);
+    const waitMs = this.#closing ? undefined : this.#fairQueue.waitMs(nowMs);
     if (waitMs !== undefined) this.#timer = setTimeout(() => this.#deal(), Math.min(waitMs, LONGEST_TIMER_MS));
   }
 
-  #nextTurn(nowMs: number): ReturnType<Dealer["next"]> {
-    return this.#closing ? undefined : this.#dealer.next(nowMs);
+  #nextTurn(nowMs: number): ReturnType<FairQueue["next"]> {
+    return this.#closing ? undefined : this.#fairQueue.next(nowMs);
   }
 
-  /** A job that its rate limit keeps from drawing is at work all the same: one task without a place stands for it. */
+  /** A job that its rate limit keeps from rendering is at work all the same: one task without a place stands for it. */
   #standsFor(job: ActiveJob, task: Task): boolean {
-    const { tasks, terms, pacer, paused, outcome } = job;
+    const { tasks, terms, rateLimiter, paused, outcome } = job;
     return (
       !this.#closing &&
       !paused &&
       outcome === null &&
       tasks.includes(task) &&
       tasks.every((other) => other === task || other.status === 0) &&
-      pacer.waitMs(terms.rateLimit, this.#parts.monotonicNow()) > 0
+      rateLimiter.waitMs(terms.rateLimit, this.#parts.monotonicNow()) > 0
     );
   }
 
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
-    const crowded = (): boolean => this.#dealer.crowds(job);
+    const crowded = (): boolean => this.#fairQueue.crowds(job);
     try {
       // The submitter's answer goes first.
       await sleep(0, undefined, { signal });
@@ -486,7 +486,7 @@ export class JobRunner {
     } catch (error) {
       if (signal.aborted) return;
       // Neither is awaited: this loop is one of those that they wait for.
-      if (error instanceof JobSuspended) {
+      if (error instanceof JobSuspension) {
         this.pause(job, error.message).catch((fault: unknown) =>
           this.#parts.log.error("a job could not be paused", { jobId: job.id, error: String(fault) }),
         );

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
+import { countRanges } from "../plan/count-tiles.ts";
+import { emptyProgress } from "../plan/job-progress.ts";
+import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
-import { countRanges } from "./count-tiles.ts";
-import { emptyProgress } from "./job-progress.ts";
 import { JobStore, jobMigrations, type TrimLimits } from "./job-store.ts";
-import { STANDARD_TERMS } from "./job-terms.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
 
@@ -72,7 +72,7 @@ test("lists ask an index, whatever they are filtered by", () => {
 
 test("jobs that were made together are listed by any of them, and still when the first is forgotten", () => {
   const { db, store } = history(5);
-  store.addTogether(2, [3, 5]);
+  store.addBatch(2, [3, 5]);
   const together = (requestedWith: number) => store.list({ requestedWith, limit: 10 }).map(({ id }) => id);
   expect([2, 3, 5].map(together)).toEqual([2, 3, 5].map(() => [5, 3, 2]));
   expect([together(4), together(99)]).toEqual([[4], []]);

@@ -1,3 +1,16 @@
+import type { ZoomCountsText } from "../plan/job-counts.ts";
+import type { JobProgress } from "../plan/job-progress.ts";
+import {
+  type IdempotencyKey,
+  JOB_STATES,
+  type JobFilter,
+  type JobOrigin,
+  type JobRequest,
+  type JobState,
+  WINDOW_HOLDS,
+  type WindowHold,
+} from "../plan/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import {
   bytes,
@@ -10,19 +23,6 @@ import {
   textOrNull,
   wordOf,
 } from "../state/database.ts";
-import {
-  type IdempotencyKey,
-  JOB_STATES,
-  type JobFilter,
-  type JobOrigin,
-  type JobRequest,
-  type JobState,
-  WINDOW_HOLDS,
-  type WindowHold,
-} from "./job.ts";
-import type { ZoomCountsText } from "./job-counts.ts";
-import type { JobProgress } from "./job-progress.ts";
-import { type JobTerms, STANDARD_TERMS } from "./job-terms.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
 
 export const jobMigrations: Migrations = {
@@ -289,7 +289,7 @@ export class JobStore {
   }
 
   /** Jobs that one request has made with another one. */
-  addTogether(first: number, others: readonly number[]): void {
+  addBatch(first: number, others: readonly number[]): void {
     const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
     for (const job of others) add.run(job, first);
   }

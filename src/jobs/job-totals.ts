@@ -1,7 +1,7 @@
+import type { Counts } from "../plan/job-counts.ts";
+import type { JobOutcome, JobState } from "../plan/job-request.ts";
+import { JOB_TYPES, type JobType } from "../plan/seed-request.ts";
 import type { ActiveJob } from "./active-job.ts";
-import type { JobOutcome, JobState } from "./job.ts";
-import type { Counts } from "./job-counts.ts";
-import { JOB_TYPES, type JobType } from "./seed-request.ts";
 
 /** What all jobs have done since the start of the server, and how many there are now. */
 export interface JobMetrics {

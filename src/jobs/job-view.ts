@@ -1,16 +1,16 @@
 import { isoTime } from "../lib/iso-time.ts";
-import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "./job.ts";
-import type { JobProgress } from "./job-progress.ts";
+import type { JobProgress } from "../plan/job-progress.ts";
+import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
+import type { JobTerms } from "../plan/job-terms.ts";
+import { windowTimes } from "../plan/run-window.ts";
+import { setDocument } from "../plan/value-choice.ts";
 import type { StoredJob } from "./job-store.ts";
-import type { JobTerms } from "./job-terms.ts";
-import { windowTimes } from "./run-window.ts";
-import { setDocument } from "./value-choice.ts";
 
 /** What is known only of a job that is at work. */
-export type Pace = Pick<JobView, "tilesPerSecond" | "timeLeft">;
+export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
 /** Over all the time that it was at work. */
-function pastPace({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): Pace {
+function pastRate({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): JobRate {
   const { stored, skipped, unchanged, failed, deleted } = counts;
   const tiles =
     type === "truncate"
@@ -25,10 +25,10 @@ export function listed(view: JobView): JobView {
   return rest;
 }
 
-/** A job as the doors show it, from what is persisted of it; of one that has not ended, with its pace now. */
+/** A job as the protocols show it, from what is persisted of it; of one that has not ended, with its pace now. */
 export function viewOf(
   job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
-  pace: Pace | undefined,
+  pace: JobRate | undefined,
 ): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
   const { bounds } = request;
@@ -68,7 +68,7 @@ export function viewOf(
     maxFailurePercent: request.failurePercent ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
-    ...roundedPace(pace ?? pastPace(request, progress)),
+    ...roundedPace(pace ?? pastRate(request, progress)),
     ...(request.combinations === undefined
       ? {}
       : { combinations: request.combinations.map(({ parameters }) => parameters) }),
@@ -105,7 +105,7 @@ const tilesOf = (
   ...(type === "truncate" ? { deleted: BigInt(counts.deleted) } : {}),
 });
 
-const roundedPace = ({ tilesPerSecond, timeLeft }: Pace): Pace => ({
+const roundedPace = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({
   tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
   timeLeft,
 });

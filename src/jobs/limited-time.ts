@@ -1,7 +1,7 @@
-import type { TimeLeft } from "./rate-meter.ts";
+import type { TimeLeft } from "../plan/rate-meter.ts";
 
 /**
- * What a rate limit tells of the time that is left. What draws every tile is never faster than its limit; a seed may find
+ * What a rate limit tells of the time that is left. What renders every tile is never faster than its limit; a seed may find
  * most of them kept: there the limit counts only as long as nothing has been measured.
  * @param measured undefined: nothing yet
  * @param rateLimit tiles per second

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
-import { countTiles } from "./count-tiles.ts";
-import { emptyProgress, type JobProgress } from "./job-progress.ts";
+import { countTiles } from "../plan/count-tiles.ts";
+import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
 import type { FailedTile } from "./job-store.ts";
 import { planRetry } from "./plan-retry.ts";
 

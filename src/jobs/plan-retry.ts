@@ -2,13 +2,13 @@ import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileNumber } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import type { TileSet } from "../tile/tile-set.ts";
-import { JobCounts } from "./job-counts.ts";
-import { numbersOf } from "./job-numbers.ts";
-import { countsProgress, emptyProgress, type JobProgress } from "./job-progress.ts";
+import { JobCounts } from "../plan/job-counts.ts";
+import { countsProgress, emptyProgress, type JobProgress } from "../plan/job-progress.ts";
+import { type JobWalk, walksOf } from "../plan/job-walk.ts";
+import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
 
 /**
  * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
@@ -21,7 +21,7 @@ export function planRetry(
   failed: readonly FailedTile[],
   metatileFactors: readonly [number, number],
   totals: JobCounts,
-  keptIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
+  storedIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
@@ -30,7 +30,7 @@ export function planRetry(
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = ({ tileSet }: JobWalk, rect: TileRect): bigint => {
-    if (request.onlyExisting === true) return keptIn(tileSet, rect, selection);
+    if (request.onlyExisting === true) return storedIn(tileSet, rect, selection);
     return selection === undefined ? rectCount(rect) : countSelectedAtOnce(selection, rect);
   };
   const finished = IntervalSet.from(progress.finished);

@@ -68,14 +68,20 @@ test("tiles that replace much larger or much smaller ones are told, new ones and
 });
 
 test("blank tiles and such as are unlike their parents are told, and what is not known of a tile does not count", () => {
-  const blank = (i: number): StoredLook => ({ ...tile(`b${i}`), sight: { blank: true, unlikeParent: undefined } });
+  const blank = (i: number): StoredLook => ({
+    ...tile(`b${i}`),
+    fingerprint: { blank: true, unlikeParent: undefined },
+  });
   expect(firstReason(new SeedGuard({ tiles: 10, blankPercent: 80 }), repeat(20, blank))).toEqual([
     9,
     "10 of the last 10 tiles are of one colour (seedGuard.blankPercent is 80)",
   ]);
   const guard = new SeedGuard({ tiles: 10, unlikeParentPercent: 80 });
   expect(firstReason(guard, repeat(50, blank))).toEqual([-1, undefined]);
-  const unlike = (i: number): StoredLook => ({ ...tile(`u${i}`), sight: { blank: false, unlikeParent: i % 5 > 0 } });
+  const unlike = (i: number): StoredLook => ({
+    ...tile(`u${i}`),
+    fingerprint: { blank: false, unlikeParent: i % 5 > 0 },
+  });
   expect(firstReason(guard, repeat(20, unlike))).toEqual([
     9,
     "8 of the last 10 tiles show something else than the tiles above them (seedGuard.unlikeParentPercent is 80)",

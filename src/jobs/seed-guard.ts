@@ -1,4 +1,4 @@
-import type { Sight } from "../image/sight.ts";
+import type { Fingerprint } from "../image/sight.ts";
 import type { SeedGuardOptions } from "../layer/layer.ts";
 
 /** A tile that a job has just stored. */
@@ -9,7 +9,7 @@ export interface StoredLook {
   /** Bytes of the tile that was there before, undefined when there was none. */
   readonly replaced: number | undefined;
   /** Where the guard looks at pictures. */
-  readonly sight?: Sight;
+  readonly fingerprint?: Fingerprint;
 }
 
 type Percent = Exclude<keyof SeedGuardOptions, "tiles">;
@@ -37,12 +37,12 @@ export class SeedGuard {
   }
 
   /** Why the job should not go on; undefined: nothing is suspicious. */
-  look({ digest, bytes, replaced, sight }: StoredLook): string | undefined {
+  look({ digest, bytes, replaced, fingerprint }: StoredLook): string | undefined {
     const identical = this.#digests.add(digest);
     const isUnlike = replaced === undefined ? undefined : bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
     return (
       this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture") ??
-      this.#flagged("blankPercent", this.#blanks, sight?.blank, "are of one colour") ??
+      this.#flagged("blankPercent", this.#blanks, fingerprint?.blank, "are of one colour") ??
       this.#flagged(
         "unlikePercent",
         this.#unlikes,
@@ -52,7 +52,7 @@ export class SeedGuard {
       this.#flagged(
         "unlikeParentPercent",
         this.#unlikeParents,
-        sight?.unlikeParent,
+        fingerprint?.unlikeParent,
         "show something else than the tiles above them",
       )
     );

@@ -1,7 +1,7 @@
-import type { Admission, StoredSize } from "../cache/admission.ts";
 import { rectCount, type TileRect } from "../grid/grid-set.ts";
 import { formatsBeside, type Layer } from "../layer/layer.ts";
 import type { Reservation } from "../quota/reservations.ts";
+import type { Admission, StoredSize } from "../render/admission.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 /** What seeds ask of the quota. */

@@ -1,28 +1,28 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import type { Leave, Refused } from "../cache/admission.ts";
-import {
-  type DrawFailure,
-  type DrawGate,
-  type DrawOrder,
-  type DrawOutcome,
-  isWanted,
-  tileSetsOf,
-  type WrittenTile,
-} from "../cache/draw.ts";
 import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, formatsBeside, type Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { JobOptions } from "../plan/job-options.ts";
 import type { Reservation } from "../quota/reservations.ts";
+import type { Leave, Refused } from "../render/admission.ts";
+import {
+  isWanted,
+  type RenderFailure,
+  type RenderGate,
+  type RenderOrder,
+  type RenderOutcome,
+  tileSetsOf,
+  type WrittenTile,
+} from "../render/render-order.ts";
 import { isOutage } from "../source/source.ts";
-import type { BlobStore } from "../store/blob-store.ts";
+import type { TileStore } from "../store/tile-store.ts";
 import type { ActiveJob, Task, Tries } from "./active-job.ts";
-import { tooManyFailed } from "./failure-limits.ts";
-import type { JobOptions } from "./job-options.ts";
-import { JobAborted, JobSuspended, type Work } from "./job-runner.ts";
+import { LONGEST_RUN } from "./batch-size.ts";
+import { failureLimitReason } from "./failure-limits.ts";
+import { JobAborted, JobSuspension, type Work } from "./job-runner.ts";
 import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
-import { LONGEST_RUN } from "./run-length.ts";
 import { SeedGuard } from "./seed-guard.ts";
 import { expectedSize, type SeedRoom } from "./seed-room.ts";
 import { waitForStore } from "./store-wait.ts";
@@ -30,8 +30,8 @@ import { type IsCounted, type MetatilePlace, WantedTiles } from "./wanted-tiles.
 
 export interface SeedingParts {
   readonly ledger: Ledger;
-  readonly store: BlobStore;
-  readonly gate: DrawGate;
+  readonly store: TileStore;
+  readonly gate: RenderGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
   /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
@@ -70,20 +70,20 @@ interface CountedMetatile extends Metatile {
   readonly isCounted: IsCounted;
 }
 
-/** One that has to be drawn, and which of its tiles are to be kept. */
+/** One that has to be rendered, and which of its tiles are to be kept. */
 interface WantedMetatile {
   readonly metatile: CountedMetatile;
   readonly wanted: Uint8Array | null;
 }
 
-/** What came of one that was drawn, and the reservation under which it was stored. */
+/** What came of one that was rendered, and the reservation under which it was stored. */
 interface Asked {
   readonly wanted: Uint8Array | null;
-  readonly outcome: DrawOutcome;
+  readonly outcome: RenderOutcome;
   readonly reservation: Reservation;
 }
 
-/** Metatiles that are looked at in one go when nothing has to be drawn, before others get their turn. */
+/** Metatiles that are looked at in one go when nothing has to be rendered, before others get their turn. */
 const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
 const FIRST_PAUSE_MS = 500;
@@ -98,7 +98,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
   wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);
 
-/** Seed and reseed: takes metatiles, looks which tiles are missing, has them drawn, and counts. */
+/** Seed and reseed: takes metatiles, looks which tiles are missing, has them rendered, and counts. */
 export class Seeding implements Work {
   readonly #parts: SeedingParts;
   readonly #tiles: WantedTiles;
@@ -114,7 +114,7 @@ export class Seeding implements Work {
       job.overtaken ??= this.#overtake(job);
       await job.overtaken;
     }
-    let drawn = 0;
+    let rendered = 0;
     for (let left = job.claimSize; left > 0; ) {
       if (!job.mayWork(task, this.#parts.monotonicNow())) return true;
       const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, job.runLength.metatiles);
@@ -122,13 +122,13 @@ export class Seeding implements Work {
       const [first] = run;
       if (first === undefined) {
         if (looked === LOOKS_PER_TURN) await turn();
-        if (drawn > 0 || looked > 0) return true;
+        if (rendered > 0 || looked > 0) return true;
         if (job.tasks.length === 1) this.#close(job, task);
         return false;
       }
-      if (run.length > 1) await this.#drawRun(job, task, layer, run, signal);
-      else await this.#draw(job, task, layer, first.metatile, signal);
-      drawn += run.length;
+      if (run.length > 1) await this.#renderBatch(job, task, layer, run, signal);
+      else await this.#render(job, task, layer, first.metatile, signal);
+      rendered += run.length;
       left -= run.length;
       if (this.#mustStop(signal) || crowded()) return true;
     }
@@ -148,7 +148,7 @@ export class Seeding implements Work {
   }
 
   /**
-   * Takes metatiles until there are enough to draw in one go; `looked`: those of which nothing was wanted. None to draw: as
+   * Takes metatiles until there are enough to render in one go; `looked`: those of which nothing was wanted. None to render: as
    * many were looked at as others can wait for, or nothing is left.
    */
   #take(job: ActiveJob, task: Task, layer: Layer, most: number): { run: WantedMetatile[]; looked: number } {
@@ -176,7 +176,7 @@ export class Seeding implements Work {
   #close(job: ActiveJob, task: Task): void {
     // Of what was kept when the job was made some is there no more, or has been renewed by others.
     if (job.request.onlyExisting === true) task.processed += job.counts.skipRest();
-    const reason = tooManyFailed(job.request, job.counts.sum, "all done");
+    const reason = failureLimitReason(job.request, job.counts.sum, "all done");
     if (reason !== undefined) throw new JobAborted(reason);
   }
 
@@ -200,25 +200,25 @@ export class Seeding implements Work {
   #metatile(job: ActiveJob, layer: Layer, n: bigint): Metatile {
     const { tileSet, combination, walk, local } = job.locate(n);
     const { gridSet } = tileSet;
-    const drawn = job.combinations[combination];
+    const rendered = job.combinations[combination];
     const subset = findSubset(layer, gridSet);
     const coverage = subset === undefined ? undefined : coverageAt(subset, walk.rect.z);
     const counted = countedTiles(walk, local);
     const whole = coverage === undefined ? undefined : intersectRects(metatileAt(walk, local), coverage);
-    if (whole === undefined || drawn === undefined) {
+    if (whole === undefined || rendered === undefined) {
       throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
     }
-    return { n, tileSet, combination, parameters: drawn.parameters, rect: whole, counted };
+    return { n, tileSet, combination, parameters: rendered.parameters, rect: whole, counted };
   }
 
-  /** Books a metatile: what was wanted is stored, was kept as drawn, or failed; the rest was there. */
+  /** Books a metatile: what was wanted is stored, was kept as rendered, or failed; the rest was there. */
   #finish(
     job: ActiveJob,
     task: Task,
     { n, rect, counted, isCounted }: CountedMetatile,
     done:
       | { wanted: Uint8Array | null; failed: true }
-      | { wanted: Uint8Array | null; drawn: Extract<DrawOutcome, { readonly kind: "stored" }> }
+      | { wanted: Uint8Array | null; rendered: Extract<RenderOutcome, { readonly kind: "stored" }> }
       | undefined,
   ): void {
     let worked = 0n;
@@ -234,11 +234,11 @@ export class Seeding implements Work {
     if (done === undefined) job.counts.add(rect.z, { skipped });
     else if ("failed" in done) job.counts.add(rect.z, { skipped, failed: worked });
     else {
-      // A seed draws what is missing or has expired: that the picture of an expired tile is the same makes it no less fresh.
-      const same = job.request.type === "reseed" ? done.drawn.unchanged : [];
+      // A seed renders what is missing or has expired: that the picture of an expired tile is the same makes it no less fresh.
+      const same = job.request.type === "reseed" ? done.rendered.unchanged : [];
       const counts = ({ x, y }: { x: number; y: number }) => isCounted(x, y) && isWanted(done.wanted, rect, x, y);
       const unchanged = BigInt(same.filter(counts).length);
-      job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.drawn.bytes) });
+      job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.rendered.bytes) });
     }
     // More may be kept than was known of when the job was made.
     if (job.request.onlyExisting === true) job.counts.coverWorked(rect.z);
@@ -255,26 +255,26 @@ export class Seeding implements Work {
     wanted: Uint8Array | null,
     leave: Leave | undefined,
     signal: AbortSignal,
-  ): Promise<DrawOutcome> {
+  ): Promise<RenderOutcome> {
     const { gate } = this.#parts;
     const [outcome = { kind: "cancelled" }] = await this.#opened(
       job,
       [{ metatile, wanted }],
       leave,
       signal,
-      async ([order]) => (order === undefined ? [] : [await gate.draw(order, signal)]),
+      async ([order]) => (order === undefined ? [] : [await gate.render(order, signal)]),
     );
     return outcome;
   }
 
-  /** Has metatiles drawn while their cells are open. None: the job was ended before. */
+  /** Has metatiles rendered while their cells are open. None: the job was ended before. */
   async #opened(
     job: ActiveJob,
     metatiles: readonly { readonly metatile: Metatile; readonly wanted: Uint8Array | null }[],
     leave: Leave | undefined,
     signal: AbortSignal,
-    draw: (orders: readonly DrawOrder[]) => Promise<readonly DrawOutcome[]>,
-  ): Promise<readonly DrawOutcome[]> {
+    render: (orders: readonly RenderOrder[]) => Promise<readonly RenderOutcome[]>,
+  ): Promise<readonly RenderOutcome[]> {
     const { ledger, marksCommitted } = this.#parts;
     const layer = this.#layer(job);
     const terms = termsOf(job, layer);
@@ -289,7 +289,7 @@ export class Seeding implements Work {
       if (unmarked !== undefined)
         return [{ kind: "full", reason: `the state database cannot be written: ${unmarked}` }];
       if (signal.aborted) return [];
-      return await draw(
+      return await render(
         metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
           ...terms,
           ...(this.#tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
@@ -305,8 +305,8 @@ export class Seeding implements Work {
     }
   }
 
-  /** Draws in one go, and does with each what is to be done with its outcome; what it did not come to is taken again. */
-  async #drawRun(
+  /** Renders in one go, and does with each what is to be done with its outcome; what it did not come to is taken again. */
+  async #renderBatch(
     job: ActiveJob,
     task: Task,
     layer: Layer,
@@ -320,9 +320,9 @@ export class Seeding implements Work {
     // One by one where the next may be one too many.
     const together = isAmple ? run : run.slice(0, 1);
     const { gate } = this.#parts;
-    const draw = (orders: readonly DrawOrder[]) => gate.drawRun(orders, signal);
+    const render = (orders: readonly RenderOrder[]) => gate.renderBatch(orders, signal);
     const leave = { id: reservation.id, ...reservation.held };
-    const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, leave, signal, draw);
+    const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, leave, signal, render);
     // What was not stored is given up before the next metatile asks for room.
     reservation.release();
     const reached = run.slice(0, outcomes.length);
@@ -334,12 +334,13 @@ export class Seeding implements Work {
     job.runLength.learn(outcomes);
     for (const [i, { metatile, wanted }] of reached.entries()) {
       const outcome = outcomes[i];
-      if (outcome !== undefined) await this.#draw(job, task, layer, metatile, signal, { wanted, outcome, reservation });
+      if (outcome !== undefined)
+        await this.#render(job, task, layer, metatile, signal, { wanted, outcome, reservation });
     }
   }
 
   /** `first`: what has come of it already. */
-  async #draw(
+  async #render(
     job: ActiveJob,
     task: Task,
     layer: Layer,
@@ -351,20 +352,20 @@ export class Seeding implements Work {
     let { attempts, lastChance } = job.tries.get(metatile.n) ?? { attempts: 0, lastChance: false };
     job.tries.delete(metatile.n);
     for (let known = first; known !== undefined || !this.#mustStop(signal); known = undefined) {
-      const asked = known ?? (await this.#drawOnce(job, task, layer, metatile, { attempts, lastChance }, signal));
+      const asked = known ?? (await this.#renderOnce(job, task, layer, metatile, { attempts, lastChance }, signal));
       if (asked === undefined) return;
       const { wanted, outcome, reservation } = asked;
       if (signal.aborted) {
         // It was stored all the same. What a killed task had taken belongs to the others: one of them may be at it already.
         if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.takeBack(metatile.n)))
-          this.#finish(job, task, metatile, { wanted, drawn: outcome });
+          this.#finish(job, task, metatile, { wanted, rendered: outcome });
         return;
       }
       switch (outcome.kind) {
         case "stored":
           job.lastGood = metatile.n;
           job.storeAwaySinceMs = undefined;
-          this.#finish(job, task, metatile, { wanted, drawn: outcome });
+          this.#finish(job, task, metatile, { wanted, rendered: outcome });
           return this.#lookAt(job, layer, outcome.written ?? []);
         case "cancelled":
           return;
@@ -388,7 +389,7 @@ export class Seeding implements Work {
         await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
       }
       if (inDoubt && triesLeft <= 1) {
-        // Is it this metatile, or is the upstream down? One that could be drawn before tells, ahead of the last try: an
+        // Is it this metatile, or is the upstream down? One that could be rendered before tells, ahead of the last try: an
         // upstream that came back between that and the question would have this metatile take the blame.
         job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
           job.outage = undefined;
@@ -405,8 +406,8 @@ export class Seeding implements Work {
     }
   }
 
-  /** Undefined: there was nothing to draw, or it must not be drawn now. */
-  async #drawOnce(
+  /** Undefined: there was nothing to render, or it must not be rendered now. */
+  async #renderOnce(
     job: ActiveJob,
     task: Task,
     layer: Layer,
@@ -424,11 +425,11 @@ export class Seeding implements Work {
     await this.#admitted(job, reservation, signal);
     if (this.#mustStop(signal)) return undefined;
     const nowMs = this.#parts.monotonicNow();
-    if (!job.mayDraw(task, nowMs)) {
+    if (!job.mayRender(task, nowMs)) {
       this.#putOff(job, task, metatile.n, tries);
       return undefined;
     }
-    job.pacer.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
+    job.rateLimiter.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
     // The renderer asks for room when it knows the size of the encoded tiles.
     const leave = { id: reservation.id, ...reservation.held };
     const outcome = await this.#ask(job, metatile, wanted, leave, signal);
@@ -449,10 +450,10 @@ export class Seeding implements Work {
   #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {
     if (seedGuard === undefined || job.isLookedAt) return;
     if (job.guard?.options !== seedGuard) job.guard = new SeedGuard(seedGuard);
-    for (const { digest, bytes, replaced, sight } of written) {
-      const look = { bytes, replaced, ...(sight === undefined ? {} : { sight }) };
+    for (const { digest, bytes, replaced, fingerprint } of written) {
+      const look = { bytes, replaced, ...(fingerprint === undefined ? {} : { fingerprint }) };
       const reason = digest === undefined ? undefined : job.guard.look({ ...look, digest });
-      if (reason !== undefined) throw new JobSuspended(`paused: the tiles are suspicious: ${reason}`);
+      if (reason !== undefined) throw new JobSuspension(`paused: the tiles are suspicious: ${reason}`);
     }
   }
 
@@ -518,7 +519,13 @@ export class Seeding implements Work {
     return job.storeWait;
   }
 
-  #fail(job: ActiveJob, task: Task, metatile: CountedMetatile, wanted: Uint8Array | null, outcome: DrawFailure): void {
+  #fail(
+    job: ActiveJob,
+    task: Task,
+    metatile: CountedMetatile,
+    wanted: Uint8Array | null,
+    outcome: RenderFailure,
+  ): void {
     const { combination, rect, counted, isCounted } = metatile;
     const before = job.counts.sum.failed;
     this.#finish(job, task, metatile, { wanted, failed: true });
@@ -536,12 +543,12 @@ export class Seeding implements Work {
     if (before < BigInt(FAILED_TILES_KEPT)) {
       this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     }
-    const reason = tooManyFailed(job.request, job.counts.sum, "going on");
+    const reason = failureLimitReason(job.request, job.counts.sum, "going on");
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${outcome.message}`);
   }
 
   /** Doubling pauses with jitter, so that the tasks of a job do not come back in step. */
-  async #pause(ms: number, outcome: DrawFailure, signal: AbortSignal): Promise<void> {
+  async #pause(ms: number, outcome: RenderFailure, signal: AbortSignal): Promise<void> {
     const jittered = ms * (0.5 + this.#parts.random());
     const asked = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
     await this.#sleep(Math.max(jittered, asked), signal);
@@ -578,7 +585,7 @@ export class Seeding implements Work {
         job.dirty = true;
         return probes === 0 ? "alive" : "was_down";
       }
-      // Others have their pictures meanwhile: it is this job's part of the map that cannot be drawn.
+      // Others have their pictures meanwhile: it is this job's part of the map that cannot be rendered.
       if (outcome.kind === "failed" && (outcome.answeredMsAgo ?? Number.POSITIVE_INFINITY) < now() - failedMs) {
         job.reason = null;
         job.dirty = true;
@@ -596,7 +603,7 @@ export class Seeding implements Work {
     return "was_down";
   }
 
-  /** A metatile that has been drawn before; else another one each time, far from those before: a part may fail. */
+  /** A metatile that has been rendered before; else another one each time, far from those before: a part may fail. */
   #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
     if (job.lastGood !== undefined) return job.lastGood;
     const away = (job.metatiles * ((BigInt(probes + 1) * GOLDEN) % GOLDEN_WHOLE)) / GOLDEN_WHOLE;
@@ -614,11 +621,11 @@ function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void 
   task.claim = task.claim.filter((n) => !numbers.includes(n));
 }
 
-/** What is the same for all that a job has drawn. */
+/** What is the same for all that a job has rendered. */
 function termsOf(
   { request, createdMs }: ActiveJob,
   layer: Layer,
-): Pick<DrawOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
+): Pick<RenderOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
   const { format, onlyExisting, olderThanMs } = request;
   // Whoever renews what is kept, or old, has looked at one format alone.
   const isLooking = onlyExisting === true || olderThanMs !== undefined;
@@ -632,6 +639,6 @@ function termsOf(
   };
 }
 
-/** After each of its metatiles somebody has to look before the next is drawn. */
+/** After each of its metatiles somebody has to look before the next is rendered. */
 const isOneByOne = ({ terms, isLookedAt }: ActiveJob, { seedGuard }: Layer): boolean =>
   terms.rateLimit !== null || (seedGuard !== undefined && !isLookedAt);

@@ -1,9 +1,9 @@
-import { type BlobStore, StoreError } from "../store/blob-store.ts";
+import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { JobAborted } from "./job-runner.ts";
 
 export interface StoreWaitParts {
-  readonly store: Pick<BlobStore, "check">;
+  readonly store: Pick<TileStore, "check">;
   readonly now: () => number;
   readonly limitSeconds: () => number;
   /** How long to wait before the next look, when the store has been away for so long, ms. */
@@ -36,7 +36,7 @@ export async function waitForStore(job: ActiveJob, words: string, parts: StoreWa
   }
 }
 
-async function whyNot(store: Pick<BlobStore, "check">, layer: string): Promise<string | undefined> {
+async function whyNot(store: Pick<TileStore, "check">, layer: string): Promise<string | undefined> {
   try {
     await store.check(layer);
     return undefined;

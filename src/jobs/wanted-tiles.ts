@@ -3,14 +3,14 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type BlobStore, StoreError } from "../store/blob-store.ts";
-import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
-  readonly store: Pick<BlobStore, "stat">;
+  readonly store: Pick<TileStore, "stat">;
   /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
   readonly expiredBeforeMs: (layer: string) => number;
   /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
@@ -23,7 +23,7 @@ export interface WantedTilesParts {
 /** Where a metatile of a job lies. */
 export interface MetatilePlace {
   readonly tileSet: TileSet;
-  /** To draw: inside the coverage. */
+  /** To render: inside the coverage. */
   readonly rect: TileRect;
   /** To count: inside the request's range too. */
   readonly counted: TileRect;
@@ -32,13 +32,13 @@ export interface MetatilePlace {
 /** Tells of a tile of a metatile that is counted whether the job counts it. */
 export type IsCounted = (x: number, y: number) => boolean;
 
-/** A tile that is kept needs no drawing when this time of it is not before a moment. */
+/** A tile that is kept needs no rendering when this time of it is not before a moment. */
 interface Fresh {
   readonly time: "modifiedMs" | "confirmedMs";
   readonly sinceMs: number;
 }
 
-/** Which tiles of a metatile a seed or reseed counts, and which of them it has to draw. */
+/** Which tiles of a metatile a seed or reseed counts, and which of them it has to render. */
 export class WantedTiles {
   readonly #parts: WantedTilesParts;
 
@@ -47,16 +47,16 @@ export class WantedTiles {
   }
 
   /**
-   * The tiles that a job counts. A job over what exists looks before it draws: what was kept when it began, and has not
+   * The tiles that a job counts. A job over what exists looks before it renders: what was kept when it began, and has not
    * been put or confirmed since, by itself before a restart or by others.
    */
   counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePlace): IsCounted {
     const { selection } = job;
-    const isMeant = meantIn(counted, selection);
-    if (job.request.onlyExisting !== true) return isMeant;
-    const isKept = this.#kept(tileSet, rect, this.#sinceStart(job)).isOld;
+    const isSelected = selectedIn(counted, selection);
+    if (job.request.onlyExisting !== true) return isSelected;
+    const isStored = this.#kept(tileSet, rect, this.#sinceStart(job)).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
-    for (const { x, y, i } of tilesOf(rect)) if (isMeant(x, y) && isKept(x, y)) mask[i] = 1;
+    for (const { x, y, i } of tilesOf(rect)) if (isSelected(x, y) && isStored(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
   }
 
@@ -70,12 +70,12 @@ export class WantedTiles {
     const fresh = this.#freshness(job, layer, rect.z);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
-    const { isKept, isOld } = this.#kept(tileSet, rect, fresh);
+    const { isStored, isOld } = this.#kept(tileSet, rect, fresh);
     const wanted = new Uint8Array(Number(rectCount(rect)));
     let any = false;
     let all = true;
     for (const { x, y, i } of tilesOf(rect)) {
-      const isWanted = isKept(x, y) ? isOld(x, y) : onlyExisting !== true;
+      const isWanted = isStored(x, y) ? isOld(x, y) : onlyExisting !== true;
       if (!isWanted) {
         all = false;
         continue;
@@ -87,12 +87,12 @@ export class WantedTiles {
     return all ? null : wanted;
   }
 
-  /** Whether a job draws only what is not kept at a level. */
+  /** Whether a job renders only what is not kept at a level. */
   areMissing(job: ActiveJob, layer: Layer, z: number): boolean {
     return job.request.type === "seed" && this.#freshness(job, layer, z)?.sinceMs === 0;
   }
 
-  /** Undefined: all tiles are drawn. */
+  /** Undefined: all tiles are rendered. */
   #freshness(job: ActiveJob, layer: Layer, z: number): Fresh | undefined {
     const { type, olderThanMs, onlyExisting } = job.request;
     // A seed renews what has expired.
@@ -115,13 +115,13 @@ export class WantedTiles {
   }
 
   /** Tells whether a tile is kept, and whether it is so and not fresh; one that has vanished from the store unnoticed is as old as can be. */
-  #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isKept" | "isOld", IsCounted> {
+  #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isStored" | "isOld", IsCounted> {
     const { ledger, store, sharedStore } = this.#parts;
     // Counted anew, the ledger is what the store holds at this moment.
     if (sharedStore(tileSet.layer)) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
     return {
-      isKept: presence.has,
+      isStored: presence.has,
       isOld: (x, y) =>
         presence.has(x, y) &&
         presence.oldestMs < sinceMs &&
@@ -131,7 +131,7 @@ export class WantedTiles {
 }
 
 /** A tile that cannot be read is rendered: the job waits where it cannot be stored either. */
-function statOf(store: Pick<BlobStore, "stat">, at: TileAddress): ReturnType<BlobStore["stat"]> {
+function statOf(store: Pick<TileStore, "stat">, at: TileAddress): ReturnType<TileStore["stat"]> {
   try {
     return store.stat(at);
   } catch (error) {
@@ -145,7 +145,7 @@ function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {
   return false;
 }
 
-const meantIn =
+const selectedIn =
   (counted: TileRect, selection: TileSelection | undefined): IsCounted =>
   (x, y) =>
     rectHolds(counted, x, y) && (selection === undefined || isSelected(selection, counted.z, x, y));

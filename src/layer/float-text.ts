@@ -11,7 +11,7 @@ const withFraction = (digits: string): string => (digits.includes(".") ? digits 
 
 /**
  * A finite number rounded to single precision, in the words of Java's `Float.toString` (`0.3`, `10.0`, `1.0E7`): GWC
- * writes the values of float filters so, and its caches are found by that text (`facts/gwc-core.md` 1.6). Negative zero
+ * writes the values of float filters so, and its caches are found by that text (`docs/explanation/geowebcache.md`, Parameter filters). Negative zero
  * is zero.
  */
 export function floatText(value: number): string {

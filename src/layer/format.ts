@@ -1,4 +1,4 @@
-/** A format of tiles (GWC's table, `facts/gwc-core.md` 2.5). */
+/** A format of tiles (GWC's table, `docs/explanation/geowebcache.md`, Formats). */
 export type TileFormat = ImageFormat | DataFormat;
 
 /** What every format has. */
@@ -32,7 +32,7 @@ const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): ImageFormat => {
   const mimeType = `image/${encoding}`;
   return { kind: "image", mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
 };
-/** What a WMS draws as PNG, whatever the tiles become: nothing is lost on the way, and every WMS can. */
+/** What a WMS renders as PNG, whatever the tiles become: nothing is lost on the way, and every WMS can. */
 const fromPng = (format: Omit<ImageFormat, "kind" | "upstreamType">): ImageFormat => ({
   kind: "image",
   ...format,

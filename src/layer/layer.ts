@@ -19,7 +19,7 @@ export interface GridSubset {
 /** The extent that a subset offers, in its grid set's units. */
 export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
 
-/** What draws a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
+/** What renders a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
 export type SourceOptions =
   | WmsSourceOptions
   | XyzSourceOptions
@@ -81,7 +81,7 @@ export interface WmtsSourceOptions extends UpstreamOptions {
 /** `url` is the map service's own address, ending in `/MapServer`. */
 export type ArcgisSourceOptions = ArcgisExportOptions | ArcgisTileOptions;
 
-/** Pictures drawn as they are asked for. */
+/** Pictures rendered as they are asked for. */
 export interface ArcgisExportOptions extends UpstreamOptions {
   readonly type: "arcgis";
   readonly mode: "export";
@@ -140,7 +140,7 @@ export interface SeedGuardOptions {
 export const PNG_COMPRESSIONS = ["fast", "small"] as const;
 export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
 
-/** How tiles are encoded where a format leaves a choice. Tiles that are kept stay as they were drawn. */
+/** How tiles are encoded where a format leaves a choice. Tiles that are kept stay as they were rendered. */
 export interface EncodingOptions {
   /** Of JPEG tiles, those of hybrid formats too: 1 to 100. */
   readonly jpegQuality: number;
@@ -210,20 +210,20 @@ export interface Layer extends EncodingOptions {
   readonly formats: readonly TileFormat[];
   /** What its vector tiles hold, where the source tells. */
   readonly vectorLayers?: readonly VectorLayer[];
-  /** One drawing, as PNG, fills all formats of pictures, see `formatsBeside`. */
+  /** One rendering, as PNG, fills all formats of pictures, see `formatsBeside`. */
   readonly formatsTogether: boolean;
   /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
   readonly metatile: readonly [number, number];
-  /** Pixels drawn around a metatile and cut away; of pictures only. */
+  /** Pixels rendered around a metatile and cut away; of pictures only. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
   /** What capabilities show to explain the styles. */
   readonly legends: readonly Legend[];
   /** 0: tiles never expire. */
   readonly expireCacheSeconds: ByZoom<number>;
-  /** A tile that expired no longer ago than this is served at once, and drawn anew behind it (RFC 5861, 3). */
+  /** A tile that expired no longer ago than this is served at once, and rendered anew behind it (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** A metatile that could not be drawn is not asked for again for so long, by users; 0: it is, by everybody who looks. */
+  /** A metatile that could not be rendered is not asked for again for so long, by users; 0: it is, by everybody who looks. */
   readonly negativeCacheSeconds: number;
   /** Absent: seeds store whatever comes, as long as it is a picture. */
   readonly seedGuard?: SeedGuardOptions;
@@ -246,7 +246,7 @@ export function metatileFor(layer: Layer | undefined, mimeType: string | null): 
   return layer === undefined || isData ? SINGLE : layer.metatile;
 }
 
-/** The other formats that a drawing for one format fills; MIME types. */
+/** The other formats that a rendering for one format fills; MIME types. */
 export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly string[] {
   if (!formatsTogether || formatOf(mimeType)?.kind === "data") return [];
   return formats.flatMap((format) =>
@@ -282,6 +282,6 @@ export function gridSubset(
 export const findSubset = (layer: Layer, gridSetId: string): GridSubset | undefined =>
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
-/** Whether a source can be asked for legends: a WMS, or who draws the demo's states. */
+/** Whether a source can be asked for legends: a WMS, or who renders the demo's states. */
 export const drawsLegends = (source: SourceOptions): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

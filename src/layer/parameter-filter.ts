@@ -36,7 +36,7 @@ interface NumberFilter {
 }
 
 /**
- * Which request parameter makes different tiles (`facts/gwc-core.md` 1.6). Keys are upper case; requests may use any
+ * Which request parameter makes different tiles (`docs/explanation/geowebcache.md`, Parameter filters). Keys are upper case; requests may use any
  * case.
  */
 export type ParameterFilter = StringFilter | RegexFilter | NumberFilter;
@@ -54,12 +54,12 @@ export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
 export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
   filters.find(({ key }) => key === "STYLES");
 
-/** What the combination of defaults, whose own values are left out, is drawn with. */
+/** What the combination of defaults, whose own values are left out, is rendered with. */
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
 
 /**
- * GWC's identity of a combination: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped (`facts/gwc-core.md` 2.4),
+ * GWC's identity of a combination: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped (`docs/explanation/geowebcache.md`, Parameter filters),
  * so that existing caches fit.
  */
 export function parametersId(values: Readonly<Record<string, string>>): string {
@@ -190,7 +190,7 @@ export function legalValuesText(filter: ParameterFilter): string {
   }
 }
 
-/** GWC's words for no value and for the empty one, where an address cannot say them (`facts/gwc-core.md` 1.6). */
+/** GWC's words for no value and for the empty one, where an address cannot say them (`docs/explanation/geowebcache.md`, Parameter filters). */
 const NOTHING = ["", "_null", "_empty"];
 
 /**

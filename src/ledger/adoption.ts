@@ -1,9 +1,9 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { TileRect } from "../grid/grid-set.ts";
+import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import { type BlobStore, type Region, type StoredPyramid, StoreError } from "../store/blob-store.ts";
-import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import { type Region, type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 import { blockRect } from "./block.ts";
 import type { Ledger } from "./ledger.ts";
 import { pyramidKey } from "./tile-set-table.ts";
@@ -40,7 +40,7 @@ const STRETCH_MS = 20;
 export class Adoption {
   readonly #db: Database;
   readonly #ledger: Ledger;
-  readonly #store: BlobStore;
+  readonly #store: TileStore;
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
@@ -58,7 +58,7 @@ export class Adoption {
   constructor(parts: {
     readonly db: Database;
     readonly ledger: Ledger;
-    readonly store: BlobStore;
+    readonly store: TileStore;
     readonly log: Logger;
     /** The database may know less than the store holds: everything is counted again. */
     readonly isStateLost: boolean;

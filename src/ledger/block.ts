@@ -1,13 +1,13 @@
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../tile/tile-set.ts";
-import { heated } from "./heat.ts";
+import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
+import { decayedFrequency } from "./heat.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
 const ROW_BYTES = BLOCK_SIDE / 8;
 /** Numbers kept of a cell, in this order. */
-const COLUMN = { bytes: 0, allocated: 1, oldestMs: 2, lastUseMs: 3, heat: 4 } as const;
+const COLUMN = { bytes: 0, allocated: 1, oldestMs: 2, lastUseMs: 3, frequency: 4 } as const;
 const NUMBERS = 5;
 /** A cell on the disk: its number and its numbers. */
 const CELL_BYTES = 1 + NUMBERS * 8;
@@ -18,12 +18,12 @@ export type CellOrder = "LRU" | "LFU";
 /** How much a cell is used, beyond having been written. */
 export interface UsedCell {
   readonly cell: number;
-  readonly heat: number;
+  readonly frequency: number;
 }
 
 /** The heat of a cell is more than its first write has left: or than its last one, where it was found in the store. */
-const isUsed = (oldestMs: number, lastUseMs: number, heat: number): boolean =>
-  heat > heated(0, oldestMs, 1) && heat !== heated(0, lastUseMs, 1);
+const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean =>
+  frequency > decayedFrequency(0, oldestMs, 1) && frequency !== decayedFrequency(0, lastUseMs, 1);
 
 /** The tiles of a block. */
 export const blockRect = ({
@@ -82,7 +82,7 @@ export class Block {
   /** ms since 1970 of the latest use or write, 0 when empty. */
   readonly lastUseMs: Float64Array;
   /** `heat.ts`; 0 when empty. */
-  readonly heat: Float64Array;
+  readonly frequency: Float64Array;
   /** 1 where the numbers hold; 0 where the store has to be counted first. */
   readonly known: Uint8Array;
   /** Writers that have opened a cell and not closed it. Not persisted. */
@@ -103,7 +103,7 @@ export class Block {
     this.cellAllocated = column(COLUMN.allocated);
     this.oldestMs = column(COLUMN.oldestMs);
     this.lastUseMs = column(COLUMN.lastUseMs);
-    this.heat = column(COLUMN.heat);
+    this.frequency = column(COLUMN.frequency);
     this.known = new Uint8Array(CELLS).fill(known ? 1 : 0);
   }
 
@@ -132,13 +132,13 @@ export class Block {
   #forget(cell: number): void {
     this.oldestMs[cell] = 0;
     this.lastUseMs[cell] = 0;
-    this.heat[cell] = 0;
+    this.frequency[cell] = 0;
   }
 
   /** A cell was written at this time: a use by the clock, and for an empty one its first by count. */
   written(cell: number, nowMs: number): void {
     if (this.oldestMs[cell] === 0) this.oldestMs[cell] = nowMs;
-    if (this.heat[cell] === 0) this.heat[cell] = heated(0, nowMs, 1);
+    if (this.frequency[cell] === 0) this.frequency[cell] = decayedFrequency(0, nowMs, 1);
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
   }
 
@@ -146,20 +146,20 @@ export class Block {
   takeUse(cell: number, other: Block): void {
     if (this.cellTiles[cell] === 0) return;
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, other.lastUseMs[cell] ?? 0);
-    this.heat[cell] = Math.max(this.heat[cell] ?? 0, other.heat[cell] ?? 0);
+    this.frequency[cell] = Math.max(this.frequency[cell] ?? 0, other.frequency[cell] ?? 0);
   }
 
   /** Tiles of a cell were read, some of them again. What is not kept is not used. */
   used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
-    if (repeats > 0) this.heat[cell] = heated(this.heat[cell] ?? 0, nowMs, repeats);
+    if (repeats > 0) this.frequency[cell] = decayedFrequency(this.frequency[cell] ?? 0, nowMs, repeats);
     return true;
   }
 
   /** The least used cell that holds something and that `mayGo`; undefined: none. */
   coldest(order: CellOrder, mayGo: (cell: number) => boolean): { cell: number; key: number } | undefined {
-    const keys = order === "LRU" ? this.lastUseMs : this.heat;
+    const keys = order === "LRU" ? this.lastUseMs : this.frequency;
     let found: { cell: number; key: number } | undefined;
     for (let cell = 0; cell < CELLS; cell++) {
       const key = keys[cell] ?? 0;
@@ -171,8 +171,9 @@ export class Block {
 
   usedCells(): UsedCell[] {
     const used: UsedCell[] = [];
-    for (const [cell, heat] of this.heat.entries())
-      if (heat !== 0 && isUsed(this.oldestMs[cell] ?? 0, this.lastUseMs[cell] ?? 0, heat)) used.push({ cell, heat });
+    for (const [cell, frequency] of this.frequency.entries())
+      if (frequency !== 0 && isUsed(this.oldestMs[cell] ?? 0, this.lastUseMs[cell] ?? 0, frequency))
+        used.push({ cell, frequency });
     return used;
   }
 
@@ -182,9 +183,9 @@ export class Block {
     const used: UsedCell[] = [];
     for (const offset of cellOffsets(cells)) {
       const number = (column: number): number => cells.readDoubleLE(offset + 1 + column * 8);
-      const heat = number(COLUMN.heat);
-      if (isUsed(number(COLUMN.oldestMs), number(COLUMN.lastUseMs), heat))
-        used.push({ cell: cells.readUInt8(offset), heat });
+      const frequency = number(COLUMN.frequency);
+      if (isUsed(number(COLUMN.oldestMs), number(COLUMN.lastUseMs), frequency))
+        used.push({ cell: cells.readUInt8(offset), frequency });
     }
     return used;
   }

@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../layer/tile-set.ts";
 import { type Database, int } from "../state/database.ts";
-import type { BlobStore } from "../store/blob-store.ts";
-import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../tile/tile-set.ts";
+import type { TileStore } from "../store/tile-store.ts";
 import { type Block, cellOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
@@ -17,7 +17,7 @@ export interface CellPlace {
 
 export interface CellParts {
   readonly db: Database;
-  readonly store: BlobStore;
+  readonly store: TileStore;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
 }

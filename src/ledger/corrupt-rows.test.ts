@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TileSet } from "../layer/tile-set.ts";
 import { openDatabase, type SqlValue } from "../state/database.ts";
-import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import { Ledger, ledgerMigrations } from "./ledger.ts";
 
 const tileSet: TileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
@@ -11,7 +11,7 @@ const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
 
 /** Tiles in three blocks, flushed. */
 async function kept() {
-  const store = createMemoryBlobStore();
+  const store = createMemoryTileStore();
   const db = openDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   let nowMs = 1_800_000_000_000;

@@ -1,13 +1,13 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { type BlobStore, type FoundTile, StoreError } from "../store/blob-store.ts";
+import { type FoundTile, StoreError, type TileStore } from "../store/tile-store.ts";
 import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
-import { heated } from "./heat.ts";
+import { decayedFrequency } from "./heat.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
 export interface DoubtedCellParts {
-  readonly store: BlobStore;
+  readonly store: TileStore;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;
@@ -48,8 +48,8 @@ export class DoubtedCells {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
-  of(isMeant: (tileSetId: number) => boolean): BlockAddress[] {
-    return [...this.#blocks.values()].filter(({ tileSetId }) => isMeant(tileSetId));
+  of(isSelected: (tileSetId: number) => boolean): BlockAddress[] {
+    return [...this.#blocks.values()].filter(({ tileSetId }) => isSelected(tileSetId));
   }
 
   /** Counts a cell. Only trusted while nobody writes there. */
@@ -58,7 +58,7 @@ export class DoubtedCells {
     const { cells } = this.#parts;
     const counted = this.#recount(record, block, cell);
     if (counted === undefined) return;
-    const [lastUse, heat] = [block.lastUseMs[cell] ?? 0, block.heat[cell] ?? 0];
+    const [lastUse, frequency] = [block.lastUseMs[cell] ?? 0, block.frequency[cell] ?? 0];
     let tiles = -(block.cellTiles[cell] ?? 0);
     for (const { x, y } of [...block.tilesOf(cell)]) block.clear(x, y);
     let bytes = 0;
@@ -75,7 +75,7 @@ export class DoubtedCells {
     if (newest > 0) {
       block.oldestMs[cell] = oldest;
       block.lastUseMs[cell] = Math.max(lastUse, newest);
-      block.heat[cell] = heat === 0 ? heated(0, newest, 1) : heat;
+      block.frequency[cell] = frequency === 0 ? decayedFrequency(0, newest, 1) : frequency;
     }
     cells.add(
       record,

@@ -1,5 +1,5 @@
 import type { Database } from "../state/database.ts";
-import { type BlobStore, type StoredPyramid, StoreError } from "../store/blob-store.ts";
+import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
@@ -7,7 +7,7 @@ import { pyramidKey, type TileSetRecord, type TileSetTable } from "./tile-set-ta
 
 export interface EmptiedPyramidParts {
   readonly db: Database;
-  readonly store: BlobStore;
+  readonly store: TileStore;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly marks: Marks;

@@ -1,6 +1,6 @@
 import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } from "./block.ts";
 import type { BlockKey, BlockTable } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
@@ -17,7 +17,7 @@ export interface ColdCell {
 /** Blocks that are read from the database in one go. */
 const PAGE = 64;
 /** Blocks that are looked into in vain before the rest is taken to be no better: a walk keeps everybody else waiting. */
-const PATIENCE = 1_000;
+const WAIT_LIMIT_TIMEOUTS = 1_000;
 /** Cells that can have been taken and not yet evicted. */
 export const CELLS_IN_HAND = 16;
 
@@ -78,7 +78,7 @@ export class EvictionOrder {
     return (cell) =>
       block.writers[cell] === 0 &&
       tileSet !== undefined &&
-      (block.heat[cell] ?? 0) < this.#colderThan &&
+      (block.frequency[cell] ?? 0) < this.#colderThan &&
       !this.#taken.some((taken) => taken.cell === cell && isSame(taken.at, block.at)) &&
       this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
@@ -87,7 +87,7 @@ export class EvictionOrder {
   next(): ColdCell | undefined {
     let vain = 0;
     for (let at = this.#waiting.peek(); at !== undefined; at = this.#waiting.peek()) {
-      if (vain > PATIENCE || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
+      if (vain > WAIT_LIMIT_TIMEOUTS || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
       this.#waiting.pop();
       const record = this.#records.get(at.tileSetId);
       if (at.from === "end") this.#page(at.tileSetId, at);

@@ -13,9 +13,9 @@
 export const HALF_LIFE_MS = 86_400_000;
 
 /** The heat after `count` more uses at `nowMs`; 0 is the heat of what was never used. */
-export function heated(heat: number, nowMs: number, count: number): number {
+export function decayedFrequency(frequency: number, nowMs: number, count: number): number {
   const use = nowMs / HALF_LIFE_MS + Math.log2(count);
-  if (heat === 0) return use;
-  const [more, less] = heat > use ? [heat, use] : [use, heat];
+  if (frequency === 0) return use;
+  const [more, less] = frequency > use ? [frequency, use] : [use, frequency];
   return more + Math.log2(1 + 2 ** (less - more));
 }

@@ -8,7 +8,7 @@ import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
 import { TileListIndex, tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import { Ledger, ledgerMigrations } from "./ledger.ts";
 
 let directory = "";
@@ -24,7 +24,7 @@ const Z = 12;
 async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
   const db = openDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
-  const store = createMemoryBlobStore();
+  const store = createMemoryTileStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y } of tiles) {
     const open = ledger.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
@@ -55,7 +55,7 @@ test("a walk over what is kept passes over no metatile that holds something, and
     fc.asyncProperty(tilesArbitrary, rectArbitrary, factors, async (tiles, rect, metatile) => {
       const { db, ledger } = await ledgerOf(String(run++), tiles);
       const walk = metatileWalk(rect, metatile);
-      const kept = ledger.keptMetatiles(tileSet, walk);
+      const kept = ledger.storedMetatiles(tileSet, walk);
       const inside = tiles.filter(({ x, y }) => rectHolds(rect, x, y));
       const wanted = new Set(inside.map(({ x, y }) => metatileNumber(walk, x, y)));
       const met = new Set<bigint>();
@@ -63,7 +63,7 @@ test("a walk over what is kept passes over no metatile that holds something, and
       for (const n of wanted) expect(met).toContain(n);
       // Some steps end for patience alone; what is far from anything that is kept costs none.
       expect(met.size).toBeLessThanOrEqual(wanted.size + 40 * tiles.length);
-      expect(counted(ledger.countKept(tileSet, rect, undefined))).toBe(BigInt(inside.length));
+      expect(counted(ledger.countStored(tileSet, rect, undefined))).toBe(BigInt(inside.length));
       db.close();
     }),
     { numRuns: 60 },
@@ -74,8 +74,8 @@ test("what is kept of a selection is counted exactly, whole blocks too", async (
   const block = Array.from({ length: 128 * 128 }, (_, i) => ({ x: 128 + (i % 128), y: 128 + Math.floor(i / 128) }));
   const { db, ledger } = await ledgerOf("whole", [...block, { x: 3, y: 3 }, { x: 300, y: 130 }]);
   const all = { z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };
-  expect(counted(ledger.countKept(tileSet, all, undefined))).toBe(128n * 128n + 2n);
-  expect(counted(ledger.countKept(tileSet, { ...all, minX: 129 }, undefined))).toBe(127n * 128n + 1n);
+  expect(counted(ledger.countStored(tileSet, all, undefined))).toBe(128n * 128n + 2n);
+  expect(counted(ledger.countStored(tileSet, { ...all, minX: 129 }, undefined))).toBe(127n * 128n + 1n);
   const chosen = new TileListIndex(
     tileList(
       [3, 127, 128, 129].flatMap((x) => [
@@ -85,8 +85,8 @@ test("what is kept of a selection is counted exactly, whole blocks too", async (
     ),
   );
   const expected = [...block, { x: 3, y: 3 }].filter(({ x, y }) => isSelected(chosen, Z, x, y)).length;
-  expect(counted(ledger.countKept(tileSet, all, chosen))).toBe(BigInt(expected));
-  expect(counted(ledger.countKept({ ...tileSet, layer: "b" }, all, undefined))).toBe(0n);
+  expect(counted(ledger.countStored(tileSet, all, chosen))).toBe(BigInt(expected));
+  expect(counted(ledger.countStored({ ...tileSet, layer: "b" }, all, undefined))).toBe(0n);
   db.close();
 });
 
@@ -94,7 +94,7 @@ test("a few tiles of a level of ten million are found without looking at the oth
   const tiles = Array.from({ length: 30 }, (_, i) => ({ x: (i * 137) % 4096, y: (i * 911) % 4096 }));
   const { db, ledger } = await ledgerOf("sparse", tiles);
   const walk = metatileWalk({ z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 }, [1, 1]);
-  const kept = ledger.keptMetatiles(tileSet, walk);
+  const kept = ledger.storedMetatiles(tileSet, walk);
   let looks = 0;
   for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) looks++;
   expect(looks).toBeLessThan(30 * 40);
@@ -127,12 +127,12 @@ test("what a count does between two pauses does not grow with the blocks", async
     };
     const again = new Ledger({
       db: counting,
-      store: createMemoryBlobStore(),
+      store: createMemoryTileStore(),
       boot: "boot",
       now: () => 1_000,
       monotonicNow: () => 1_000,
     });
-    const steps = again.countKept(tileSet, { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 9 }, undefined);
+    const steps = again.countStored(tileSet, { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 9 }, undefined);
     let most = 0;
     for (;;) {
       reads = 0;

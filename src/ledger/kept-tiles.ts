@@ -2,17 +2,17 @@ import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BAND, bandOf, groupEnd, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import { type Span, spanFrom, type TileSelection } from "../grid/tile-selection.ts";
-import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import { type Block, blockRect } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
 /** Blocks that are asked for in vain before the caller gets its turn: each may have to be read. */
-const PATIENCE = 64;
+const WAIT_LIMIT_TIMEOUTS = 64;
 
 /** Which metatiles of a walk hold tiles that are kept: what it costs follows the blocks that exist, not the walk. */
-export class KeptMetatiles implements MetatileChoice {
+export class StoredMetatiles implements MetatileChoice {
   readonly #blocks: BlockTable;
   /** A truncation gives the tile set another id; undefined: nothing is kept of it. */
   readonly #tileSetId: () => number | undefined;
@@ -29,9 +29,9 @@ export class KeptMetatiles implements MetatileChoice {
     const walk = this.#walk;
     if (tileSetId === undefined) return walk.count;
     let from = n;
-    for (let looks = 0; from < walk.count && looks < PATIENCE; ) {
+    for (let looks = 0; from < walk.count && looks < WAIT_LIMIT_TIMEOUTS; ) {
       const { band, group } = bandOf(walk, from);
-      const found = this.#columnWithTile(tileSetId, band, group, PATIENCE - looks);
+      const found = this.#columnWithTile(tileSetId, band, group, WAIT_LIMIT_TIMEOUTS - looks);
       looks += found.looks;
       if (found.column === undefined) {
         from = this.#nextBand(tileSetId, band);
@@ -49,7 +49,7 @@ export class KeptMetatiles implements MetatileChoice {
     tileSetId: number,
     band: number,
     group: number,
-    patience: number,
+    waitLimit: number,
   ): { readonly column: number | undefined; readonly looks: number } {
     const { rect, factorX } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
@@ -65,7 +65,7 @@ export class KeptMetatiles implements MetatileChoice {
         const [block] = this.#blocks.inRow({ tileSetId, z: rect.z, by }, [bx, blockOf(first ?? rect.maxX)], 1);
         if (block === undefined) break;
         const found =
-          looks < patience
+          looks < waitLimit
             ? this.#blocks.at(tileSetId, rect.z, block.bx, by).firstColumn(part)
             : Math.max(part.minX, block.bx * BLOCK_SIDE);
         if (found !== undefined) {
@@ -108,7 +108,7 @@ export class KeptMetatiles implements MetatileChoice {
 const PAGE = 64;
 
 /** How many selected tiles of a rectangle are kept, by the rows of the database: blocks that are wholly meant are not opened. */
-export function* countKept(
+export function* countStored(
   blocks: BlockTable,
   tileSetId: number | undefined,
   rect: TileRect,
@@ -122,13 +122,13 @@ export function* countKept(
     return by === undefined || by > blockOf(rect.maxY) ? undefined : by;
   };
   for (let by = rowFrom(blockOf(rect.minY)); by !== undefined; by = rowFrom(by + 1)) {
-    const meant = yield* meantOf(rect, selection, by);
+    const selected = yield* selectedOf(rect, selection, by);
     for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); ) {
       const page = blocks.inRow({ tileSetId, z, by }, [bx, blockOf(rect.maxX)], PAGE);
       for (const block of page) {
         const all = blockRect({ z, bx: block.bx, by });
-        const isWhole = meant.length === BLOCK_SIDE && meant.every(({ spans }) => isAround(spans, all));
-        count += BigInt(isWhole ? block.tiles : keptOf(blocks.at(tileSetId, z, block.bx, by), all, meant));
+        const isWhole = selected.length === BLOCK_SIDE && selected.every(({ spans }) => isAround(spans, all));
+        count += BigInt(isWhole ? block.tiles : storedOf(blocks.at(tileSetId, z, block.bx, by), all, selected));
         // To open a block takes as long as to read a page of rows.
         yield;
       }
@@ -153,9 +153,9 @@ function isAround(spans: readonly Span[], { minX, maxX }: TileRect): boolean {
 }
 
 /** How many tiles of a block are kept, of those that are meant. */
-function keptOf(block: Block, { minX, maxX }: TileRect, meant: readonly MeantRow[]): number {
+function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly MeantRow[]): number {
   let count = 0;
-  for (const { y, spans } of meant) {
+  for (const { y, spans } of selected) {
     for (let i = spanFrom(spans, minX); i < spans.length; i++) {
       const { first, last } = spans[i] ?? { first: maxX + 1, last: maxX };
       if (first > maxX) break;
@@ -166,7 +166,7 @@ function keptOf(block: Block, { minX, maxX }: TileRect, meant: readonly MeantRow
 }
 
 /** The columns that are meant of each row of tiles of a row of blocks; rows of which nothing is meant are left out. */
-function* meantOf(
+function* selectedOf(
   rect: TileRect,
   selection: TileSelection | undefined,
   by: number,

@@ -5,9 +5,9 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rectHolds } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { openDatabase } from "../state/database.ts";
-import { createFileBlobStore } from "../store/file-blob-store.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import { createFileTileStore } from "../store/file/file-tile-store.ts";
 import { Ledger, ledgerMigrations } from "./ledger.ts";
 
 let directory = "";
@@ -22,7 +22,7 @@ let clock = 1_000_000;
 function open(root: string, name: string) {
   const db = openDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
-  const store = createFileBlobStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
   ledger.forgetVanished();
   return { db, store, ledger };
@@ -165,14 +165,14 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             at.ledger.flush();
             break;
           case "drop":
-            at.store.drop(String(clock), at.store.planDrop({ kind: "layer", layer: "a" }));
-            at.ledger.dropLayer("a");
+            at.store.drop(String(clock), at.store.planTruncation({ kind: "layer", layer: "a" }));
+            at.ledger.truncateLayer("a");
             model.clear();
             break;
           case "dropZoom": {
             const zooms = { first: Z, last: Z };
-            at.store.drop(String(clock), at.store.planDrop({ kind: "pyramid", ...pyramid, zooms }));
-            at.ledger.dropZooms(pyramid, Z, Z);
+            at.store.drop(String(clock), at.store.planTruncation({ kind: "pyramid", ...pyramid, zooms }));
+            at.ledger.truncateLevels(pyramid, Z, Z);
             model.clear();
             break;
           }
@@ -204,7 +204,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
 });
 
 test("a store that held tiles before the ledger is unknown, and is counted where it is asked", async () => {
-  const store = createFileBlobStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileTileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), () => true);
   const { ledger, db } = open(directory, "state.db");
   const presence = ledger.presence(tileSet, { z: 6, minX: 0, minY: 0, maxX: 31, maxY: 15 });
@@ -266,7 +266,7 @@ test("levels are dropped under open cells: they stay marked, are not evicted, an
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
   const cells = at.ledger.open(tileSet, rect);
   at.db.transaction(() => at.ledger.writeMarks());
-  at.ledger.dropZooms(pyramid, Z, Z);
+  at.ledger.truncateLevels(pyramid, Z, Z);
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
   at.ledger.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   const keep = () => "none" as const;
@@ -298,7 +298,7 @@ test("a cell that one writer has lost while another has it open is counted when 
 test("marks settle, and use is written, however the wall clock is set back", async () => {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
-  const store = createFileBlobStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileTileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
   const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
   const cells = ledger.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });

@@ -2,16 +2,16 @@ import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import { type BlobStore, type Place, type StoredPyramid, StoreError } from "../store/blob-store.ts";
-import type { TileAddress, TileSet } from "../tile/tile-set.ts";
+import { type Place, type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 import { type Block, type BlockAddress, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
 import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
 import { type CellPlace, Cells, cellId, noteCell, placeOf } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
 import { EmptiedPyramids } from "./emptied-pyramids.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
-import { countKept, KeptMetatiles } from "./kept-tiles.ts";
+import { countStored, StoredMetatiles } from "./kept-tiles.ts";
 import { Marks } from "./marks.ts";
 import { Restoration } from "./restoration.ts";
 import {
@@ -70,7 +70,7 @@ export interface OpenCells {
 
 export interface LedgerParts {
   readonly db: Database;
-  readonly store: BlobStore;
+  readonly store: TileStore;
   /** The boot of the machine; undefined: unknown, and each start is taken for the first after one. */
   readonly boot: string | undefined;
   /** The time that is stored, ms since 1970. */
@@ -112,11 +112,11 @@ export interface CellDifference {
  * What is kept: presence, tiles, bytes and use per block and cell, changed only together with the tiles.
  *
  * A writer opens cells (their mark must be committed before it writes), records every tile, and closes them. After a kill
- * the marked cells are counted from the store; nothing else is ever scanned. Owned by the keeper; synchronous.
+ * the marked cells are counted from the store; nothing else is ever scanned. Owned by the coordinator; synchronous.
  */
 export class Ledger {
   readonly #db: Database;
-  readonly #store: BlobStore;
+  readonly #store: TileStore;
   readonly #now: () => number;
   readonly #monotonicNow: () => number;
   readonly #tileSets: TileSetTable;
@@ -215,7 +215,7 @@ export class Ledger {
       if (record.sums.size === 0 || (layer !== undefined && record.tileSet.layer !== layer)) continue;
       const levels = levelsIn(this.#store, pyramidOf(record.tileSet));
       if (levels === undefined) continue;
-      for (const z of [...record.sums.keys()]) if (!levels.includes(z)) this.#dropZooms(record, z, z);
+      for (const z of [...record.sums.keys()]) if (!levels.includes(z)) this.#truncateLevels(record, z, z);
     }
   }
 
@@ -397,7 +397,7 @@ export class Ledger {
     for (const record of records) {
       const pyramid = pyramidOf(record.tileSet);
       if (names.has(pyramidKey(pyramid)) || this.#store.levels(pyramid).length === 0) continue;
-      if (this.#tileSets.find(record.tileSet) === record) this.dropPyramid(pyramid);
+      if (this.#tileSets.find(record.tileSet) === record) this.truncatePyramid(pyramid);
     }
   }
 
@@ -628,12 +628,12 @@ export class Ledger {
    * A layer has been dropped: all its tile sets are new and empty, in a time that does not depend on their size. `aside`: the
    * number under which it can be restored; undefined: it is gone for good.
    */
-  dropLayer(layer: string, aside?: number, also?: () => void): void {
+  truncateLayer(layer: string, aside?: number, also?: () => void): void {
     this.#drop(layer, undefined, aside, also);
   }
 
   /** A pyramid has been dropped, all its formats. `aside` as for a layer. */
-  dropPyramid(pyramid: StoredPyramid, aside?: number, also?: () => void): void {
+  truncatePyramid(pyramid: StoredPyramid, aside?: number, also?: () => void): void {
     this.#drop(pyramid.layer, pyramid, aside, also);
   }
 
@@ -655,7 +655,7 @@ export class Ledger {
     });
     const tileSets = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
     const open = this.#forget(({ tileSetId }) => tileSets.has(tileSetId));
-    // Whoever draws at this moment stores into the emptied place: of that everything is known from its beginning.
+    // Whoever renders at this moment stores into the emptied place: of that everything is known from its beginning.
     for (const [id, tileSet] of tileSets) {
       const own = open.filter((block) => block.at.tileSetId === id);
       if (own.length > 0) this.#restoration.handOver(own, this.#tileSets.record(tileSet));
@@ -742,11 +742,11 @@ export class Ledger {
   }
 
   /** Some zooms of a pyramid have been dropped. */
-  dropZooms(pyramid: StoredPyramid, first: number, last: number): void {
-    for (const record of this.#tileSets.of(pyramid)) this.#dropZooms(record, first, last);
+  truncateLevels(pyramid: StoredPyramid, first: number, last: number): void {
+    for (const record of this.#tileSets.of(pyramid)) this.#truncateLevels(record, first, last);
   }
 
-  #dropZooms(record: TileSetRecord, first: number, last: number): void {
+  #truncateLevels(record: TileSetRecord, first: number, last: number): void {
     const isGone = ({ tileSetId, z }: BlockAddress): boolean => tileSetId === record.id && z >= first && z <= last;
     this.#db.transaction(() => {
       for (const table of ["block", "zoom_sum", "mark"]) {
@@ -834,14 +834,14 @@ export class Ledger {
   }
 
   /** Which metatiles of a walk hold something that is kept of a tile set; what has been written in the last moment may be missed. */
-  keptMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
-    return new KeptMetatiles(this.#blocks, () => this.#tileSets.find(tileSet)?.id, walk);
+  storedMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
+    return new StoredMetatiles(this.#blocks, () => this.#tileSets.find(tileSet)?.id, walk);
   }
 
   /** How many tiles of a rectangle are kept, of those selected, as far as they are counted. Pauses now and then. */
-  countKept(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
+  countStored(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
-    return countKept(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
+    return countStored(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
   }
 
   /** The tiles of a rectangle that are used, a page at a time. */

@@ -2,7 +2,7 @@ import { type Database, int, type Statement, text } from "../state/database.ts";
 import { type Block, type BlockAddress, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
-/** A mark outlives its flush by this long: after a power loss the disk may be that far behind (decisions 11). */
+/** A mark outlives its flush by this long: after a power loss the disk may be that far behind (`docs/reference/wire-format.md`, Durability). */
 const SETTLING_MS = 120_000;
 /** A cell nobody wrote for this long is unmarked by the next flush; sooner, it would be marked again at once. */
 const IDLE_MS = 1_000;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { openDatabase, text } from "../state/database.ts";
-import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
-import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import { blocksIn } from "./adoption.ts";
 import { Ledger, ledgerMigrations, type OpenCells } from "./ledger.ts";
 
@@ -56,7 +56,7 @@ interface Aside {
 type Scope = "layer" | "pyramid" | "zoom";
 
 class Scene {
-  readonly store = createMemoryBlobStore();
+  readonly store = createMemoryTileStore();
   #clock = 1_800_000_000_000;
   #at: ReturnType<Scene["reopened"]>;
   #writers: Writer[] = [];
@@ -66,7 +66,7 @@ class Scene {
   /** Open cells that are counted again when their writers have closed them. */
   readonly #inDoubt = new Set<string>();
   #aside: Aside | undefined;
-  #drops = 0;
+  #ledgerTruncations = 0;
   /** What is still to be adopted, of a listing that grows old meanwhile. */
   #adoption: (() => void)[] = [];
 
@@ -229,32 +229,32 @@ class Scene {
   }
 
   /** Nobody is in the middle of a write: what was written is reported first. Cells stay open. */
-  drop(scope: Scope, parametersId: string, z: number, isKept: boolean): void {
+  drop(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
     const { ledger } = this.#at;
     this.#reportAll();
-    this.#drops++;
+    this.#ledgerTruncations++;
     const pyramid = pyramidOf(parametersId);
     const planned = {
       layer: { kind: "layer", layer: LAYER },
       pyramid: { kind: "pyramid", ...pyramid },
       zoom: { kind: "pyramid", ...pyramid, zooms: { first: z, last: z } },
     } as const;
-    const names = this.store.planDrop(planned[scope]);
-    const aside = isKept && scope !== "zoom" && this.#aside === undefined ? this.#drops : undefined;
+    const names = this.store.planTruncation(planned[scope]);
+    const aside = isStored && scope !== "zoom" && this.#aside === undefined ? this.#ledgerTruncations : undefined;
     const ids = scope === "layer" ? PARAMETERS : [parametersId];
     const pyramids = ids.map((id) => ({
       gridSet: GRID_SET,
       parametersId: id,
       complete: ledger.isComplete(pyramidOf(id)) === true,
     }));
-    if (aside === undefined) this.store.drop(String(this.#drops), names);
+    if (aside === undefined) this.store.drop(String(this.#ledgerTruncations), names);
     else {
       this.store.setAside(String(aside), names);
       this.#aside = { id: aside, names, pyramids };
     }
-    if (scope === "layer") ledger.dropLayer(LAYER, aside);
-    else if (scope === "pyramid") ledger.dropPyramid(pyramid, aside);
-    else ledger.dropZooms(pyramid, z, z);
+    if (scope === "layer") ledger.truncateLayer(LAYER, aside);
+    else if (scope === "pyramid") ledger.truncatePyramid(pyramid, aside);
+    else ledger.truncateLevels(pyramid, z, z);
   }
 
   async undo(): Promise<void> {

@@ -1,6 +1,6 @@
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
-import { type BlobStore, type StoredPyramid, StoreError } from "../store/blob-store.ts";
-import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
+import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 
 /** Tiles and bytes of one zoom of one tile set; `allocated`: what the store's disk takes for them. */
 export interface Sum {
@@ -43,7 +43,7 @@ const SUCCEEDED = 3;
 /** The tile sets that are kept, with their sums by zoom, by layer and in all. Always in memory; the database has a copy. */
 export class TileSetTable {
   readonly #db: Database;
-  readonly #store: BlobStore;
+  readonly #store: TileStore;
   readonly #byKey = new Map<string, TileSetRecord>();
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
@@ -53,7 +53,7 @@ export class TileSetTable {
   /** Pyramids that may hold no tile: each is noted when it becomes known, and when a zoom of it has lost its last tile. */
   readonly emptied = new Map<string, StoredPyramid>();
 
-  constructor(db: Database, store: BlobStore) {
+  constructor(db: Database, store: TileStore) {
     this.#db = db;
     this.#store = store;
     const known = db
@@ -324,7 +324,7 @@ export class TileSetTable {
 }
 
 /** Undefined: the store is away, and what it holds is not known. */
-export function levelsIn(store: BlobStore, pyramid: StoredPyramid): readonly number[] | undefined {
+export function levelsIn(store: TileStore, pyramid: StoredPyramid): readonly number[] | undefined {
   try {
     return store.levels(pyramid);
   } catch (error) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import { openDatabase } from "../state/database.ts";
-import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import { Ledger, ledgerMigrations } from "./ledger.ts";
 
 let directory = "";
@@ -23,7 +23,7 @@ function open() {
   db.migrate([ledgerMigrations]);
   const ledger = new Ledger({
     db,
-    store: createMemoryBlobStore(),
+    store: createMemoryTileStore(),
     boot: "boot",
     now: () => nowMs,
     monotonicNow: () => nowMs,
@@ -31,7 +31,7 @@ function open() {
   const used = (rect: TileRect = whole) =>
     [...ledger.usedCells(tileSet, rect)]
       .flat()
-      .sort((a, b) => b.heat - a.heat)
+      .sort((a, b) => b.frequency - a.frequency)
       .map(({ rect: { minX, minY, maxX, maxY } }) => [minX, minY, maxX, maxY].join(" "));
   const write = (x: number, y: number): void => {
     ledger.close(ledger.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y }));

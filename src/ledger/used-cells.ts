@@ -1,12 +1,12 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE } from "../tile/tile-set.ts";
+import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import { cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
 /** Tiles that are used, and how much (`heat.ts`). */
 export interface UsedTiles {
   readonly rect: TileRect;
-  readonly heat: number;
+  readonly frequency: number;
 }
 
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
@@ -30,9 +30,9 @@ export function* usedCells(
       const page = blocks.useInRow({ tileSetId, z, by }, [bx, blockOf(rect.maxX)], PAGE);
       const row = by;
       yield page.flatMap((block) =>
-        block.used.flatMap(({ cell, heat }) => {
+        block.used.flatMap(({ cell, frequency }) => {
           const part = intersectRects(cellRectOf({ z, bx: block.bx, by: row }, cell), rect);
-          return part === undefined ? [] : [{ rect: part, heat }];
+          return part === undefined ? [] : [{ rect: part, frequency }];
         }),
       );
       const last = page.at(-1);

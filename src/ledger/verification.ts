@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
-import type { BlobStore, StoredPyramid } from "../store/blob-store.ts";
-import { tileSetKey } from "../tile/tile-set.ts";
+import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
 import { blocksIn, Stretch } from "./adoption.ts";
 import type { CellDifference, Ledger } from "./ledger.ts";
 
@@ -23,7 +23,7 @@ const DIFFERENCES_NAMED = 1_000;
 /** Compares the ledger with a real scan of the store while both are in use, and names each cell in which they differ. */
 export class Verification {
   readonly #ledger: Ledger;
-  readonly #store: BlobStore;
+  readonly #store: TileStore;
   readonly #repair: boolean;
   readonly #stop = new AbortController();
   readonly #startedMs: number;
@@ -39,7 +39,7 @@ export class Verification {
 
   constructor(parts: {
     readonly ledger: Ledger;
-    readonly store: BlobStore;
+    readonly store: TileStore;
     readonly pyramids: readonly StoredPyramid[];
     readonly repair: boolean;
     readonly now: () => number;

@@ -1,4 +1,4 @@
-import type { TileSet } from "../tile/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import { type CellPlace, cellId, placeOf } from "./cells.ts";

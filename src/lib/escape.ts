@@ -10,7 +10,7 @@ const HTML: ReadonlyMap<string, string> = new Map([
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => HTML.get(c) ?? c);
 
 /**
- * Text for XML 1.0, as content and in quoted attributes, in ASCII: XML answers are sent without a charset (decisions 3).
+ * Text for XML 1.0, as content and in quoted attributes, in ASCII: XML answers are sent without a charset (`docs/reference/wire-format.md`, Bodies).
  * White space other than the blank is a reference, as attributes would lose it; what XML cannot hold (most control
  * characters, half a surrogate pair) becomes U+FFFD.
  */
@@ -25,6 +25,6 @@ export function escapeXml(text: string): string {
   });
 }
 
-/** A JSON string in ASCII, quotes included: JSON answers are sent without a charset (decisions 3). */
+/** A JSON string in ASCII, quotes included: JSON answers are sent without a charset (`docs/reference/wire-format.md`, Bodies). */
 export const asciiJson = (text: string): string =>
   JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -130,11 +130,13 @@ export class AnswerReader {
   #frame(headers: ReadonlyMap<string, string>): void {
     if (this.#status === 101) throw new MalformedAnswer("the server has switched protocols");
     const connection = (headers.get("connection") ?? "").toLowerCase();
-    const isKept = this.#isOneDotOne ? !/(^|[,\s])close([,\s]|$)/.test(connection) : connection.includes("keep-alive");
+    const isStored = this.#isOneDotOne
+      ? !/(^|[,\s])close([,\s]|$)/.test(connection)
+      : connection.includes("keep-alive");
     const coding = headers.get("transfer-encoding");
     const length = headers.get("content-length");
     // Which of two lengths holds is not for guessing what comes next (RFC 9112, 6.3).
-    this.#mayGoOn = isKept && (coding === undefined || length === undefined);
+    this.#mayGoOn = isStored && (coding === undefined || length === undefined);
     if (this.#status === 204 || this.#status === 304) {
       this.#finish();
     } else if (coding !== undefined) {

@@ -106,7 +106,7 @@ class Server {
 
 /**
  * Requests over HTTP/1.1 on connections that are kept; a GET that finds its connection closed by the server is sent again
- * (RFC 9112, 9.3.1). Our own, as a single tile takes less long to draw than Node's client, or a package's, to be asked.
+ * (RFC 9112, 9.3.1). Our own, as a single tile takes less long to render than Node's client, or a package's, to be asked.
  */
 export class HttpClient implements AsyncDisposable {
   readonly #connections: number;

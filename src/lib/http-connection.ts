@@ -90,7 +90,7 @@ export class Connection {
   readonly #ended: () => void;
   #exchange: Exchange | undefined;
   /** It has answered before. */
-  #isKept = false;
+  #isStored = false;
   #isOver = false;
   #keptMs: number | undefined;
   #restsUntilMs = 0;
@@ -115,7 +115,7 @@ export class Connection {
 
   /** @throws ClosedBefore, BrokenAnswer, MalformedAnswer, or what kept the connection from coming about */
   ask({ head, body, limit }: Message): Promise<HttpAnswer> {
-    if (this.#isOver) return Promise.reject(this.#isKept ? new ClosedBefore() : new NoAnswer());
+    if (this.#isOver) return Promise.reject(this.#isStored ? new ClosedBefore() : new NoAnswer());
     this.#socket.ref();
     return new Promise((answered, failed) => {
       this.#exchange = { reader: new AnswerReader(limit), answered, failed };
@@ -167,7 +167,7 @@ export class Connection {
 
   #answered({ reader, answered }: Exchange, answer: HttpAnswer): void {
     this.#exchange = undefined;
-    this.#isKept = true;
+    this.#isStored = true;
     this.#keptMs = reader.keptMs;
     if (!reader.mayGoOn) this.#over();
     answered(answer);
@@ -183,7 +183,7 @@ export class Connection {
     const answer = reason instanceof NoAnswer ? reader.end() : undefined;
     if (answer !== undefined) this.#answered(exchange, answer);
     else if (reader.hasBegun) this.destroy(new BrokenAnswer(reason, reader.status));
-    else this.destroy(this.#isKept && CLOSED.has(codeOf(reason)) ? new ClosedBefore() : reason);
+    else this.destroy(this.#isStored && CLOSED.has(codeOf(reason)) ? new ClosedBefore() : reason);
   }
 
   #over(): void {

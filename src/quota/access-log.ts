@@ -1,6 +1,6 @@
 import { SAMPLE_ALL, type SampledRead, type UseReport } from "../cache/use-recorder.ts";
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
-import { type TileSet, tileSetKey } from "../tile/tile-set.ts";
 
 export const accessLogMigrations: Migrations = {
   floor: "access log",

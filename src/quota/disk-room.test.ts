@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Room } from "../store/blob-store.ts";
+import type { Room } from "../store/tile-store.ts";
 import { DiskRoom } from "./disk-room.ts";
 
 const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });

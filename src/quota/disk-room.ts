@@ -1,5 +1,5 @@
-import type { StoredSize } from "../cache/admission.ts";
-import type { Room } from "../store/blob-store.ts";
+import type { StoredSize } from "../render/admission.ts";
+import type { Room } from "../store/tile-store.ts";
 
 export interface DiskRoomParts {
   /** Asks the file system. May take long, or for ever. */

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import type { Room } from "../store/blob-store.ts";
-import { createMemoryBlobStore } from "../store/memory-blob-store.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import type { Room } from "../store/tile-store.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
@@ -37,7 +37,7 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
   const db = openDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
   db.migrate([ledgerMigrations]);
-  const store = createMemoryBlobStore();
+  const store = createMemoryTileStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const reservations = new Reservations();
   const options = () => ({

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import PQueue from "p-queue";
-import type { Admission, Refused, StoredSize } from "../cache/admission.ts";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Room } from "../store/blob-store.ts";
+import type { Admission, Refused, StoredSize } from "../render/admission.ts";
+import type { Room } from "../store/tile-store.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { Eviction } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -32,7 +32,7 @@ export interface EnforcerParts {
 export interface EnforcerCounts {
   readonly evictedTiles: number;
   readonly evictedBytes: number;
-  /** Draws that were served and not stored. */
+  /** Renders that were served and not stored. */
   readonly notStored: number;
   readonly cleanUps: number;
 }
@@ -65,7 +65,7 @@ type Obstacle = { readonly kind: "limit"; readonly limit: Limit; readonly excess
  */
 export class Enforcer {
   readonly #parts: EnforcerParts;
-  /** Draws that were served and not stored. */
+  /** Renders that were served and not stored. */
   notStored = 0;
   #cleanUps = 0;
   #timer: NodeJS.Timeout | undefined;

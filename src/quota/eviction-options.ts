@@ -1,5 +1,5 @@
 import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../tile/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 
 /** Tiles of one grid subset, a rectangle per level. */
 export interface Area {

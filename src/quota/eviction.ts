@@ -1,8 +1,8 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
-import { heated } from "../ledger/heat.ts";
+import { decayedFrequency } from "../ledger/heat.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { TileSet } from "../tile/tile-set.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import type { Limit } from "./limits.ts";
 import type { Writer } from "./reservations.ts";
@@ -107,7 +107,7 @@ export class Eviction {
             order: limit.policy,
             ofLayer,
             keep: this.#keep(choice),
-            colderThan: choice === "cold" ? heated(0, now(), 1) : Number.POSITIVE_INFINITY,
+            colderThan: choice === "cold" ? decayedFrequency(0, now(), 1) : Number.POSITIVE_INFINITY,
           }),
       ),
     );

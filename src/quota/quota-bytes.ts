@@ -8,7 +8,7 @@ const BYTES: Readonly<Record<StorageUnit, bigint>> = {
   TiB: 1n << 40n,
 };
 
-/** The most bytes that a quota may come to: 2^63 - 1 (decisions 8). */
+/** The most bytes that a quota may come to: 2^63 - 1 (`docs/reference/wire-format.md`, Bodies). */
 export const MAX_QUOTA_BYTES = (1n << 63n) - 1n;
 
 /** A quota in whole bytes, exactly, a fraction of a byte cut off. The value is a plain decimal (`parseQuotaValue`). */

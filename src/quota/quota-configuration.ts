@@ -1,4 +1,4 @@
-/** The units of a quota, base 1024 (contract 2.5). */
+/** The units of a quota, base 1024 (`docs/reference/wire-format.md`, Disk quota). */
 export type StorageUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
 export type CleanUpUnit = "SECONDS" | "MINUTES" | "HOURS" | "DAYS";
 export type ExpirationPolicy = "LRU" | "LFU";
@@ -31,7 +31,7 @@ export type QuotaChange = {
   readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];
 } & { readonly globalQuota?: Partial<Quota> };
 
-/** GWC's defaults (decisions 7). */
+/** GWC's defaults (`docs/reference/wire-format.md`, Disk quota). */
 export const DEFAULT_QUOTA: QuotaConfiguration = {
   enabled: false,
   cacheCleanUpFrequency: 10,

@@ -1,4 +1,4 @@
-import type { Refused, StoredSize } from "../cache/admission.ts";
+import type { Refused, StoredSize } from "../render/admission.ts";
 
 /** For whom a metatile is stored. */
 export type Writer = "user" | "seed";

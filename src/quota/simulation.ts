@@ -1,7 +1,7 @@
 import TinyQueue from "tinyqueue";
 import { cellKey, type SampledRead, tileInCell } from "../cache/use-recorder.ts";
 import type { TileRect } from "../grid/grid-set.ts";
-import { heated } from "../ledger/heat.ts";
+import { decayedFrequency } from "../ledger/heat.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 
 /** What a simulated cache has to know of tiles. */
@@ -18,7 +18,7 @@ interface Cell {
   readonly read: Set<number>;
   bytes: number;
   lastUse: number;
-  heat: number;
+  frequency: number;
 }
 
 interface Waiting {
@@ -70,7 +70,7 @@ export class CacheSimulation {
   #cell(key: string): Cell {
     const known = this.#cells.get(key);
     if (known !== undefined) return known;
-    const cell: Cell = { tiles: new Map(), read: new Set(), bytes: 0, lastUse: 0, heat: 0 };
+    const cell: Cell = { tiles: new Map(), read: new Set(), bytes: 0, lastUse: 0, frequency: 0 };
     this.#cells.set(key, cell);
     return cell;
   }
@@ -80,7 +80,7 @@ export class CacheSimulation {
     cell.read.add(tile);
     if (cell.tiles.size === 0) return;
     cell.lastUse = ++this.#clock;
-    if (again) cell.heat = heated(cell.heat, atMs, 1);
+    if (again) cell.frequency = decayedFrequency(cell.frequency, atMs, 1);
   }
 
   #store(read: SampledRead, atMs: number): void {
@@ -96,8 +96,8 @@ export class CacheSimulation {
         this.bytes += bytes - before;
         this.tilesDrawn++;
         cell.lastUse = ++this.#clock;
-        if (cell.heat !== 0) continue;
-        cell.heat = heated(0, atMs, 1);
+        if (cell.frequency !== 0) continue;
+        cell.frequency = decayedFrequency(0, atMs, 1);
         this.#waiting.push({ cell, key: this.#key(cell) });
       }
     }
@@ -105,7 +105,7 @@ export class CacheSimulation {
   }
 
   #key(cell: Cell): number {
-    return this.#policy === "LRU" ? cell.lastUse : cell.heat;
+    return this.#policy === "LRU" ? cell.lastUse : cell.frequency;
   }
 
   #evict(): void {
@@ -121,7 +121,7 @@ export class CacheSimulation {
       this.bytes -= cell.bytes;
       cell.tiles.clear();
       cell.bytes = 0;
-      cell.heat = 0;
+      cell.frequency = 0;
       cell.lastUse = 0;
     }
   }

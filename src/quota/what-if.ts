@@ -25,7 +25,7 @@ export interface SimulationView {
     /** Bytes that would be kept at the end, and at most; for all cells. */
     readonly bytesKept: number;
     readonly mostBytesKept: number;
-    /** Tiles that the upstream would have drawn, for all cells. */
+    /** Tiles that the upstream would have rendered, for all cells. */
     readonly tilesDrawn: number;
   }[];
 }

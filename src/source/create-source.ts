@@ -1,22 +1,22 @@
 import type { SourceOptions } from "../layer/layer.ts";
-import type { TellHealth } from "./http-source.ts";
+import type { TellHealth } from "./http/http-source.ts";
 import type { Source } from "./source.ts";
 
-/** A source of the kind its options name. Only that kind's code is loaded: painters start while somebody waits. */
+/** A source of the kind its options name. Only that kind's code is loaded: renderers start while somebody waits. */
 export async function createSource(options: SourceOptions, tell: TellHealth): Promise<Source> {
   switch (options.type) {
     case "wms":
-      return (await import("./wms-source.ts")).createWmsSource(options, tell);
+      return (await import("./wms/wms-source.ts")).createWmsSource(options, tell);
     case "xyz":
-      return (await import("./xyz-source.ts")).createXyzSource(options, tell);
+      return (await import("./tiles/xyz-source.ts")).createXyzSource(options, tell);
     case "wmts":
-      return (await import("./wmts-source.ts")).createWmtsSource(options, tell);
+      return (await import("./tiles/wmts-source.ts")).createWmtsSource(options, tell);
     case "arcgis":
-      return (await import("./arcgis-source.ts")).createArcgisSource(options, tell);
+      return (await import("./arcgis/arcgis-source.ts")).createArcgisSource(options, tell);
     case "mbtiles":
     case "pmtiles":
-      return (await import("./archive-source.ts")).createArchiveSource(options);
+      return (await import("./archive/archive-source.ts")).createArchiveSource(options);
     case "demo":
-      return (await import("./demo-source.ts")).createDemoSource(options);
+      return (await import("./demo/demo-source.ts")).createDemoSource(options);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { legendOf } from "./picture-answer.ts";
+import { legendOf } from "./http/image-response.ts";
 
 const answer = (body: string, contentType = "", status = 200) => ({
   status,

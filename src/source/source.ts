@@ -3,8 +3,8 @@ import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 
-/** One picture to draw: a metatile with its gutter, or one tile. */
-export interface DrawRequest {
+/** One picture to render: a metatile with its gutter, or one tile. */
+export interface RenderRequest {
   readonly gridSet: GridSet;
   /** The area of the whole picture, gutter included. */
   readonly extent: Extent;
@@ -18,10 +18,10 @@ export interface DrawRequest {
 }
 
 /**
- * What came: pixels drawn here, an encoded picture that still has to be proved whole by decoding it, or, for formats that
+ * What came: pixels rendered here, an encoded picture that still has to be proved whole by decoding it, or, for formats that
  * are no pictures, a tile to keep as it is.
  */
-export type Drawing =
+export type RenderedImage =
   | { readonly kind: "data"; readonly bytes: Uint8Array }
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
@@ -29,7 +29,7 @@ export type Drawing =
 /** What somebody may want of an upstream beside tiles; its answer is passed on and never kept. */
 export type Question = (FeatureInfoRequest | LegendRequest) & { readonly trace?: TraceContext };
 
-/** What lies under a pixel of a picture that could be drawn. */
+/** What lies under a pixel of a picture that could be rendered. */
 export interface FeatureInfoRequest {
   readonly kind: "feature_info";
   readonly gridSet: GridSet;
@@ -64,11 +64,11 @@ export interface UpstreamDocument {
 }
 
 /**
- * Where missing tiles come from. Lives in a painter.
+ * Where missing tiles come from. Lives in a renderer.
  * @throws SourceError, and nothing else
  */
 export interface Source extends AsyncDisposable {
-  draw(request: DrawRequest, signal: AbortSignal): Promise<Drawing>;
+  render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage>;
   /** Absent where an upstream knows pictures only. */
   ask?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
@@ -88,7 +88,7 @@ export type FailureClass =
   | "wrong_size"
   | "wrong_type"
   | "too_large"
-  | "store" // the tile was drawn but could not be kept
+  | "store" // the tile was rendered but could not be kept
   | "cancelled";
 
 export class SourceError extends Error {

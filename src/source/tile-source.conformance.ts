@@ -5,7 +5,7 @@ import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
 import { startOrigin } from "../../test/support/origin.ts";
 import { tileExtent } from "../grid/grid-set.ts";
 import { encodePng } from "../image/png-encode.ts";
-import { type DrawRequest, type Source, SourceError } from "./source.ts";
+import { type RenderRequest, type Source, SourceError } from "./source.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -33,8 +33,8 @@ const VECTOR = Buffer.from([0x1a, 0x05, 0x0a, 0x01, 0x61, 0x78, 0x02]);
 export function tileRequest(
   gridSetId: string,
   [x, y, z]: readonly [number, number, number],
-  more: Partial<DrawRequest> = {},
-): DrawRequest {
+  more: Partial<RenderRequest> = {},
+): RenderRequest {
   const gridSet = gridSetNamed(gridSetId);
   return {
     gridSet,
@@ -66,12 +66,12 @@ export function describeTileSource(
     return source;
   };
   const failureOf = async (source: Source, request = tile): Promise<SourceError> => {
-    const failure: unknown = await source.draw(request, never()).then(
+    const failure: unknown = await source.render(request, never()).then(
       () => undefined,
       (error: unknown) => error,
     );
     if (failure instanceof SourceError) return failure;
-    throw new Error("it was drawn, or failed with something else", { cause: failure });
+    throw new Error("it was rendered, or failed with something else", { cause: failure });
   };
 
   describe(`a source of type ${kind}`, () => {
@@ -81,7 +81,7 @@ export function describeTileSource(
         asked.push(request.url);
         response.end(PICTURE);
       });
-      const drawing = await sourceAt(origin).draw(tile, never());
+      const drawing = await sourceAt(origin).render(tile, never());
       if (drawing.kind !== "encoded") throw new Error(drawing.kind);
       expect(PICTURE.equals(drawing.bytes)).toBe(true);
       expect(asked).toEqual([parts.path]);
@@ -94,7 +94,7 @@ export function describeTileSource(
         response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(VECTOR));
       });
       const request = { ...tile, format: formatNamed("application/vnd.mapbox-vector-tile") };
-      const drawing = await sourceAt(origin).draw(request, never());
+      const drawing = await sourceAt(origin).render(request, never());
       if (drawing.kind !== "data") throw new Error(drawing.kind);
       expect(VECTOR.equals(drawing.bytes)).toBe(true);
       expect(asked).toEqual(["application/vnd.mapbox-vector-tile, */*;q=0.1"]);
@@ -115,7 +115,7 @@ export function describeTileSource(
       expect((await failureOf(sourceAt(origin))).failure).toBe(failure);
     });
 
-    test("does not draw what is more than one tile", async () => {
+    test("does not render what is more than one tile", async () => {
       let asked = 0;
       const origin = await serve((_, response) => {
         asked++;
@@ -129,7 +129,7 @@ export function describeTileSource(
     test("asks the next server when the first is broken", async () => {
       const broken = await serve((request) => request.socket.destroy());
       const good = await serve((_, response) => void response.end(PICTURE));
-      expect((await sourceAt(broken, good).draw(tile, never())).kind).toBe("encoded");
+      expect((await sourceAt(broken, good).render(tile, never())).kind).toBe("encoded");
     });
 
     test("names no server in what it says", async () => {

@@ -20,7 +20,7 @@ export interface Migrations {
   readonly steps: readonly string[];
 }
 
-/** The one connection to the state database; lives in the keeper, which alone may use it. */
+/** The one connection to the state database; lives in the coordinator, which alone may use it. */
 export interface Database {
   prepare(sql: string, options?: { readonly bigints: boolean }): Statement;
   exec(sql: string): void;

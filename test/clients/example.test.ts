@@ -6,7 +6,7 @@ import { type TileIndex, tileExtent } from "../../src/grid/grid-set.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
-import { colours, difference, drawn, pixels } from "./pixels.ts";
+import { colours, difference, pixels, rendered } from "./pixels.ts";
 
 if (!hasMapServer) console.warn("SKIPPED: the test of examples/wms.yaml needs Debian's cgi-mapserver");
 
@@ -34,7 +34,7 @@ describe.skipIf(!hasMapServer)("examples/wms.yaml, as it is, in front of a real 
     const grid = builtInGridSet(gridSet);
     if (grid === undefined) throw new Error(gridSet);
     const { minX, minY, maxX, maxY } = tileExtent(grid, tile);
-    return drawn(upstream.url, {
+    return rendered(upstream.url, {
       srs: gridSet,
       box: [minX, minY, maxX, maxY],
       width: 256,
@@ -54,7 +54,7 @@ describe.skipIf(!hasMapServer)("examples/wms.yaml, as it is, in front of a real 
     return { bytes, result: response.headers.get("geowebcache-cache-result") };
   }
 
-  test("a tile asked for by WMTS is what MapServer draws there, transparent where it draws nothing", async () => {
+  test("a tile asked for by WMTS is what MapServer renders there, transparent where it renders nothing", async () => {
     const tile = await getTile("EPSG:900913", 3, 2, 1);
     const expected = await direct("EPSG:900913", { x: 1, y: 5, z: 3 });
     const got = await pixels(tile.bytes);

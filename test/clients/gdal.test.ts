@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
-import { colours, difference, drawn, pixels } from "./pixels.ts";
+import { colours, difference, pixels, rendered } from "./pixels.ts";
 
 const hasGdal = existsSync("/usr/bin/gdal_translate");
 if (!hasGdal || !hasMapServer)
@@ -55,7 +55,7 @@ layers:
     // GDAL takes whole pixels: the window that it has read begins at a border of one.
     const aligned = (at: number) => Math.round((at + WORLD) / resolution) * resolution - WORLD;
     const box = [aligned(west), aligned(south), aligned(west) + size * resolution, aligned(south) + size * resolution];
-    const direct = await drawn(upstream.url, { srs: "EPSG:900913", box, width: size, height: size });
+    const direct = await rendered(upstream.url, { srs: "EPSG:900913", box, width: size, height: size });
     expect(colours(direct)).toBeGreaterThan(2);
     expect(difference(read, direct)).toBeLessThan(0.002);
   }

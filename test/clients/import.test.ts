@@ -24,7 +24,7 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test("what it writes starts a server that draws the layer", async () => {
+  test("what it writes starts a server that renders the layer", async () => {
     const file = join(directory, "imported.yaml");
     const written = await runProgram([
       "import",
@@ -61,8 +61,8 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
       expect(href.startsWith(server.url), href).toBe(true);
       const legend = await fetch(href);
       expect([legend.status, legend.headers.get("content-type")]).toEqual([200, "image/png"]);
-      const drawn = await pixels(new Uint8Array(await legend.arrayBuffer()));
-      expect(colours(drawn)).toBeGreaterThan(1);
+      const rendered = await pixels(new Uint8Array(await legend.arrayBuffer()));
+      expect(colours(rendered)).toBeGreaterThan(1);
     } finally {
       await server.close();
     }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 import { type Chromium, hasChromium, startChromium } from "./chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
-import { colours, difference, drawn, pixels } from "./pixels.ts";
+import { colours, difference, pixels, rendered } from "./pixels.ts";
 
 const missing = [...(hasChromium ? [] : ["chromium"]), ...(hasMapServer ? [] : ["cgi-mapserver"])];
 if (missing.length > 0) console.warn(`SKIPPED: the tests of map clients need Debian's ${missing.join(" and ")}`);
@@ -55,10 +55,10 @@ gridSets:
     await upstream.close();
   });
 
-  /** What a page shows is what MapServer draws there. */
+  /** What a page shows is what MapServer renders there. */
   async function isMapServersMap(head: string, script: string, srs: string, box: readonly number[]): Promise<void> {
     const shown = await pixels(await browser.show({ head, script, ...SIZE }));
-    const direct = await drawn(upstream.url, { srs, box, ...SIZE });
+    const direct = await rendered(upstream.url, { srs, box, ...SIZE });
     expect(colours(direct)).toBeGreaterThan(2);
     // Pixel by pixel, within one grey level.
     expect(difference(shown, direct)).toBe(0);
@@ -131,7 +131,7 @@ const map = new Map({
   style: {
     version: 8,
     sources: { roads: { type: "raster", url: ${JSON.stringify(`${server.url}/tilejson/ws:roads`)}, tileSize: 256 } },
-    layers: [{ id: "roads", type: "raster", source: "roads", paint: { "raster-fade-duration": 0 } }],
+    layers: [{ id: "roads", type: "raster", source: "roads", render: { "raster-fade-duration": 0 } }],
   },
 });
 map.on("error", ({ error }) => console.error(String(error)));
@@ -153,7 +153,7 @@ await new Promise((resolve) => map.once("idle", resolve));
     );
     const [x, y] = middle;
     const box = [x - 200 * resolution, y - 150 * resolution, x + 200 * resolution, y + 150 * resolution];
-    const direct = await drawn(upstream.url, { srs, box, width: 400, height: 300 });
+    const direct = await rendered(upstream.url, { srs, box, width: 400, height: 300 });
     expect(colours(direct)).toBeGreaterThan(2);
     // Metatiles smooth some corner otherwise; one pixel beside would be 0.02.
     expect(difference(shown, direct)).toBeLessThan(0.001);

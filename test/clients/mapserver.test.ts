@@ -8,7 +8,7 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { tileExtent } from "../../src/grid/grid-set.ts";
 import { ended, job, seed, startServer, type TestServer } from "../support/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
-import { colours, difference, drawn, pixels } from "./pixels.ts";
+import { colours, difference, pixels, rendered } from "./pixels.ts";
 
 const hasGdal = existsSync("/usr/bin/gdal_translate");
 if (!hasMapServer) console.warn("SKIPPED: the MapServer tests need Debian's cgi-mapserver (/usr/lib/cgi-bin/mapserv)");
@@ -43,9 +43,9 @@ layers:
   };
 
   const getMap = (srs: string, box: readonly number[], width: number, height: number): Promise<Buffer> =>
-    drawn(upstream.url, { srs, box, width, height });
+    rendered(upstream.url, { srs, box, width, height });
 
-  test("versions 1.1.1 and 1.3.0 draw the same in both axis orders, with and without metatiles", async () => {
+  test("versions 1.1.1 and 1.3.0 render the same in both axis orders, with and without metatiles", async () => {
     // Tiles with a corner of a polygon in them: inside one, whatever was asked for would look the same.
     for (const { gridSet, column, row } of [
       { gridSet: "EPSG:900913", column: 1, row: 2 },
@@ -81,7 +81,7 @@ layers:
     expect(difference(joined, direct)).toBeLessThan(0.002);
   });
 
-  test("a WMS map off the grid is what MapServer draws: pixel by pixel at a level's scale, alike between two", async () => {
+  test("a WMS map off the grid is what MapServer renders: pixel by pixel at a level's scale, alike between two", async () => {
     const grid = builtInGridSet("EPSG:900913");
     if (grid === undefined) throw new Error("EPSG:900913");
     const { minX, maxY } = tileExtent(grid, { x: 2, y: 9, z: 4 });

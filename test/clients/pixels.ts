@@ -31,8 +31,8 @@ export interface MapQuery {
   readonly layers?: string;
 }
 
-/** What the map server itself draws, by WMS 1.1.1, as RGB. */
-export async function drawn(
+/** What the map server itself renders, by WMS 1.1.1, as RGB. */
+export async function rendered(
   url: string,
   { srs, box, width, height, transparent = false, layers = "roads" }: MapQuery,
 ): Promise<Buffer> {

@@ -5,7 +5,7 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { rectExtent } from "../../src/grid/grid-set.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
-import { colours, difference, drawn, pixels } from "./pixels.ts";
+import { colours, difference, pixels, rendered } from "./pixels.ts";
 
 const FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 const missing = [
@@ -104,7 +104,7 @@ layers:
     const { minX, minY, maxX, maxY } = rectExtent(grid, BLOCK);
     const margin = GUTTER * (grid.matrices[ZOOM]?.resolution ?? 0);
     const side = SIDE + 2 * GUTTER;
-    const rgb = await drawn(upstream.url, {
+    const rgb = await rendered(upstream.url, {
       srs: GRID,
       box: [minX - margin, minY - margin, maxX + margin, maxY + margin],
       width: side,

@@ -5,7 +5,7 @@ import { decodePicture } from "../../src/image/decode.ts";
 import type { Raster } from "../../src/image/raster.ts";
 import { formatOf } from "../../src/layer/format.ts";
 import type { WmsSourceOptions } from "../../src/layer/layer.ts";
-import { createWmsSource } from "../../src/source/wms-source.ts";
+import { createWmsSource } from "../../src/source/wms/wms-source.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 
 const reason = hasMapServer ? "" : " (skipped: needs Debian's cgi-mapserver)";
@@ -21,7 +21,7 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
   });
   afterAll(() => upstream.close());
 
-  async function draw(options: Partial<WmsSourceOptions>, gridSet: GridSet, mimeType = "image/png"): Promise<Raster> {
+  async function render(options: Partial<WmsSourceOptions>, gridSet: GridSet, mimeType = "image/png"): Promise<Raster> {
     const format = formatOf(mimeType);
     if (format === undefined) throw new Error(mimeType);
     const source = createWmsSource({
@@ -38,7 +38,7 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
     });
     try {
       const request = { gridSet, extent: gridSet.extent, width: 512, height: 256, format, parameters: {} };
-      const drawing = await source.draw(request, new AbortController().signal);
+      const drawing = await source.render(request, new AbortController().signal);
       if (drawing.kind !== "encoded") throw new Error(drawing.kind);
       return await decodePicture(drawing.bytes, request);
     } finally {
@@ -55,8 +55,8 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
     data.subarray((y * width + x) * channels, (y * width + x) * channels + 3).join(",");
 
   describe.each(["1.1.1", "1.3.0"] as const)("version %s", (version) => {
-    test.each(["EPSG:4326", "EPSG:900913", "WebMercatorQuad"])("draws %s the right way round", async (id) => {
-      const raster = await draw({ version }, grid(id));
+    test.each(["EPSG:4326", "EPSG:900913", "WebMercatorQuad"])("renders %s the right way round", async (id) => {
+      const raster = await render({ version }, grid(id));
       // 70 W, the equator; 170 W, the equator; the far south: with the axes exchanged land and sea change places.
       expect([colourAt(raster, 156, 127), colourAt(raster, 14, 127), colourAt(raster, 156, 250)]).toEqual([
         LAND,
@@ -67,16 +67,16 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
   });
 
   test("a transparent layer has no colour where nothing is", async () => {
-    const raster = await draw({ transparent: true }, grid("EPSG:4326"));
+    const raster = await render({ transparent: true }, grid("EPSG:4326"));
     expect([raster.channels, raster.data[3], raster.data[(127 * 512 + 156) * 4 + 3]]).toEqual([4, 0, 255]);
   });
 
-  test.each(["image/png8", "image/jpeg"])("%s is drawn too", async (mimeType) => {
-    expect((await draw({}, grid("EPSG:4326"), mimeType)).width).toBe(512);
+  test.each(["image/png8", "image/jpeg"])("%s is rendered too", async (mimeType) => {
+    expect((await render({}, grid("EPSG:4326"), mimeType)).width).toBe(512);
   });
 
   test.each(["1.1.1", "1.3.0"] as const)("an exception of version %s is told in MapServer's words", async (version) => {
-    await expect(draw({ version, layers: ["nothing"] }, grid("EPSG:4326"))).rejects.toMatchObject({
+    await expect(render({ version, layers: ["nothing"] }, grid("EPSG:4326"))).rejects.toMatchObject({
       failure: "exception",
       message: expect.stringMatching(/^msWMSLoadGetMapParams\(\): .*LAYERS/),
     });
@@ -84,7 +84,7 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
 
   test("a map that MapServer does not have is an error in its words too", async () => {
     const url = upstream.url.replace("map=TEST", "map=NONE");
-    await expect(draw({ url }, grid("EPSG:4326"))).rejects.toMatchObject({
+    await expect(render({ url }, grid("EPSG:4326"))).rejects.toMatchObject({
       failure: "exception",
       message: expect.stringMatching(/\w/),
     });

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { startServer } from "../support/server.ts";
 import { contractServer } from "./contract-server.ts";
 
-// Decisions 2: with users configured. The realm and the absence of WWW-Authenticate elsewhere are laws (laws.ts).
+// `docs/reference/wire-format.md`, Authentication: with users configured. The realm and the absence of WWW-Authenticate elsewhere are laws (laws.ts).
 const { transcript, at } = contractServer({
   configuration: () => `
 users:

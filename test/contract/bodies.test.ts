@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Decisions 3 and 1 (which parser reads): the same request in every guise that clients are known to send.
+// `docs/reference/wire-format.md`, Bodies and Addresses (which parser reads): the same request in every guise that clients are known to send.
 const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true, before: KILL_ALL });
 
 /** Each body asks for image/jpeg of EPSG:900913 at zoom 1, with another word for the sentence. */

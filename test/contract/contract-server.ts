@@ -11,7 +11,7 @@ export interface ContractServer {
 }
 
 export interface ContractServerOptions {
-  /** YAML, given the address of a test upstream that draws; absent: the demo layers. */
+  /** YAML, given the address of a test upstream that renders; absent: the demo layers. */
   readonly configuration?: (upstreamUrl: string) => string;
   /** The upstream never answers: what runs stays running. */
   readonly hanging?: true;

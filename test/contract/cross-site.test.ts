@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { contractServer } from "./contract-server.ts";
 
-// Decisions 2: requests that a browser sends for another site's page change nothing, in open mode too.
+// `docs/reference/wire-format.md`, Authentication: requests that a browser sends for another site's page change nothing, in open mode too.
 const { transcript } = contractServer();
 const proxied = contractServer({
   configuration: () =>

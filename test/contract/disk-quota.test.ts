@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { startServer } from "../support/server.ts";
 import { contractServer } from "./contract-server.ts";
 
-// Contract 2.5, 4.5, 7 and decisions 7.
+// `docs/reference/wire-format.md`, Disk quota.
 const DEFAULT =
   '{"cacheQuotaConfiguration":{"enabled":false,"cacheCleanUpFrequency":10,"cacheCleanUpUnits":"SECONDS","maxConcurrentCleanUps":2,"globalExpirationPolicyName":"LFU","globalQuota":{"value":"500","units":"MiB"},"layerQuotas":[]}}';
 const FIELDS = (policy: string, quota: string, enabled = "false", more = "<layerQuotas/>") =>

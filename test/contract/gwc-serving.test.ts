@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 import { contractServer } from "./contract-server.ts";
 
-// What GWC answers at its tile services, case by case (its facts 5.1 to 5.4), as decisions 9 changes it. Addresses and
-// statuses of decisions 9 are in tiles.test.ts, values of parameters and styles in src/http/tiles.
+// What GWC answers at its tile services, case by case (its facts 5.1 to 5.4), as changes it. Addresses and
+// statuses of are in tiles.test.ts, values of parameters and styles in src/http/tiles.
 const { transcript, at, upstream } = contractServer({
   configuration: (url) =>
     wmsConfiguration(url, [
@@ -27,7 +27,7 @@ const { transcript, at, upstream } = contractServer({
 beforeAll(() => {
   upstream().behaviour = ({ target }, response) => {
     const query = new URL(target, "http://any").searchParams;
-    if (query.get("REQUEST") !== "GetFeatureInfo") return "draw";
+    if (query.get("REQUEST") !== "GetFeatureInfo") return "render";
     const said = ["QUERY_LAYERS", "INFO_FORMAT", "WIDTH", "HEIGHT", "X", "Y", "FEATURE_COUNT", "BBOX"];
     response.writeHead(200, { "Content-Type": "text/plain" });
     response.end(said.map((key) => `${key}=${query.get(key)}`).join(" "));

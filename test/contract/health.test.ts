@@ -4,7 +4,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 import { contractServer } from "./contract-server.ts";
 
-// Decisions 9: /livez, /readyz, /healthz.
+// : /livez, /readyz, /healthz.
 const { transcript } = contractServer();
 
 for (const path of [
@@ -31,9 +31,9 @@ test("a server that drains is not ready, still alive, and says why", async () =>
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  upstream.behaviour = async (): Promise<"draw"> => {
+  upstream.behaviour = async (): Promise<"render"> => {
     await held;
-    return "draw";
+    return "render";
   };
   const server = await startServer({ configuration: wmsConfiguration(upstream.url) });
   try {

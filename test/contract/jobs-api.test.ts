@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Decisions 10: /api/v1, where the contract leans on it.
+// : /api/v1, where the contract leans on it.
 const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true, before: KILL_ALL });
 
 transcript(

@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Contract 4.3 and decisions 5. One task runs at a time and never ends: the others are pending.
+// `docs/reference/wire-format.md`, Kill and Task list. One task runs at a time and never ends: the others are pending.
 const { transcript } = contractServer({
   configuration: (url) => layers(url, "jobs: { maxRunningTasks: 1 }"),
   hanging: true,

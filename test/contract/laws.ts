@@ -3,7 +3,7 @@ import { headerOf, type RawAnswer } from "./raw-exchange.ts";
 const MANAGED = /^(?:\/geowebcache|\/gs\/gwc)?\/(?:rest(?:\/|$)|api(?:\/|$)|masstruncate|diskquota)/;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** What every answer of the management interface keeps to (decisions 1 to 3), checked on each one of the suite. */
+/** What every answer of the management interface keeps to (`docs/reference/wire-format.md`, Addresses and Bodies), checked on each one of the suite. */
 export function brokenLaws(
   method: string,
   target: string,
@@ -51,7 +51,7 @@ export function brokenLaws(
       );
       break;
     default:
-      law(type === "text/html; charset=utf-8", "content types are those of decisions 3");
+      law(type === "text/html; charset=utf-8", "content types are those of `docs/reference/wire-format.md`, Bodies");
   }
   if (answer.status === 405) {
     const allow = header("allow") ?? "";

@@ -3,7 +3,7 @@ import { until, usage } from "../support/server.ts";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Contract 2.3, 2.4, 4.4 and decisions 6.
+// `docs/reference/wire-format.md`, Mass truncate.
 const { transcript, at } = contractServer({
   configuration: (url) => layers(url, 'server: { allowedOrigins: ["http://example.org:81", "http://example.net"] }'),
   before: KILL_ALL,

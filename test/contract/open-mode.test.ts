@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { contractServer } from "./contract-server.ts";
 
-// Decisions 2: no user is configured, and the server listens on loopback.
+// `docs/reference/wire-format.md`, Authentication: no user is configured, and the server listens on loopback.
 const { transcript } = contractServer();
 
 for (const header of [

@@ -8,14 +8,14 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { generate } from "openapi-typescript-codegen";
 import { expect, onTestFinished, test } from "vitest";
 import { ended, seed, startServer, type TestServer } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const run = promisify(execFile);
 
 async function start(): Promise<TestServer> {
   const upstream = await startUpstream();
-  upstream.behaviour = drawAfter(20);
+  upstream.behaviour = renderAfter(20);
   const server = await startServer({ configuration: smallTiles(upstream.url) });
   onTestFinished(async () => {
     await server.close();

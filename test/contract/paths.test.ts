@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Decisions 1: addresses.
+// `docs/reference/wire-format.md`, Addresses: addresses.
 const { transcript } = contractServer({
   configuration: (url) => layers(url, 'server: { mounts: ["/", "/geowebcache", "/gs/gwc"] }'),
   hanging: true,

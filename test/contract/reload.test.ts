@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 import { parseTranscript, replay } from "./transcript.ts";
 
-// Decisions 9: POST /rest/reload reads the configuration file again; a bad one changes nothing and says why.
+// : POST /rest/reload reads the configuration file again; a bad one changes nothing and says why.
 const layer = (name: string): string => `  - { name: ${name}, source: { type: demo, dataset: states } }\n`;
 const ONE = `layers:\n${layer("one")}`;
 

@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Contract 2.1 and decisions 3, 4: which seed requests are refused, and with which words; after each, nothing is
+// `docs/reference/wire-format.md`, Seed request and Bodies: which seed requests are refused, and with which words; after each, nothing is
 // in the list.
 const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true, before: KILL_ALL });
 

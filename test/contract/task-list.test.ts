@@ -1,7 +1,7 @@
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Contract 2.2, 4.1, 4.2 and decisions 5. One task runs at a time, so that pending ones can be seen.
+// `docs/reference/wire-format.md`, Task list and Seed request. One task runs at a time, so that pending ones can be seen.
 const { transcript } = contractServer({
   configuration: (url) => layers(url, "jobs: { maxRunningTasks: 1 }"),
   hanging: true,

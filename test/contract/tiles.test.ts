@@ -3,7 +3,7 @@ import { until } from "../support/server.ts";
 import { contractServer } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// Decisions 9: addresses of tiles and their statuses.
+// : addresses of tiles and their statuses.
 const { transcript, at, upstream } = contractServer({ configuration: (url) => layers(url) });
 
 const tile = (sentence: string, path: string, type = "image/png"): void =>
@@ -130,10 +130,10 @@ test("an upstream that answers badly is 502, never kept, and its address is in n
   } finally {
     upstream().behaviour = before;
   }
-  const drawn = await until("it is drawn once the upstream is well", async () => {
+  const rendered = await until("it is rendered once the upstream is well", async () => {
     const again = await fetch(`${url}/xyz/a+b/12/100/100.png`);
     await again.arrayBuffer();
     return again.status === 200 ? again.status : undefined;
   });
-  expect(drawn).toBe(200);
+  expect(rendered).toBe(200);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -61,7 +61,7 @@ const estimateOf = async (server: TestServer, body: object) =>
 
 test("a seed over an area that is killed again and again stores exactly its tiles, and a truncate takes exactly those away", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(15);
+  running.upstream.behaviour = renderAfter(15);
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections: 4, extra: "metatile: [2, 2]" }]),
   });
@@ -98,7 +98,7 @@ test("a seed over an area that is killed again and again stores exactly its tile
   expect(await estimateOf(server, asked)).toMatchObject({ kept: 0, missing: before.tiles });
 });
 
-test("of a list of eighteen tiles exactly these are drawn, and exactly these taken away", async () => {
+test("of a list of eighteen tiles exactly these are rendered, and exactly these taken away", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, extra: "metatile: [1, 1]" }]),
@@ -117,11 +117,11 @@ test("of a list of eighteen tiles exactly these are drawn, and exactly these tak
   expect(scanStore(server.dataDir).tiles).toBe(above);
 });
 
-test("a list of tiles draws their metatiles and counts them alone; a retry does what failed of them", async () => {
+test("a list of tiles renders their metatiles and counts them alone; a retry does what failed of them", async () => {
   running.upstream = await startUpstream();
   let broken = true;
   running.upstream.behaviour = (_, response) => {
-    if (!broken) return "draw";
+    if (!broken) return "render";
     response.writeHead(404).end();
     return "handled";
   };

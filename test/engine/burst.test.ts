@@ -4,7 +4,7 @@ import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
-import { drawAfter, drawNoise, startUpstream } from "../support/upstream.ts";
+import { renderAfter, renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /* What scripts do to a server: much at once. The numbers are those of the pains in issues of GeoWebCache and others. */
@@ -25,7 +25,7 @@ const ACCEPTED_MS = 1_000;
 test("five hundred requests, the first of a hundred threads, are all accepted at once, bounded at the upstream, and ended by one kill", async () => {
   const { server, upstream } = await start();
   // So long that all connections are used at once, however slow the machine is.
-  upstream.behaviour = drawAfter(1_000);
+  upstream.behaviour = renderAfter(1_000);
   const big = { ...range, zoomStop: 12 };
   const ids = [await seed(server, "a", { ...big, threadCount: 100 })];
   await until("all connections are used", async () => (upstream.inFlight() === 8 ? true : undefined));
@@ -42,7 +42,7 @@ test("five hundred requests, the first of a hundred threads, are all accepted at
   expect(new Set(ids).size).toBe(500);
   expect(quantile(took, 0.95)).toBeLessThan(ACCEPTED_MS);
   expect(await rows(server)).toHaveLength(5_090);
-  upstream.behaviour = drawAfter(20);
+  upstream.behaviour = renderAfter(20);
   // One that comes last and is small does not wait for the others.
   const small = await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 1 });
   expect(await ended(server, small)).toMatchObject({ outcome: "done", tiles: { total: 10 } });
@@ -67,7 +67,7 @@ test("nothing is asked for or deleted any more for what was killed: seeds, a tru
   await until("nothing is in flight", async () => (upstream.inFlight() === 0 ? true : undefined));
   for (const id of [...seeds, truncate]) expect((await job(server, id)).outcome).toBe("aborted");
   // A place is free: had anything been left of it, it would come before this.
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   await ended(server, await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 0 }));
   expect((await usage(server)).total.tiles).toBe(341 + 2);
 
@@ -85,7 +85,7 @@ test("nothing is asked for or deleted any more for what was killed: seeds, a tru
   expect(killed.match(/, SEED, RUNNING\]/g)).toHaveLength(3);
   expect(await rows(server)).toEqual([]);
   await until("nothing is in flight", async () => (upstream.inFlight() === 0 ? true : undefined));
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   await ended(server, await seed(server, "b", { ...range, zoomStop: 0 }));
   expect(scanStore(server.dataDir).tiles).toBe(left + 1);
   // However far the two were: what they tell is what is gone.
@@ -96,11 +96,11 @@ test("nothing is asked for or deleted any more for what was killed: seeds, a tru
 
 test("seed, truncate, seed in one burst leave exactly the last seed's tiles, all of them there when it leaves the list", async () => {
   const { server, upstream } = await start();
-  upstream.behaviour = drawAfter(5);
+  upstream.behaviour = renderAfter(5);
   await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });
   await until("it is at work", async () => (upstream.asked.length > 3 ? true : undefined));
   // Pictures of the truncated data are told by their size.
-  upstream.behaviour = drawNoise(30, 64);
+  upstream.behaviour = renderNoise(30, 64);
   const truncate = await seed(server, "a", { type: "truncate" });
   const again = await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });
   await until("the list is empty", async () => ((await rows(server)).length === 0 ? true : undefined));
@@ -118,7 +118,7 @@ test("of a seed in which 3 of 100 tiles fail every client reads the same outcome
   running.upstream = await startUpstream();
   const { upstream } = running;
   upstream.behaviour = ({ n }, response) => {
-    if (![20, 40, 60].includes(n)) return "draw";
+    if (![20, 40, 60].includes(n)) return "render";
     response.writeHead(404, { "Content-Type": "text/plain" }).end("no such place");
     return "handled";
   };

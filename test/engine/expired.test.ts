@@ -9,7 +9,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const TILE = "/xyz/ws:roads/3/4/2.png";
 
-test("an expired tile is served at once, and drawn anew behind the readers by one request", async () => {
+test("an expired tile is served at once, and rendered anew behind the readers by one request", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [
@@ -33,8 +33,8 @@ test("an expired tile is served at once, and drawn anew behind the readers by on
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  upstream.behaviour = () => gate.then(() => "draw");
-  await until("it is drawn anew", async () => {
+  upstream.behaviour = () => gate.then(() => "render");
+  await until("it is rendered anew", async () => {
     expect(await read()).toMatchObject({ status: 200, result: "HIT", modified: first.modified });
     return upstream.asked.length === 2 ? true : undefined;
   });
@@ -58,7 +58,7 @@ test("Cache-Status tells a tile that was not there from one that has expired, an
   };
   expect(await read()).toEqual([200, "MISS", "Nuthatch; fwd=miss"]);
   expect(await read()).toEqual([200, "HIT", "Nuthatch; hit"]);
-  await until("it has expired and been drawn again", async () => {
+  await until("it has expired and been rendered again", async () => {
     const [, , status] = await read();
     return status === "Nuthatch; fwd=stale" ? true : undefined;
   });
@@ -66,7 +66,7 @@ test("Cache-Status tells a tile that was not there from one that has expired, an
     response.writeHead(500).end("no");
     return "handled";
   };
-  await until("it has expired and cannot be drawn", async () => {
+  await until("it has expired and cannot be rendered", async () => {
     const [status, result, cacheStatus] = await read();
     expect([status, result]).toEqual([200, "HIT"]);
     return cacheStatus === "Nuthatch; fwd=stale" ? true : undefined;
@@ -106,7 +106,7 @@ test("where tiles expire by zoom, readers and seeds renew those of its levels al
     [0, 1],
     [0, 4],
     [0, 16],
-    // A metatile of sixteen was drawn for the reader.
+    // A metatile of sixteen was rendered for the reader.
     [48, 16],
   ]);
 });

@@ -315,7 +315,7 @@ describe("an upstream's fault", () => {
       };
       upstream.behaviour = fault.behaviour(upstream);
 
-      // What the user gets, in the language of the door.
+      // What the user gets, in the language of the protocol.
       const plain = await ask(server, layer, 0);
       expect([plain.status, plain.headers.get("cache-control")]).toEqual([fault.status, "no-store"]);
       expect(plain.headers.get("content-type")).toMatch(/^text\/plain(; charset=utf-8)?$/);
@@ -363,8 +363,8 @@ describe("an upstream's fault", () => {
       expect(await counted(fault.name)).toEqual({ counted: 0, found: 0 });
 
       // It is well again: so is everybody, without a restart.
-      upstream.behaviour = () => "draw";
-      const well = await until(`${fault.name}: a tile is drawn`, async () => {
+      upstream.behaviour = () => "render";
+      const well = await until(`${fault.name}: a tile is rendered`, async () => {
         const answer = await ask(server, layer, 0);
         return answer.status === 200 ? answer : undefined;
       });
@@ -411,7 +411,7 @@ describe("an upstream's fault", () => {
     const answer = await ask(server, layer, 0);
     expect([answer.status, answer.text]).toEqual([502, expect.stringMatching(/larger than \d+ bytes/)]);
     await until("nothing pours any more", async () => (upstream.inFlight() === 0 ? true : undefined));
-    upstream.behaviour = () => "draw";
+    upstream.behaviour = () => "render";
     expect((await ask(server, layer, 0)).status).toBe(200);
     expect(await stored(ENDLESS, 4)).toEqual({ counted: 4, found: 4 });
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
-import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -34,7 +34,7 @@ test("an upstream that fails one request in twenty loses no tile, and the retrie
     const times = failed.get(bbox) ?? 0;
     if (state % 20 !== 0 || times >= 3) {
       failed.delete(bbox);
-      return "draw";
+      return "render";
     }
     failed.set(bbox, times + 1);
     response.writeHead(500, { "Content-Type": "text/plain" }).end("out of memory");
@@ -57,7 +57,7 @@ test("an upstream that is dead for seconds in the middle is waited out: nothing 
       return "handled";
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
-    return "draw";
+    return "render";
   };
   const id = await seed(at.server, LAYER, request);
   await until("some tiles are stored", async () => ((await job(at.server, id)).tiles.stored > 300 ? true : undefined));
@@ -92,9 +92,9 @@ test("one bad metatile is asked for four times, does not end a job and is not ta
   let asked = 0;
   at.upstream.behaviour = ({ bbox, n }, response) => {
     if (n === 40) poison = bbox;
-    if (bbox !== poison) return "draw";
+    if (bbox !== poison) return "render";
     asked++;
-    response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot draw this one");
+    response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot render this one");
     return "handled";
   };
   const id = await seed(at.server, LAYER, { ...request, threadCount: 1 });
@@ -137,7 +137,7 @@ test("kill_all cancels the requests in flight, and nothing is written after the 
 
 test("one killed task leaves its work to the others, whose totals grow by it", async () => {
   const at = await start();
-  at.upstream.behaviour = drawAfter(20);
+  at.upstream.behaviour = renderAfter(20);
   const id = await seed(at.server, LAYER, request);
   const before = await rows(at.server);
   expect(before.reduce((sum, r) => sum + r[1], 0)).toBe(1365);
@@ -153,7 +153,7 @@ test("one killed task leaves its work to the others, whose totals grow by it", a
 
 test("no more requests are in flight than the source allows, users and jobs together", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(15);
+  running.upstream.behaviour = renderAfter(15);
   const at = await startServer({
     configuration: smallTiles(running.upstream.url, [
       { name: "a", connections: 3 },
@@ -174,7 +174,7 @@ test("no more requests are in flight than the source allows, users and jobs toge
 
 test("a hundred concurrent misses of one metatile cause one upstream request", async () => {
   const at = await start();
-  at.upstream.behaviour = drawAfter(50);
+  at.upstream.behaviour = renderAfter(50);
   const tiles = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>
       fetch(`${at.server.url}/xyz/${LAYER}/6/${i % 4}/${(i >> 2) % 4}.png`).then(
@@ -193,7 +193,7 @@ test("where several tasks reach the limit at once, all that is stored is counted
     const n = asked++;
     // As many at a time as there are tasks, one third of them failures.
     await new Promise((resolve) => setTimeout(resolve, (n * 7) % 12));
-    if (n % 3 !== 0) return "draw";
+    if (n % 3 !== 0) return "render";
     response.writeHead(404).end();
     return "handled";
   };

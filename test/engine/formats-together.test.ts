@@ -39,16 +39,16 @@ async function batch(server: TestServer, request: Readonly<Record<string, unknow
   return jobs.map(({ id }) => id);
 }
 
-test("a user's miss in one format is a hit in the others, of one drawing in PNG", async () => {
+test("a user's miss in one format is a hit in the others, of one rendering in PNG", async () => {
   const { server, upstream } = await start();
   const targets: string[] = [];
   upstream.behaviour = ({ target }) => {
     targets.push(target);
-    return "draw";
+    return "render";
   };
   const jpeg = await read(server, "3/4/2.jpg");
   expect([jpeg.result, jpeg.type, jpeg.bytes.subarray(0, 2).toString("hex")]).toEqual(["MISS", "image/jpeg", "ffd8"]);
-  // The other tiles and formats of the drawing follow the answer.
+  // The other tiles and formats of the rendering follow the answer.
   await expect.poll(async () => (await read(server, "3/5/3.png")).result).toBe("HIT");
   const png = await read(server, "3/5/3.png");
   expect([png.result, png.type, png.bytes.subarray(1, 4).toString("latin1")]).toEqual(["HIT", "image/png", "PNG"]);
@@ -56,7 +56,7 @@ test("a user's miss in one format is a hit in the others, of one drawing in PNG"
   await expectExact(server);
 });
 
-test("who asks for another format of what is being drawn waits for that", async () => {
+test("who asks for another format of what is being rendered waits for that", async () => {
   const { server, upstream } = await start();
   const held = hold(upstream);
   const first = read(server, "3/4/2.png");
@@ -76,7 +76,7 @@ test("who asks for another format of what is being drawn waits for that", async 
   await expectExact(server);
 });
 
-test("jobs of all formats at once have each metatile drawn once, and the counts of all add up", async () => {
+test("jobs of all formats at once have each metatile rendered once, and the counts of all add up", async () => {
   const { server, upstream } = await start();
   const ids = await batch(server, { type: "seed", formats: "*", threadCount: 2 });
   expect(ids).toHaveLength(2);
@@ -84,7 +84,7 @@ test("jobs of all formats at once have each metatile drawn once, and the counts 
     const { outcome, tiles } = await ended(server, id);
     expect([outcome, tiles.stored + tiles.skipped, tiles.failed]).toEqual(["done", TILES, 0]);
   }
-  // Two that look at one moment, and find nothing, may each draw it.
+  // Two that look at one moment, and find nothing, may each render it.
   expect(upstream.asked.length).toBeLessThanOrEqual(METATILES + 2);
   expect([(await read(server, "3/7/7.png")).result, (await read(server, "3/0/7.jpg")).result]).toEqual(["HIT", "HIT"]);
   await expectExact(server);

@@ -15,7 +15,7 @@ import {
 } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { changeState } from "../support/state-database.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
 let server: TestServer | undefined;
@@ -35,7 +35,7 @@ async function start(mib: number, files: number, noise: number): Promise<TestSer
   disk = mountSmallDisk(mib, files);
   if (disk === undefined) throw new Error("the disk cannot be mounted");
   upstream = await startUpstream();
-  upstream.behaviour = drawNoise(noise);
+  upstream.behaviour = renderNoise(noise);
   server = await startServer({
     configuration: wmsConfiguration(upstream.url, [{ name: "a" }, { name: "b" }]),
     dataDir: disk.directory,
@@ -50,7 +50,7 @@ async function read(at: TestServer, layer: string, x: number, y: number): Promis
   return response.headers.get("geowebcache-cache-result");
 }
 
-/** One read in each metatile, row by row, until draws are no longer stored. */
+/** One read in each metatile, row by row, until renders are no longer stored. */
 async function fillByReads(at: TestServer, layer: string): Promise<void> {
   for (let n = 0; (await usage(at)).enforcement.notStored < 5; n++) {
     expect(n, "the disk is full before").toBeLessThan(4096);

@@ -70,8 +70,8 @@ test("misses fail fast once the breaker is open, those too that had queued up be
   expect([kept.status, kept.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
   await kept.arrayBuffer();
 
-  upstream.behaviour = () => "draw";
-  await until("a tile is drawn again", async () => ((await ask(1)).status === 200 ? true : undefined));
+  upstream.behaviour = () => "render";
+  await until("a tile is rendered again", async () => ((await ask(1)).status === 200 ? true : undefined));
   await until("everybody is served again", async () =>
     (await Promise.all(upTo(60).map((n) => ask(n)))).every(({ status }) => status === 200) ? true : undefined,
   );

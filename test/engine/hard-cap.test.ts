@@ -17,7 +17,7 @@ import {
 } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /* At no moment do stored bytes pass the quota, however many writers wait for however slow an upstream. */
@@ -108,7 +108,7 @@ test("a hundred readers of a slow upstream, answered at once, leave the store be
 
 test("a layer's quota holds for readers and a seed at once, in all formats that are written together", async () => {
   const { at, upstream } = await start("formatsTogether: true");
-  upstream.behaviour = drawNoise(SIDE, 64);
+  upstream.behaviour = renderNoise(SIDE, 64);
   const limit = 2 * MIB;
   await putQuota(at, {
     enabled: true,
@@ -134,7 +134,7 @@ test("a layer's quota holds for readers and a seed at once, in all formats that 
 
 test("seeds of single tiles in batches never pass the quota, and usage is below it when they have ended", async () => {
   const { at, upstream } = await start("metatile: [1, 1]");
-  upstream.behaviour = drawNoise(SIDE, 64);
+  upstream.behaviour = renderNoise(SIDE, 64);
   await putQuota(at, { enabled: true, ...often, globalQuota: { value: 4, units: "MiB" } });
   const range = { gridSetId: "EPSG:900913", zoomStart: 5, zoomStop: 6, format: "image/png", type: "seed" };
   let seeded: Awaited<ReturnType<typeof ended>> | undefined;
@@ -152,7 +152,7 @@ test("seeds of single tiles in batches never pass the quota, and usage is below 
 
 test("a lower limit holds from the answer on, also for a batch that has begun, and the clean-up begins at once", async () => {
   const { at, upstream } = await start("metatile: [1, 1]");
-  upstream.behaviour = drawNoise(SIDE, 64);
+  upstream.behaviour = renderNoise(SIDE, 64);
   await putQuota(at, { enabled: true, ...often, globalQuota: { value: 100, units: "MiB" } });
   const range = { gridSetId: "EPSG:900913", zoomStart: 6, zoomStop: 7, format: "image/png", type: "seed" };
   const id = await seed(at, "a", { ...range, threadCount: 4 });

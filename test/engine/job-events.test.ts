@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { eventStream, type StreamMessage } from "../support/event-stream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { type JobJson, job, seed, startServer, type TestServer, until } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -10,7 +10,7 @@ const LAYER = "ws:roads";
 
 async function start(): Promise<TestServer> {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(20);
+  running.upstream.behaviour = renderAfter(20);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   return running.server;
 }

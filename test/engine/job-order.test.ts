@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, startServer, type TestServer, until } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -24,7 +24,7 @@ async function make(server: TestServer, body: object, path = "jobs"): Promise<Jo
   return JSON.parse(text);
 }
 /** Zoom, and how far from the centre of the map, in tiles. */
-const drawn = (asked: readonly string[]) =>
+const rendered = (asked: readonly string[]) =>
   asked.map((one) => {
     const [minX = 0, minY = 0, maxX = 0, maxY = 0] = one.split(/[ ,]/).map(Number);
     const side = maxX - minX;
@@ -32,18 +32,18 @@ const drawn = (asked: readonly string[]) =>
     return { z: Math.round(Math.log2(WORLD / side)), far: Math.round(far * 2) / 2, key: one };
   });
 
-test("depth first what lies below a tile follows it, from the centre out zooms are drawn in rings, over kills as well", async () => {
+test("depth first what lies below a tile follows it, from the centre out zooms are rendered in rings, over kills as well", async () => {
   const { upstream, server: first } = await start();
   const range = { zoomStart: 0, zoomStop: 4 };
   const deep = await make(first, { ...range, order: "depth-first" });
   expect(deep).toMatchObject({ order: "depth-first", tiles: { total: 341 } });
   expect((await ended(first, deep.id)).tiles.stored).toBe(341);
-  const zooms = drawn(upstream.asked).map(({ z }) => z);
+  const zooms = rendered(upstream.asked).map(({ z }) => z);
   expect(zooms.slice(0, 9)).toEqual([0, 1, 2, 3, 4, 4, 4, 4, 3]);
   expect(new Set(upstream.asked).size).toBe(341);
 
   upstream.asked.length = 0;
-  upstream.behaviour = drawAfter(10);
+  upstream.behaviour = renderAfter(10);
   const { id } = await make(first, { ...range, type: "reseed", order: "centre-out", threadCount: 3 });
   await until("some is done", async () => ((await job(first, id)).tiles.stored > 60 ? true : undefined));
   const server = await first.restart("SIGKILL");
@@ -51,7 +51,7 @@ test("depth first what lies below a tile follows it, from the centre out zooms a
   const last = await ended(server, id);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: 341, failed: 0 } });
   expect(last.tiles.stored + last.tiles.skipped).toBe(341);
-  const all = drawn(upstream.asked);
+  const all = rendered(upstream.asked);
   expect(new Set(all.map(({ key }) => key)).size).toBe(341);
   // Three at once, and those that were in flight at the kill once more.
   const deepest = all.filter(({ z }) => z === 4).map(({ far }) => far);
@@ -59,12 +59,12 @@ test("depth first what lies below a tile follows it, from the centre out zooms a
   expect(deepest.at(-1)).toBe(7.5);
 });
 
-test("an area is drawn in any order, and a retry does exactly what failed", async () => {
+test("an area is rendered in any order, and a retry does exactly what failed", async () => {
   const { upstream, server } = await start();
   const area = "POLYGON((-15000000 -9000000, 12000000 -14000000, 3000000 16000000, -15000000 -9000000))";
   const range = { zoomStart: 3, zoomStop: 4, area, tileFailureRetryCount: 0 };
   upstream.behaviour = ({ n }, response) => {
-    if (n % 7 > 0) return "draw";
+    if (n % 7 > 0) return "render";
     response.writeHead(404).end();
     return "handled";
   };
@@ -75,7 +75,7 @@ test("an area is drawn in any order, and a retry does exactly what failed", asyn
     expect([tiles.stored + tiles.failed, upstream.asked.length]).toEqual([tiles.total, tiles.total]);
     expect(tiles.failed).toBe(Math.floor(tiles.total / 7));
     const healthy = upstream.behaviour;
-    upstream.behaviour = () => "draw";
+    upstream.behaviour = () => "render";
     const again = await ended(server, (await make(server, {}, `jobs/${reseed.id}/retry`)).id);
     expect(again).toMatchObject({ outcome: "done", order, tiles: { total: tiles.failed, stored: tiles.failed } });
     upstream.behaviour = healthy;
@@ -100,13 +100,13 @@ async function read(server: TestServer, tile: string, times: number): Promise<vo
   }
 }
 
-test("hot draws what is used most first, as it was when the job was made, over kills and retries as well", async () => {
+test("hot renders what is used most first, as it was when the job was made, over kills and retries as well", async () => {
   const { upstream, server: first } = await start(4);
   const range = { zoomStart: 0, zoomStop: 5 };
   const fresh = await make(first, { ...range, order: "hot" });
   expect(fresh).toMatchObject({ order: "hot" });
   expect((await ended(first, fresh.id)).tiles.stored).toBe(1365);
-  const zooms = drawn(upstream.asked).map(({ z }) => z);
+  const zooms = rendered(upstream.asked).map(({ z }) => z);
   expect(zooms).toEqual([...zooms].sort((a, b) => a - b));
   const metatiles = upstream.asked.length;
 
@@ -114,7 +114,7 @@ test("hot draws what is used most first, as it was when the job was made, over k
   await read(first, "5/3/3", 3);
   upstream.asked.length = 0;
   let broken = 0;
-  const slow = drawAfter(10);
+  const slow = renderAfter(10);
   upstream.behaviour = (asked, response) => {
     if (asked.n !== 5 || broken++ > 0) return slow(asked, response);
     response.writeHead(404).end();

@@ -12,7 +12,7 @@ import {
   until,
   usage,
 } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -20,7 +20,7 @@ const LAYER = "ws:roads";
 
 async function start(delayMs: number): Promise<TestServer> {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(delayMs);
+  running.upstream.behaviour = renderAfter(delayMs);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   return running.server;
 }
@@ -78,7 +78,7 @@ test("on a steady upstream the time left is right within a fifth after a tenth o
       const now = await job(server, id);
       return now.tiles.stored > share * now.tiles.total ? { ...now, atMs: performance.now() } : undefined;
     });
-  // Painters start first.
+  // Renderers start first.
   const first = await stored(0);
   const told = await stored(0.1);
   const last = await job(server, id, 60);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -30,7 +30,7 @@ test("a rate limit holds for the upstream, over a kill -9 too, takes no place fr
   const at: number[] = [];
   running.upstream.behaviour = () => {
     at.push(performance.now());
-    return "draw";
+    return "render";
   };
   const more = "jobs: { maxRunningTasks: 1 }\n";
   running.server = await startServer({ configuration: smallTiles(running.upstream.url, undefined, more) });
@@ -38,7 +38,9 @@ test("a rate limit holds for the upstream, over a kill -9 too, takes no place fr
   const limited = { ...range, zoomStop: 4, type: "reseed", threadCount: 8, rateLimit: 32 };
   const id = await made(running.server, limited);
   const first = running.server;
-  const early = await until("some of it is drawn", async () => (asked.length >= 6 ? await job(first, id) : undefined));
+  const early = await until("some of it is rendered", async () =>
+    asked.length >= 6 ? await job(first, id) : undefined,
+  );
   // It is at work though it waits, and 341 tiles take more than ten seconds.
   expect(early).toMatchObject({ state: "running", paused: false });
   expect(early.timeLeft?.seconds).toBeGreaterThanOrEqual(Math.floor((341 - early.tiles.stored) / 32));
@@ -51,7 +53,7 @@ test("a rate limit holds for the upstream, over a kill -9 too, takes no place fr
   expect(await job(server, id)).toMatchObject({ rateLimit: 32, outcome: null });
   const before = at.length;
   await until("it goes on", async () => (at.length >= before + 9 ? true : undefined));
-  // Eight metatiles of 16 tiles are worth four seconds; the first arrives late, when a painter has started.
+  // Eight metatiles of 16 tiles are worth four seconds; the first arrives late, when a renderer has started.
   expect((at[before + 8] ?? 0) - (at[before] ?? 0)).toBeGreaterThan(1_000);
   const [row] = await rows(server);
   expect(row?.[2], "the classic list tells how long").toBeGreaterThan(0);
@@ -66,7 +68,7 @@ test("a job that waits for its rate is killed and paused at once", async () => {
   const { server } = running;
   const limited = { ...range, zoomStop: 5, type: "reseed", threadCount: 4, rateLimit: 0.01 };
   const id = await made(server, limited);
-  await until("it has drawn one", async () => (running.upstream?.asked.length === 1 ? true : undefined));
+  await until("it has rendered one", async () => (running.upstream?.asked.length === 1 ? true : undefined));
   await until("that is stored", async () => ((await job(server, id)).tiles.stored === 1 ? true : undefined));
   expect((await call(server, "POST", `/${id}/pause`, {})).job).toMatchObject({ state: "pending", paused: true });
   expect((await rows(server)).map((row) => row[4])).toEqual([0, 0, 0, 0]);
@@ -88,7 +90,7 @@ test("a failing upstream is asked no more often than the rate, retries included"
   // One metatile of one tile each at zoom 0, of 4 at zoom 1, of 16 at zoom 2; each is tried three times.
   const failing = { ...range, zoomStop: 2, threadCount: 4, rateLimit: 20 };
   const policy = { tileFailureRetryCount: 2, tileFailureRetryWaitTime: 1 };
-  // Not since the first request: that one waits for a painter to start, and the others do not wait for it.
+  // Not since the first request: that one waits for a renderer to start, and the others do not wait for it.
   const begun = performance.now();
   const id = await made(running.server, { ...failing, ...policy });
   expect(await ended(running.server, id)).toMatchObject({ outcome: "done_with_failures", retries: 6 });
@@ -99,7 +101,7 @@ test("a failing upstream is asked no more often than the rate, retries included"
 
 test("a job of high priority is done when one of low priority has had a little; priorities may be changed on the way", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(20);
+  running.upstream.behaviour = renderAfter(20);
   const more = "jobs: { maxRunningTasks: 2 }\n";
   const layers = [{ name: LAYER }, { name: "ws:rivers", extra: "jobs: { maxTasks: 1 }" }];
   running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers, more) });
@@ -116,19 +118,19 @@ test("a job of high priority is done when one of low priority has had a little; 
   expect(tiles.stored).toBeLessThan(1365 / 2);
   expect((await ended(server, low)).outcome).toBe("done");
   // One task of the other layer runs, whatever it asks for.
-  const flying: number[] = [];
+  const joined: number[] = [];
   running.upstream.behaviour = () => {
-    flying.push(running.upstream?.inFlight() ?? 0);
-    return "draw";
+    joined.push(running.upstream?.inFlight() ?? 0);
+    return "render";
   };
   const rivers = await made(server, { ...whole, layer: "ws:rivers", zoomStop: 3, threadCount: 8 });
   expect(await ended(server, rivers)).toMatchObject({ outcome: "done", tiles: { failed: 0, stored: 85 } });
-  expect(flying).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  expect(joined).toEqual([1, 1, 1, 1, 1, 1, 1]);
 });
 
 test("outside its window nothing is asked for a job, and it goes on when the window is taken away", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(15);
+  running.upstream.behaviour = renderAfter(15);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const { server, upstream } = { server: running.server, upstream: running.upstream };
   // Closed for the next hours, whenever the test runs.

@@ -5,7 +5,7 @@ import { bareServer, upstreamProcess } from "../../bench/peers.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
-import { type Behaviour, drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { type Behaviour, renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const LAYER = "ws:roads";
 const GRID = { gridSetId: "EPSG:900913", format: "image/png" };
-/** More than is drawn while a test lasts. */
+/** More than is rendered while a test lasts. */
 const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
 /**
  * Of the median round. A bare server that is asked beside it tells what the machine does to any server in the same
@@ -72,7 +72,7 @@ async function control(server: TestServer, id: number, action: "pause" | "resume
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
 }
 
-const drawnBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;
+const renderedBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;
 
 /** The p95 of a server and of a bare one beside it. */
 interface Beside {
@@ -92,7 +92,7 @@ async function readBeside(both: PacedReader, answers: number): Promise<Beside> {
   return { hits: quantile(taken.hits, 0.95), bare: quantile(taken.bare, 0.95) };
 }
 
-test("hits are as quick while a seed keeps all painters busy", async () => {
+test("hits are as quick while a seed keeps all renderers busy", async () => {
   // Processes of their own: what they take of the test's event loop would be measured too.
   const upstream = await upstreamProcess("map");
   const bare = await bareServer({}, Buffer.alloc(300));
@@ -119,10 +119,10 @@ test("hits are as quick while a seed keeps all painters busy", async () => {
       await control(server, id, "pause");
       const idle = await readBeside(both, ANSWERS_IN_ROUND);
       await control(server, id, "resume");
-      const before = await drawnBy(server, id);
-      await until("the seed is at work", async () => ((await drawnBy(server, id)) > before ? true : undefined));
+      const before = await renderedBy(server, id);
+      await until("the seed is at work", async () => ((await renderedBy(server, id)) > before ? true : undefined));
       const loaded = await readBeside(both, ANSWERS_IN_ROUND);
-      expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
+      expect(await renderedBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
       rounds.push({ idle, loaded });
     }
     const machine = ({ idle, loaded }: (typeof rounds)[number]): number => Math.max(1, loaded.bare / idle.bare);
@@ -142,15 +142,15 @@ test("hits are as quick while a seed keeps all painters busy", async () => {
 test("a user's miss does not queue up behind the threads of a seed", async () => {
   const pictureMs = 200;
   const connections = 2;
-  const { server } = await start(connections, drawAfter(pictureMs));
+  const { server } = await start(connections, renderAfter(pictureMs));
   // Each of another metatile.
   const readings = new Readings(server.port, (n) => `/xyz/${LAYER}/9/${8 * (n % 60)}/${8 * Math.floor(n / 60)}.png`, 5);
   const idle = await readings.of(5);
   const id = await seed(server, LAYER, ENDLESS);
   await atWork(server, id);
-  const before = await drawnBy(server, id);
+  const before = await renderedBy(server, id);
   const loaded = await readings.of(8);
-  expect(await drawnBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
+  expect(await renderedBy(server, id), "the seed went on meanwhile").toBeGreaterThan(before);
   // One picture is waited for until a connection is free, not those of all threads.
   const queueMs = (ENDLESS.threadCount / connections) * pictureMs;
   expect(loaded.p95, `p95 of misses: ${loaded.p95} ms, idle half of them ${idle.p50} ms`).toBeLessThan(
@@ -160,7 +160,7 @@ test("a user's miss does not queue up behind the threads of a seed", async () =>
   expect(metrics).toMatch(/^nuthatch_tile_failures_total 0$/m);
 });
 
-test("a user who misses what a seed is about to draw goes before the rest of the seed", async () => {
+test("a user who misses what a seed is about to render goes before the rest of the seed", async () => {
   const held = await startHeldUpstream();
   running.upstream = held.upstream;
   const layers = [{ name: LAYER, connections: 2, extra: "metatile: [1, 1]" }];
@@ -193,14 +193,14 @@ test("a user who misses what a seed is about to draw goes before the rest of the
   expect(held.upstream.asked, "each was asked for once").toHaveLength(16);
 });
 
-/** Draws so many pictures at a time: whoever asks for more waits, and all answers take longer. */
-function drawTogether(most: number, ms: number): Behaviour {
+/** Renders so many pictures at a time: whoever asks for more waits, and all answers take longer. */
+function renderTogether(most: number, ms: number): Behaviour {
   let drawing = 0;
   const waiting: (() => void)[] = [];
   return async (asked, response) => {
     if (drawing >= most) await new Promise<void>((resolve) => waiting.push(resolve));
     else drawing++;
-    const answer = await drawAfter(ms)(asked, response);
+    const answer = await renderAfter(ms)(asked, response);
     const next = waiting.shift();
     if (next === undefined) drawing--;
     else next();
@@ -221,9 +221,9 @@ async function mostInFlight(upstream: Upstream, requests: number, behaviour: Beh
 
 test("a seed asks less at a time of a map server whose answers take longer under its load", async () => {
   const connections = 16;
-  // Sixteen at a time are answered after 60 ms each; once only four are drawn at a time, after 120.
-  const able = drawAfter(60);
-  const overloaded = drawTogether(4, 30);
+  // Sixteen at a time are answered after 60 ms each; once only four are rendered at a time, after 120.
+  const able = renderAfter(60);
+  const overloaded = renderTogether(4, 30);
   const { server, upstream } = await start(connections, able, "metatile: [1, 1]");
   const id = await seed(server, LAYER, ENDLESS);
   const becomes = (what: string, behaviour: Behaviour, isSo: (inFlight: number) => boolean) =>

@@ -33,7 +33,7 @@ test("what a mass truncate takes does not follow the number of tiles, even while
   const fillAndGoOn = async (layer: string, zoomStop: number): Promise<number> => {
     const { stored } = (await ended(at, await seed(at, layer, { ...request, zoomStop }))).tiles;
     const running = await seed(at, layer, { ...request, zoomStart: 12, zoomStop: 12 });
-    await until("the next seed draws", async () => ((await job(at, running)).tiles.stored > 0 ? true : undefined));
+    await until("the next seed renders", async () => ((await job(at, running)).tiles.stored > 0 ? true : undefined));
     return stored;
   };
   const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });

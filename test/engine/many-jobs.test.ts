@@ -126,7 +126,7 @@ test("a job of several combinations goes on after a kill, tells what of which fa
   if (upstream === undefined) throw new Error("no upstream");
   const stylesOf = (target: string): string => new URL(target, "http://any").searchParams.get("STYLES") ?? "";
   upstream.behaviour = ({ target }, response) => {
-    if (stylesOf(target) !== "s4") return "draw";
+    if (stylesOf(target) !== "s4") return "render";
     response.writeHead(400).end("no such style");
     return "handled";
   };
@@ -150,7 +150,7 @@ test("a job of several combinations goes on after a kill, tells what of which fa
   for (const one of failures.failures) expect(one).toMatchObject({ parameters: { STYLES: "s4" } });
   const features = (await api(server, `jobs/${id}/failures?format=geojson&limit=1`)).features;
   expect(features[0].properties).toMatchObject({ parameters: { STYLES: "s4" }, class: "http_status" });
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   const asked = upstream.asked.length;
   const retried = (await post(server, `jobs/${id}/retry`, {})).json;
   expect(retried).toMatchObject({ tiles: { total: 85 }, retryOf: id });

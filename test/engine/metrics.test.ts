@@ -33,7 +33,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
       response.writeHead(200, { "Content-Type": "image/png" }).end(await sea.png().toBuffer());
       return "handled";
     }
-    if (asked !== 3) return "draw";
+    if (asked !== 3) return "render";
     response.writeHead(404).end();
     return "handled";
   };
@@ -71,7 +71,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
       `nuthatch_usage_tiles{layer="${LAYER}"}`,
       `nuthatch_usage_bytes{layer="${LAYER}"}`,
       "nuthatch_uniform_tiles_total",
-      "nuthatch_spaced_draws",
+      "nuthatch_throttled_renders",
       "nuthatch_quota_enabled",
     ].map((name) => [name, samples.get(name)]),
   );
@@ -93,7 +93,7 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
     [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
     [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
     nuthatch_uniform_tiles_total: 16,
-    nuthatch_spaced_draws: 0,
+    nuthatch_throttled_renders: 0,
     nuthatch_quota_enabled: 0,
   });
   // What a job did in another life of the server is not counted again.

@@ -6,7 +6,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
-test("a failed metatile is not asked for again within its time, until a truncation or a job draws it; off by default", async () => {
+test("a failed metatile is not asked for again within its time, until a truncation or a job renders it; off by default", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [
@@ -17,7 +17,7 @@ test("a failed metatile is not asked for again within its time, until a truncati
   const { upstream, server } = { upstream: running.upstream, server: running.server };
   let broken = true;
   upstream.behaviour = (_, response) => {
-    if (!broken) return "draw";
+    if (!broken) return "render";
     response.writeHead(500, { "Content-Type": "text/plain" }).end("out of memory");
     return "handled";
   };
@@ -26,7 +26,7 @@ test("a failed metatile is not asked for again within its time, until a truncati
     const text = await answer.text();
     return { status: answer.status, retryAfter: Number(answer.headers.get("retry-after") ?? 0), text };
   };
-  const words = "The map server did not draw the tile: status 500: out of memory";
+  const words = "The map server did not render the tile: status 500: out of memory";
 
   const first = await look("patient/3/1/1.png");
   expect(first).toMatchObject({ status: 502, text: words });
@@ -52,7 +52,7 @@ test("a failed metatile is not asked for again within its time, until a truncati
   expect((await look("patient/3/1/1.png")).status, "as it was asked to").toBe(502);
   const range = { gridSetId: "EPSG:900913", zoomStart: 3, zoomStop: 3, format: "image/png", type: "seed" };
   await ended(server, await seed(server, "patient", range));
-  expect((await look("patient/3/1/1.png")).status, "a job has drawn it").toBe(200);
+  expect((await look("patient/3/1/1.png")).status, "a job has rendered it").toBe(200);
 
   broken = true;
   expect((await look("patient/4/1/1.png")).status).toBe(502);

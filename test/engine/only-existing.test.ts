@@ -13,7 +13,7 @@ import {
   until,
   usage,
 } from "../support/server.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -49,7 +49,7 @@ const scattered = (count: number): string[] =>
     return `${z}/${(i * 137) % 2 ** z}/${(i * 911) % 2 ** z}`;
   });
 /** What is written from here on is younger than the moment that is answered. */
-/** Tiles that a task has drawn in one go, at most. */
+/** Tiles that a task has rendered in one go, at most. */
 const LONGEST_RUN = 32;
 
 async function later(): Promise<string> {
@@ -58,7 +58,7 @@ async function later(): Promise<string> {
   return new Date(moment).toISOString();
 }
 
-test("a reseed of what exists draws that alone, out of millions of tiles, and counts it exactly over kills", async () => {
+test("a reseed of what exists renders that alone, out of millions of tiles, and counts it exactly over kills", async () => {
   const { upstream, server: first } = await start();
   const tiles = scattered(TILES);
   expect((await ended(first, await make(first, { ...GRID, tiles }))).outcome).toBe("done");
@@ -66,7 +66,7 @@ test("a reseed of what exists draws that alone, out of millions of tiles, and co
   const asked = { ...DEEP, type: "reseed", onlyExisting: true, threadCount: 4 };
   const estimate: unknown = (await post(first, "estimate", asked)).json;
   expect(estimate).toMatchObject({ tiles: TILES, kept: TILES, missing: 0 });
-  upstream.behaviour = drawAfter(15);
+  upstream.behaviour = renderAfter(15);
   upstream.asked.length = 0;
   const { json: made } = await post(first, "jobs", asked);
   expect(made).toMatchObject({ tiles: { total: TILES }, onlyExisting: true, olderThan: null });
@@ -88,7 +88,7 @@ test("a reseed of what exists draws that alone, out of millions of tiles, and co
   expect(kills).toBe(2);
   const last = await ended(server, made.id);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: TILES, failed: 0 } });
-  // What a run had stored at a kill, and what was in flight, was drawn and not counted.
+  // What a run had stored at a kill, and what was in flight, was rendered and not counted.
   expect(last.tiles.stored + last.tiles.skipped).toBe(TILES);
   expect(last.tiles.skipped).toBeLessThanOrEqual(kills * 4 * LONGEST_RUN);
   expect(upstream.asked.length).toBeGreaterThanOrEqual(TILES);
@@ -108,9 +108,9 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   upstream.behaviour = () => new Promise(() => undefined);
   upstream.asked.length = 0;
   const id = await make(server, { ...GRID, zoomStart: 3, zoomStop: 5, type: "reseed", onlyExisting: true });
-  await until("it draws", async () => (upstream.asked.length > 0 ? true : undefined));
+  await until("it renders", async () => (upstream.asked.length > 0 ? true : undefined));
   await post(server, `jobs/${id}/pause`, {});
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   // The lower left quarter goes, and the upper right one comes.
   const gone = [-20037508.34, -20037508.34, 0, 0];
   const truncated = await make(server, { ...GRID, zoomStart: 4, zoomStop: 4, bounds: gone, type: "truncate" });
@@ -127,7 +127,7 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   expect(none).toMatchObject({ outcome: "done", tiles: { total: 0, stored: 0 } });
 });
 
-test("a reseed of what is older draws that and what is missing, and with onlyExisting that alone", async () => {
+test("a reseed of what is older renders that and what is missing, and with onlyExisting that alone", async () => {
   const { upstream, server } = await start();
   const range = { ...GRID, zoomStart: 2, zoomStop: 3 };
   const tilesOf = async (body: object) => (await ended(server, await make(server, { type: "reseed", ...body }))).tiles;
@@ -140,7 +140,7 @@ test("a reseed of what is older draws that and what is missing, and with onlyExi
   const old = { ...range, olderThan: moment };
   expect(await tilesOf({ ...old, onlyExisting: true })).toMatchObject({ total: 20, stored: 16, skipped: young });
   expect(upstream.asked.length).toBe(16);
-  // Drawn just now, and unchanged: they count as new.
+  // Rendered just now, and unchanged: they count as new.
   expect(await tilesOf({ ...old, onlyExisting: true })).toMatchObject({ total: 20, stored: 0, skipped: 20 });
   expect(await tilesOf(old)).toMatchObject({ total: 80, stored: 60, skipped: 20 });
   expect(await tilesOf({ ...range, olderThan: "P1D" })).toMatchObject({ total: 80, stored: 0, skipped: 80 });
@@ -152,7 +152,7 @@ test("a reseed of what is older draws that and what is missing, and with onlyExi
 test("a job in which too large a share fails is aborted, whatever its size", async () => {
   const { upstream, server } = await start();
   upstream.behaviour = ({ n }, response) => {
-    if (n % 10 > 0) return "draw";
+    if (n % 10 > 0) return "render";
     response.writeHead(404).end();
     return "handled";
   };

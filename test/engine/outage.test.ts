@@ -3,7 +3,7 @@ import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -16,7 +16,7 @@ const OUTAGE_MS = inFull(60_000, 20_000);
 /** A seed that is in the middle of its work. */
 async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(10);
+  running.upstream.behaviour = renderAfter(10);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const at = running.server;
   const id = await seed(at, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
@@ -95,15 +95,15 @@ test("a server that is killed while a job waits for its upstream goes on waiting
   await everythingIsThere(restarted);
 });
 
-test("a job whose part of the map cannot be drawn ends with its failures, while others have their pictures", async () => {
+test("a job whose part of the map cannot be rendered ends with its failures, while others have their pictures", async () => {
   running.upstream = await startUpstream();
   const { upstream } = running;
   running.server = await startServer({ configuration: smallTiles(upstream.url) });
   const at = running.server;
   // The western half of the world.
   upstream.behaviour = ({ bbox }, response) => {
-    if (!bbox.startsWith("-")) return "draw";
-    response.writeHead(500).end("cannot draw here");
+    if (!bbox.startsWith("-")) return "render";
+    response.writeHead(500).end("cannot render here");
     return "handled";
   };
   const id = await seed(at, LAYER, {
@@ -134,7 +134,7 @@ test("an upstream of which a part fails from the beginning is not down: the seed
   running.upstream = await startUpstream();
   running.upstream.behaviour = ({ bbox }, response) => {
     // The west, and with it all that reaches into it.
-    if (Number(bbox.split(",")[0]) >= 0) return "draw";
+    if (Number(bbox.split(",")[0]) >= 0) return "render";
     response.writeHead(500).end();
     return "handled";
   };

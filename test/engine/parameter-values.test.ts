@@ -6,7 +6,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { countRows } from "../support/state-database.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawNoise, startUpstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /* Clients choose the values of a float filter. The quota bounds all that their tiles leave, not the tiles alone. */
@@ -85,7 +85,7 @@ async function expectBounded(at: TestServer): Promise<number> {
 
 test("values beyond the quota leave no files, directories or rows, and a value that comes back is stored again", async () => {
   const at = await start(1);
-  if (running.upstream !== undefined) running.upstream.behaviour = drawNoise(60);
+  if (running.upstream !== undefined) running.upstream.behaviour = renderNoise(60);
   await readValues(at, 0, VALUES);
   const tiles = await expectBounded(at);
   expect(tiles).toBeGreaterThan(10);

@@ -3,12 +3,12 @@ import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
-/** Of a seed of EPSG:900913 from zoom 0, in metatiles of 4 x 4: the first so many cannot be drawn. */
+/** Of a seed of EPSG:900913 from zoom 0, in metatiles of 4 x 4: the first so many cannot be rendered. */
 const FAILING = inFull(37, 9);
 const LAST_ZOOM = inFull(5, 4);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
@@ -21,7 +21,7 @@ async function ask(server: TestServer, id: number, action: string): Promise<{ st
 for (const type of ["seed", "reseed"])
   test(`a paused ${type} asks for nothing more, stays paused over a kill -9, and when it is resumed does what was left`, async () => {
     running.upstream = await startUpstream();
-    running.upstream.behaviour = drawAfter(20);
+    running.upstream.behaviour = renderAfter(20);
     running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
     const id = await seed(running.server, LAYER, {
       gridSetId: "EPSG:900913",
@@ -79,11 +79,11 @@ test("what was stored last is in the counts of a job that is paused, resumed and
   }
 });
 
-test("retry draws the failed tiles again and nothing else", async () => {
+test("retry renders the failed tiles again and nothing else", async () => {
   running.upstream = await startUpstream();
   let broken = true;
   running.upstream.behaviour = ({ n }, response) => {
-    if (!broken || n > FAILING) return "draw";
+    if (!broken || n > FAILING) return "render";
     response.writeHead(404).end();
     return "handled";
   };
@@ -126,7 +126,7 @@ test("retry draws the failed tiles again and nothing else", async () => {
 
 test("retry of a job that was cancelled does what it did not come to", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(10);
+  running.upstream.behaviour = renderAfter(10);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const server = running.server;
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, type: "reseed" });

@@ -13,14 +13,14 @@ import {
   until,
   usage,
 } from "../support/server.ts";
-import { drawNoise, startUpstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
 const MIB = 2 ** 20;
 /** About 10 KiB of PNG a tile, 2.6 MiB a cell. */
-const noise = drawNoise(58, 64);
+const noise = renderNoise(58, 64);
 const TILE = 10_450;
 const CELL = 256 * TILE;
 
@@ -288,7 +288,7 @@ test.each(["LFU", "LRU"] as const)(
   "the hit ratio under %s is that of the documented policy",
   async (policy) => {
     running.upstream = await startUpstream();
-    running.upstream.behaviour = drawNoise(12, 64);
+    running.upstream.behaviour = renderNoise(12, 64);
     const at = await startServer({
       configuration: smallTiles(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
     });

@@ -5,7 +5,7 @@ import { expectExact } from "../support/exact.ts";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -25,7 +25,7 @@ async function start(): Promise<Reloaded> {
   const before = await startHeldUpstream();
   running.upstream = before.upstream;
   const after = await startUpstream();
-  after.behaviour = drawNoise(40, 64);
+  after.behaviour = renderNoise(40, 64);
   const server = await startServer({ configuration: layers(before.upstream.url, [LAYER, OTHER], 1) });
   running.server = server;
   const first = read(server);
@@ -55,7 +55,7 @@ async function read(server: TestServer): Promise<string> {
 }
 
 /** Of the new source, and so it stays. */
-async function expectDrawnAnew({ server, before, after, first }: Reloaded): Promise<void> {
+async function expectRenderedAnew({ server, before, after, first }: Reloaded): Promise<void> {
   const second = await read(server);
   expect(second).toMatch(/^MISS/);
   before.release();
@@ -65,23 +65,23 @@ async function expectDrawnAnew({ server, before, after, first }: Reloaded): Prom
   await after.close();
 }
 
-test("what is drawn while a layer gets another source is neither joined nor kept", async () => {
+test("what is rendered while a layer gets another source is neither joined nor kept", async () => {
   const at = await start();
   await reload(at.server, layers(at.after.url, [LAYER, OTHER], 1));
-  await expectDrawnAnew(at);
+  await expectRenderedAnew(at);
 });
 
-test("a user whose layer is removed is told so, and its draw is not kept for a layer of the same name", async () => {
+test("a user whose layer is removed is told so, and its render is not kept for a layer of the same name", async () => {
   const at = await start();
   const { server, before, after } = at;
   await reload(server, layers(before.upstream.url, [OTHER], 1));
   const gone = await fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);
   expect(gone.status).toBe(404);
   await reload(server, layers(after.url, [LAYER, OTHER], 1));
-  await expectDrawnAnew(at);
+  await expectRenderedAnew(at);
 });
 
-test("a seed after a change of metatiles stores all, whatever is being drawn in those of before", async () => {
+test("a seed after a change of metatiles stores all, whatever is being rendered in those of before", async () => {
   const { server, before, first, after } = await start();
   await reload(server, layers(before.upstream.url, [LAYER, OTHER], 4));
   const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 2, zoomStop: 2, threadCount: 1 };
@@ -118,7 +118,7 @@ test("a reload puts another initial quota in force while none has been put", asy
 test("a reload empties the memory tier of the layers that it changes, and of no other", async () => {
   const upstream = await startUpstream();
   running.upstream = upstream;
-  upstream.behaviour = drawNoise(40, 64);
+  upstream.behaviour = renderNoise(40, 64);
   const server = await startServer({ configuration: layers(upstream.url, [LAYER, OTHER], 1) });
   running.server = server;
   const tile = (layer: string, query = "") => fetch(`${server.url}/xyz/${layer}/2/0/3.png${query}`);

@@ -6,7 +6,7 @@ import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { drawNoise, startUpstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -64,9 +64,9 @@ test("while tiles are reseeded no reader gets a miss or an error, and in the end
   running.upstream = await startUpstream();
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const { server, upstream } = { server: running.server, upstream: running.upstream };
-  upstream.behaviour = drawNoise(0, 64);
+  upstream.behaviour = renderNoise(0, 64);
   expect((await ended(server, await seed(server, LAYER, range))).tiles).toMatchObject({ total: TILES, stored: TILES });
-  upstream.behaviour = drawNoise(30, 64);
+  upstream.behaviour = renderNoise(30, 64);
   const end = new AbortController();
   const readers = [0, 503].map((first) => readOn(server, first, end.signal));
   const last = await ended(server, await seed(server, LAYER, { ...range, type: "reseed" }));

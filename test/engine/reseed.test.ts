@@ -5,7 +5,7 @@ import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { type Behaviour, drawAfter, picture, startUpstream } from "../support/upstream.ts";
+import { type Behaviour, picture, renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -64,7 +64,7 @@ test("a reseed writes what has changed, leaves and counts what has not, and a hi
 
   // Every second picture is another one.
   const half: Behaviour = ({ n, width, height }, response) => {
-    if (n % 2 === 0) return "draw";
+    if (n % 2 === 0) return "render";
     response.writeHead(200, { "Content-Type": "image/png" }).end(picture(width, height, 20, 64));
     return "handled";
   };
@@ -110,7 +110,7 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   await ended(server, await seed(server, LAYER, more));
   const before = files(server);
   const metatiles = upstream.asked.length;
-  upstream.behaviour = drawAfter(60);
+  upstream.behaviour = renderAfter(60);
   const id = await seed(server, LAYER, { ...more, type: "reseed" });
   const told = await until("some of it is done", async () => {
     const { tiles } = await job(server, id);
@@ -149,7 +149,7 @@ test("a reseed does not take what a user had asked for before it, and one that i
   const old = Buffer.from(await first);
   expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 1, unchanged: 0 } });
   expect(Buffer.from(await tile()).equals(old)).toBe(false);
-  // The second has overtaken what the first was having drawn.
+  // The second has overtaken what the first was having rendered.
   expect(upstream.asked).toHaveLength(4);
 });
 
@@ -186,7 +186,7 @@ test.each([
   expect((await read(at)).equals(old)).toBe(false);
 });
 
-test("a reseed that is paused after an undo draws what was stored between the truncation and itself", async () => {
+test("a reseed that is paused after an undo renders what was stored between the truncation and itself", async () => {
   const { server, upstream } = await start();
   const read = async () => {
     const response = await fetch(`${server.url}/xyz/${LAYER}/2/3/0.png`);

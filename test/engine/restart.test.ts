@@ -5,7 +5,7 @@ import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
-import { drawAfter, startUpstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -22,7 +22,7 @@ test("a seed that is killed 20 times completes by itself, with the same ids, and
   // Wide enough that twenty kills fit into the seed.
   running.upstream.behaviour = (asked, response) => {
     counts.set(`${asked.bbox} ${asked.width}`, (counts.get(`${asked.bbox} ${asked.width}`) ?? 0) + 1);
-    return drawAfter(inFull(25, 60))(asked, response);
+    return renderAfter(inFull(25, 60))(asked, response);
   };
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections }]),
@@ -80,7 +80,7 @@ test("usage equals a scan of the store after a kill in the middle of users' miss
 
 test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on after the start", async () => {
   running.upstream = await startUpstream();
-  running.upstream.behaviour = drawAfter(100);
+  running.upstream.behaviour = renderAfter(100);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const id = await seed(running.server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, threadCount: 4 });
   await until("a tile is stored", async () =>

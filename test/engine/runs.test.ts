@@ -8,7 +8,7 @@ import { scanStore } from "../support/store-scan.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
- * Single tiles of a quick upstream are drawn many in one go. Here one such run is stopped in its middle, by an upstream that
+ * Single tiles of a quick upstream are rendered many in one go. Here one such run is stopped in its middle, by an upstream that
  * does not answer one of its tiles.
  */
 
@@ -67,11 +67,11 @@ test("a run has told nothing when it is stopped: this is one of many tiles", asy
   const { server, id, n } = await stoppedRun();
   const { stored } = (await job(server, id)).tiles;
   expect(scanStore(server.dataDir).tiles).toBe(n - 1);
-  expect(stored, "what it has drawn is not counted yet").toBeLessThan(n - 1);
+  expect(stored, "what it has rendered is not counted yet").toBeLessThan(n - 1);
   expect(stored).toBeGreaterThan(n - 33);
 });
 
-test("a truncation does not wait for a run, which goes on with what is drawn anew", async () => {
+test("a truncation does not wait for a run, which goes on with what is rendered anew", async () => {
   const { server, held, id, n } = await stoppedRun();
   expect((await massTruncate(server, LAYER)).status).toBe(200);
   const { tiles } = await ended(server, id);
@@ -101,7 +101,7 @@ test("a user who wants what comes later in a run that stands still gets it, and 
   const wanted = [at.x + 1, at.x - 1].map((x) => `/xyz/${LAYER}/${Z}/${x}/${at.y}.png`);
   const answers = await Promise.all(wanted.map((path) => fetch(`${server.url}${path}`)));
   const results = answers.map(({ status, headers }) => `${status} ${headers.get("geowebcache-cache-result")}`);
-  // One of the two the run has drawn before.
+  // One of the two the run has rendered before.
   expect(results.sort()).toEqual(["200 HIT", "200 MISS"]);
   const { tiles } = await ended(server, id);
   expect(tiles.stored + tiles.skipped).toBe(SIDE ** 2);
@@ -112,7 +112,7 @@ test("a user who wants what comes later in a run that stands still gets it, and 
   await expectExact(server);
 });
 
-test("a user who wants a tile that a run is drawing does not have it drawn twice", async () => {
+test("a user who wants a tile that a run is rendering does not have it rendered twice", async () => {
   const { server, held, id, at } = await stoppedRun();
   const read = fetch(`${server.url}/xyz/${LAYER}/${Z}/${at.x}/${at.y}.png`);
   await new Promise((resolve) => setImmediate(resolve));
@@ -123,14 +123,14 @@ test("a user who wants a tile that a run is drawing does not have it drawn twice
   expect(held.upstream.asked).toHaveLength(SIDE ** 2);
 });
 
-test("a painter that is killed in a run costs nothing: what it has stored is counted, the job goes on", async () => {
+test("a renderer that is killed in a run costs nothing: what it has stored is counted, the job goes on", async () => {
   const { server, held, id } = await stoppedRun();
-  const painters = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ");
-  expect(painters).toHaveLength(1);
-  for (const pid of painters) process.kill(Number(pid), "SIGKILL");
+  const renderers = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ");
+  expect(renderers).toHaveLength(1);
+  for (const pid of renderers) process.kill(Number(pid), "SIGKILL");
   const { state, tiles } = await ended(server, id);
   expect([state, tiles.failed, tiles.stored + tiles.skipped]).toEqual(["done", 0, SIDE ** 2]);
-  expect(held.upstream.asked, "what was stored is not drawn again").toHaveLength(SIDE ** 2 + 1);
+  expect(held.upstream.asked, "what was stored is not rendered again").toHaveLength(SIDE ** 2 + 1);
   await expectExact(server);
 });
 

@@ -2,7 +2,7 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, until } from "../support/server.ts";
-import { drawNoise, startUpstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -28,7 +28,7 @@ test("a seed of equal tiles and a reseed that shrinks them are paused with that 
     });
   };
 
-  // One tile at a time this upstream draws the same picture again and again.
+  // One tile at a time this upstream renders the same picture again and again.
   const same = await suspended("same", "seed");
   expect(same).toMatchObject({ state: "pending", outcome: null });
   expect(same.reason).toMatch(
@@ -40,10 +40,10 @@ test("a seed of equal tiles and a reseed that shrinks them are paused with that 
   expect(await ended(server, same.id)).toMatchObject({ outcome: "done", tiles: { total: 341 } });
   expect(await work("unguarded", "seed")).toMatchObject({ outcome: "done", tiles: { stored: 341 } });
 
-  upstream.behaviour = drawNoise(60, 64);
+  upstream.behaviour = renderNoise(60, 64);
   expect(await work("shrunk", "seed")).toMatchObject({ outcome: "done", reason: null });
   expect(await work("shrunk", "reseed")).toMatchObject({ outcome: "done", reason: null });
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   const shrunk = await suspended("shrunk", "reseed");
   expect(shrunk.reason).toMatch(/of the last 100 tiles are 4 times as small or as large as those they replaced/);
 });
@@ -91,6 +91,6 @@ test("blank tiles of any colour, and tiles that show something else than those a
   // All 85 above were as they should be.
   expect(lost.stored).toBeGreaterThanOrEqual(85 + 90 - 10);
 
-  upstream.behaviour = () => "draw";
+  upstream.behaviour = () => "render";
   expect(await ended(server, await seed(server, "sound", range))).toMatchObject({ outcome: "done", reason: null });
 });

@@ -32,7 +32,7 @@ test("with store.shared what another program removes and adds is noticed by read
   expect(await read(0, 0), "memory does not outlive the file").toBe("MISS");
   unlinkSync(first);
   copyFileSync(second, first);
-  expect(await read(0, 0), "another program has drawn it").toBe("HIT");
+  expect(await read(0, 0), "another program has rendered it").toBe("HIT");
 
   for (const [x, y] of [
     [5, 5],

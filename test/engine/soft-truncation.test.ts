@@ -3,7 +3,7 @@ import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { truncate, undo } from "../support/truncations.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -22,7 +22,7 @@ const request = {
 async function start(more = ""): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   running.upstream = upstream;
-  upstream.behaviour = drawNoise(8, 64);
+  upstream.behaviour = renderNoise(8, 64);
   const server = await startServer({ configuration: smallTiles(upstream.url, [{ name: LAYER }], more) });
   running.server = server;
   await ended(server, await seed(server, LAYER, request));
@@ -38,8 +38,8 @@ async function read(server: TestServer, tile = "3/4/2") {
 async function drawsAnew(server: TestServer, upstream: Upstream): Promise<void> {
   const old = await read(server);
   expect(old).toMatchObject({ status: 200, result: "HIT" });
-  upstream.behaviour = drawNoise(40, 64);
-  await until("it is drawn anew", async () => ((await read(server)).bytes > old.bytes ? true : undefined));
+  upstream.behaviour = renderNoise(40, 64);
+  await until("it is rendered anew", async () => ((await read(server)).bytes > old.bytes ? true : undefined));
   const asked = upstream.asked.length;
   for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ result: "HIT" });
   // Its metatile came with it.
@@ -47,7 +47,7 @@ async function drawsAnew(server: TestServer, upstream: Upstream): Promise<void> 
   expect(upstream.asked.length).toBe(asked);
 }
 
-test("a soft truncation leaves the tiles to be served, over a kill and without the map server, until they are drawn anew", async () => {
+test("a soft truncation leaves the tiles to be served, over a kill and without the map server, until they are rendered anew", async () => {
   const { server, upstream } = await start();
   await read(server);
   const asked = upstream.asked.length;
@@ -64,14 +64,14 @@ test("a soft truncation leaves the tiles to be served, over a kill and without t
   await vi.waitFor(() => expectExact(restarted), { timeout: 20_000 });
 });
 
-test("it holds in all serving processes", async () => {
+test("it holds in all HTTP workers", async () => {
   const { server, upstream } = await start("server: { workers: 2 }\n");
   for (let n = 0; n < 8; n++) await read(server);
   await truncate(server, SOFT);
   await drawsAnew(server, upstream);
 });
 
-test("a seed draws what is stale, once, also where the picture is the same; undone, nothing is stale", async () => {
+test("a seed renders what is stale, once, also where the picture is the same; undone, nothing is stale", async () => {
   const { server, upstream } = await start();
   const first = await truncate(server, SOFT);
   expect(await undo(server, first.id)).toMatchObject({ status: 200, answer: { state: "undone" } });

@@ -45,23 +45,23 @@ const read = async (server: TestServer, path: string) => {
   return { status: response.status, text: (await response.arrayBuffer()).byteLength };
 };
 
-test("a painter that is stopped is ended after its deadline: its renders are given up, and the next ones go on", async () => {
+test("a renderer that is stopped is ended after its deadline: its renders are given up, and the next ones go on", async () => {
   const { server } = await start();
   expect((await read(server, "2/1/1")).status).toBe(200);
-  stop(processesOf(server, "painter-process"));
+  stop(processesOf(server, "renderer-process"));
   const given = await Promise.all(["5/1/1", "5/9/9", "5/17/17"].map((path) => read(server, path)));
-  // The renders of the stopped painter fail; those that a new painter took are pictures.
+  // The renders of the stopped renderer fail; those that a new renderer took are pictures.
   expect(given.map(({ status }) => status).sort()).toContain(502);
-  expect(server.log()).toContain("a painter does not answer and is ended");
+  expect(server.log()).toContain("a renderer does not answer and is ended");
   expect((await read(server, "5/1/1")).status).toBe(200);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  expect(metrics).toMatch(/nuthatch_painters_hung_total 1/);
+  expect(metrics).toMatch(/nuthatch_renderers_hung_total 1/);
   expect((await massTruncate(server, LAYER)).status).toBe(200);
 });
 
-test("a serving process that is stopped holds a change for its deadline, and is replaced", async () => {
+test("a HTTP worker that is stopped holds a change for its deadline, and is replaced", async () => {
   const { server } = await start("server: { workers: 2 }");
-  const serving = processesOf(server, "serving-process");
+  const serving = processesOf(server, "http-worker-process");
   expect(serving.length).toBe(2);
   stop(serving.slice(0, 1));
   // Node leaves a connection that was dealt to the stopped one open when that is killed: its client gives up and asks again.
@@ -75,9 +75,9 @@ test("a serving process that is stopped holds a change for its deadline, and is 
     return answer?.status === 200 ? true : undefined;
   });
   await until("the stopped one is ended", async () =>
-    server.log().includes("a serving process does not answer and is ended") ? true : undefined,
+    server.log().includes("a HTTP worker does not answer and is ended") ? true : undefined,
   );
   await until("there are two again", async () =>
-    processesOf(server, "serving-process").length === 2 ? true : undefined,
+    processesOf(server, "http-worker-process").length === 2 ? true : undefined,
   );
 });

@@ -66,7 +66,7 @@ test("a collector is told of what users wait for and of jobs, in the trace of th
   upstream.behaviour = (_, response) => {
     const { traceparent } = response.req.headers;
     asked.push(typeof traceparent === "string" ? traceparent : undefined);
-    if (!failing) return "draw";
+    if (!failing) return "render";
     response.writeHead(404).end();
     return "handled";
   };
@@ -86,7 +86,7 @@ test("a collector is told of what users wait for and of jobs, in the trace of th
     await ended(server, id);
     await expect
       .poll(() => collector.spans().map(({ name }) => name), { timeout: 20_000 })
-      .toEqual(["draw", "draw", "seed"]);
+      .toEqual(["render", "render", "seed"]);
     const [hit, failed, job] = collector.spans();
     expect(hit).toMatchObject({ traceId: TRACE, parentSpanId: "00f067aa0ba902b7", status: {} });
     expect(hit?.attributes).toContainEqual({ key: "nuthatch.tile", value: { stringValue: "4/0/15" } });
@@ -109,7 +109,7 @@ test("what has not been told yet is told at the end", async () => {
   try {
     await (await fetch(`${server.url}/xyz/topp:states/2/0/2.png`)).arrayBuffer();
     expect(await server.kill("SIGTERM")).toBe(0);
-    expect(collector.spans().map(({ name }) => name)).toEqual(["draw"]);
+    expect(collector.spans().map(({ name }) => name)).toEqual(["render"]);
     expect(collector.services()).toEqual(new Set(["nuthatch"]));
   } finally {
     await server.close();

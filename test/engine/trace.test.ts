@@ -61,7 +61,7 @@ async function listening() {
   const headers: IncomingHttpHeaders[] = [];
   upstream.behaviour = (_, response) => {
     headers.push(response.req.headers);
-    return "draw";
+    return "render";
   };
   return { url: upstream.url, headers, [Symbol.asyncDispose]: () => upstream.close() };
 }

@@ -5,7 +5,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { truncate } from "../support/truncations.ts";
-import { drawAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -49,9 +49,9 @@ test("a mass truncate empties the layer at once, leaves the others, and stays so
   expect(next.headers.get("geowebcache-cache-result")).toBe("MISS");
 });
 
-test("no tile drawn before a truncation comes back while a seed is running", async () => {
+test("no tile rendered before a truncation comes back while a seed is running", async () => {
   const at = await start();
-  at.upstream.behaviour = drawAfter(20);
+  at.upstream.behaviour = renderAfter(20);
   const id = await seed(at.server, LAYER, request);
   for (let round = 0; round < 6; round++) {
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -74,7 +74,7 @@ const TRUNCATIONS: Readonly<Record<string, (server: TestServer) => Promise<unkno
 };
 
 test.each(Object.entries(TRUNCATIONS))(
-  "a truncation %s, while a tile is drawn for a user: whoever asks after it has the map of then, and so has the cache",
+  "a truncation %s, while a tile is rendered for a user: whoever asks after it has the map of then, and so has the cache",
   async (_, truncated) => {
     const { server, upstream } = await start();
     const held = hold(upstream);
@@ -105,9 +105,9 @@ test.each(Object.entries(TRUNCATIONS))(
   },
 );
 
-test("the first tile of a level, drawn while its range is being truncated, is not kept", async () => {
+test("the first tile of a level, rendered while its range is being truncated, is not kept", async () => {
   const { server, upstream } = await start();
-  upstream.behaviour = drawAfter(10);
+  upstream.behaviour = renderAfter(10);
   const bounds = { coords: { double: ["-20037508.34", "-20037508.34", "20037508.34", "-1"] } };
   for (let round = 0; round < 30; round++) {
     await massTruncate(server, LAYER);
@@ -196,7 +196,7 @@ test("truncate then seed in one burst leaves all tiles of the seed", async () =>
   await expectExact(at.server);
 });
 
-test("a seed stores only what is missing, a reseed draws everything", async () => {
+test("a seed stores only what is missing, a reseed renders everything", async () => {
   const at = await start();
   await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
   const fetched = at.upstream.asked.length;
@@ -211,7 +211,7 @@ test("a seed stores only what is missing, a reseed draws everything", async () =
 
 test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is killed within a second", async () => {
   const at = await start();
-  at.upstream.behaviour = drawAfter(30);
+  at.upstream.behaviour = renderAfter(30);
   const t0 = performance.now();
   const id = await seed(at.server, LAYER, { ...request, zoomStop: 30, threadCount: 3 });
   expect(performance.now() - t0).toBeLessThan(10_000);

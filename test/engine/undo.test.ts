@@ -15,7 +15,7 @@ import {
   usage,
 } from "../support/server.ts";
 import { truncate, truncation, truncations, undo } from "../support/truncations.ts";
-import { drawAfter, drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter, renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -34,7 +34,7 @@ const STYLES = 'parameterFilters: [{ type: string, key: STYLES, default: "", val
 async function start(undoSeconds = 600, env = {}): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   running.upstream = upstream;
-  upstream.behaviour = drawNoise(8, 64);
+  upstream.behaviour = renderNoise(8, 64);
   const store = `store: { undoSeconds: ${undoSeconds} }\n`;
   const server = await startServer({
     configuration: smallTiles(upstream.url, [{ name: LAYER, extra: STYLES }, { name: "other" }], store),
@@ -85,7 +85,7 @@ test("a truncation is taken back: its tiles are hits again, but for those stored
   expect(listed).toMatchObject({ layer: LAYER, type: "truncateLayer", mode: "hard", tiles: 341, bytes: roads?.bytes });
   expect(JSON.parse(await (await fetch(link)).text())).toEqual(listed);
 
-  upstream.behaviour = drawNoise(40, 64);
+  upstream.behaviour = renderNoise(40, 64);
   const newer = await read(server, "4/3/3");
   expect(newer.result).toBe("MISS");
   expect(newer.bytes).toBeGreaterThan(old.bytes);
@@ -108,7 +108,7 @@ test("a truncation is taken back: its tiles are hits again, but for those stored
   expect(await read(restarted, "5/20/20")).toMatchObject({ result: "HIT" });
   expect(upstream.asked.length).toBe(asked);
   await expectVerified(restarted);
-  // The metatile that was drawn since took the place of sixteen; its twin in the other format and level are new.
+  // The metatile that was rendered since took the place of sixteen; its twin in the other format and level are new.
   expect((await usage(restarted)).total.tiles).toBe(before.total.tiles + (since.total.tiles - 21) - 16);
   expect(asideIn(restarted)).toEqual([]);
   expect(await undo(restarted, id)).toMatchObject({ status: 409, answer: { code: "conflict" } });
@@ -120,14 +120,14 @@ test("a truncation is taken back: its tiles are hits again, but for those stored
 test("a seed that is running goes on through a truncation and its undo, and nothing is lost or counted twice", async () => {
   const { server, upstream } = await start();
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 3 }));
-  upstream.behaviour = drawAfter(15);
+  upstream.behaviour = renderAfter(15);
   const id = await seed(server, LAYER, { ...request, type: "reseed", zoomStop: 5, threadCount: 8 });
   for (let round = 0; round < 5; round++) {
     const asked = upstream.asked.length;
-    const drawn = (more: number) => async () => (upstream.asked.length > asked + more ? true : undefined);
-    await until("it draws", drawn(3));
+    const rendered = (more: number) => async () => (upstream.asked.length > asked + more ? true : undefined);
+    await until("it renders", rendered(3));
     const { id: truncated } = await truncate(server, { layer: LAYER });
-    if (round % 2 === 0) await until("it draws on", drawn(8));
+    if (round % 2 === 0) await until("it renders on", rendered(8));
     expect((await undo(server, truncated)).status).toBe(200);
   }
   expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });
@@ -141,7 +141,7 @@ test("a kill in the middle of an undo leaves it done or undoable, and the record
   let now = server;
   for (const delayMs of [2, 8, 25, 60]) {
     const { id } = await truncate(now, { layer: LAYER });
-    upstream.behaviour = drawNoise(8 + delayMs, 64);
+    upstream.behaviour = renderNoise(8 + delayMs, 64);
     await ended(now, await seed(now, LAYER, { ...request, zoomStop: 4 }));
     const undoing = fetch(`${now.url}/api/v1/truncations/${id}/undo`, { method: "POST" }).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -211,7 +211,7 @@ test("with undoSeconds 0 nothing is kept", async () => {
 
 test("what is kept goes before the quota evicts a tile", async () => {
   const { server, upstream } = await start();
-  upstream.behaviour = drawNoise(64, 64);
+  upstream.behaviour = renderNoise(64, 64);
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
   const { id } = await truncate(server, { layer: LAYER });
   await putQuota(server, { enabled: true, globalQuota: { value: 200, units: "KiB" } });

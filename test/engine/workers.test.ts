@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { createServer, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { ended, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
-import { drawNoise, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const LAYER = "ws:roads";
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** Two serving processes in front of an upstream. */
+/** Two HTTP workers in front of an upstream. */
 async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   open.push(() => upstream.close());
@@ -57,13 +57,15 @@ async function readByAll(server: TestServer): Promise<{ etags: readonly string[]
   };
 }
 
-function servingProcesses(front: number): number[] {
+function servingProcesses(server: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const parent = / (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) \S/, ""))?.[1];
-        return Number(parent) === front && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/serving-process.js");
+        return (
+          Number(parent) === server && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/serving-process.js")
+        );
       } catch {
         // It has just ended.
         return false;
@@ -77,7 +79,7 @@ test("what one process truncates or reseeds no other serves any more", async () 
   expect(servingProcesses(server.pid)).toHaveLength(2);
   const seen = new Set<string>();
   for (let version = 1; version <= 6; version++) {
-    upstream.behaviour = drawNoise(version, 64);
+    upstream.behaviour = renderNoise(version, 64);
     expect((await massTruncate(server, LAYER)).status).toBe(200);
     const [etag = "", ...others] = (await readByAll(server)).etags;
     expect([others, seen.has(etag)]).toEqual([[], false]);
@@ -86,9 +88,9 @@ test("what one process truncates or reseeds no other serves any more", async () 
     expect(await readByAll(server)).toEqual({ etags: [etag], hits: CONNECTIONS });
   }
   const asked = upstream.asked.length;
-  expect(asked, "one draw per version, whoever asks").toBe(6);
+  expect(asked, "one render per version, whoever asks").toBe(6);
 
-  upstream.behaviour = drawNoise(50, 64);
+  upstream.behaviour = renderNoise(50, 64);
   const id = await seed(server, LAYER, {
     gridSetId: "EPSG:900913",
     format: "image/png",
@@ -142,7 +144,7 @@ test("replacements that find the port taken by another program end, and one serv
     return bind();
   });
   open.push(() => new Promise((resolve) => other.close(() => resolve())));
-  const tries = (): number => server.log().split("a serving process cannot serve").length - 1;
+  const tries = (): number => server.log().split("a HTTP worker cannot serve").length - 1;
   await until("replacements have tried in vain", async () => (tries() >= 3 ? true : undefined));
   await new Promise((resolve) => other.close(resolve));
   await until("all connections are answered by two processes", async () => {

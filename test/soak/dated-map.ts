@@ -3,10 +3,10 @@ import sharp from "sharp";
 import { png, startUpstream, type Upstream } from "../support/upstream.ts";
 import { metatileOf } from "./tile-keys.ts";
 
-/** A map whose pictures tell of which version they are, and that has spots which cannot be drawn. */
+/** A map whose pictures tell of which version they are, and that has spots which cannot be rendered. */
 export interface DatedMap {
   readonly upstream: Upstream;
-  /** What is drawn from now on. */
+  /** What is rendered from now on. */
   version: number;
   /** Whether the spots are bad now. */
   isSick: boolean;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file-layout.ts";
+import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file/file-layout.ts";
 import type { JobJson } from "../support/server.ts";
 import { isWholePng } from "../support/store-scan.ts";
 import { versionOf } from "./dated-map.ts";

@@ -43,11 +43,11 @@ export async function startMarkedMap(): Promise<MarkedMap> {
     const query = new Map(
       [...new URL(target, "http://any").searchParams].map(([key, value]) => [key.toUpperCase(), value]),
     );
-    const drawn = picture(query, version, width, height);
+    const rendered = picture(query, version, width, height);
     const waitMs = mood === "slow" ? (n * 37) % 250 : (n * 7) % 12;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (mood === "failing" && n % 3 > 0) response.writeHead(500).end("out of order");
-    else response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
+    else response.writeHead(200, { "Content-Type": "image/png" }).end(rendered);
     return "handled";
   };
   return map;
@@ -65,14 +65,14 @@ function picture(query: ReadonlyMap<string, string>, version: number, width: num
   for (let line = 0; line < lines; line++)
     for (let column = 0; column < columns; column++) {
       const at = { z: first.z, x: first.x + column, y: first.y + lines - 1 - line };
-      draw(rows, width, column, line, { version, tile: { layer, grid, style, ...at } });
+      render(rows, width, column, line, { version, tile: { layer, grid, style, ...at } });
     }
   return png(width, height, rows);
 }
 
 const BLOCK = TILE_SIDE / 8;
 
-function draw(rows: Buffer, width: number, column: number, line: number, mark: Mark): void {
+function render(rows: Buffer, width: number, column: number, line: number, mark: Mark): void {
   const words = wordsOf(mark);
   let noise = mix(words[0], words[1]);
   const noisy = noise % 40;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file-layout.ts";
+import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file/file-layout.ts";
 import type { Chance } from "./chance.ts";
 import type { Floors } from "./floors.ts";
 import { type Mark, type MarkedMap, marksOf } from "./marked-map.ts";
@@ -154,13 +154,13 @@ export class WalkReader {
         this.#record.problem(
           `${what}: expected version ${oldest} or later of ${nameOf(tile)}, got ${result} of version ${version}`,
         );
-      if (version > this.#map.version) this.#record.problem(`${what}: version ${version} has not been drawn yet`);
+      if (version > this.#map.version) this.#record.problem(`${what}: version ${version} has not been rendered yet`);
       this.#record.note(`${nameOf(tile)}: ${result} of version ${version}, expected ${oldest} or later`);
       if (tile.layer === KEPT) this.#compareKept(tile, version, result, sentMs);
     }
   }
 
-  /** A seed that found the tile missing before a user's miss was stored may draw it once more, never an older one. */
+  /** A seed that found the tile missing before a user's miss was stored may render it once more, never an older one. */
   #compareKept(tile: Tile, version: number, result: string, sentMs: number): void {
     const name = nameOf(tile);
     const known = this.kept.get(name);

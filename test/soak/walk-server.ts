@@ -27,7 +27,7 @@ export const FIRST_SETTINGS: Settings = {
 /** Layers without a parameter filter have no styles: it would not be looked at. */
 export const stylesOf = (layer: LayerName): readonly Style[] => ["", ...FIRST_SETTINGS[layer].styles];
 
-/** Tiles of one layer are never truncated, evicted or drawn again. */
+/** Tiles of one layer are never truncated, evicted or rendered again. */
 export const KEPT: LayerName = "kept";
 
 export const offers = (
@@ -115,7 +115,7 @@ export class WalkServer {
         const fields = readFileSync(`/proc/${name}/stat`, "utf8")
           .replace(/^.*\) /s, "")
           .split(" ");
-        const isServing = readFileSync(`/proc/${name}/cmdline`, "utf8").includes("serving-process");
+        const isServing = readFileSync(`/proc/${name}/cmdline`, "utf8").includes("http-worker-process");
         const isChild = Number(fields[1]) === this.#server.pid && fields[0] !== "Z";
         return isChild && isServing === (kind === "serving") ? [Number(name)] : [];
       } catch {

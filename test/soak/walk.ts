@@ -62,7 +62,7 @@ class Walk {
   readonly #floors = new Floors();
   readonly #reader: WalkReader;
   readonly #operator: WalkOperator;
-  readonly #flying = new Set<Promise<void>>();
+  readonly #joined = new Set<Promise<void>>();
   readonly #counts = new Map<string, number>();
   #servingKilledMs = Number.NEGATIVE_INFINITY;
 
@@ -107,7 +107,7 @@ class Walk {
       this.#fly(run);
       break;
     }
-    while (this.#flying.size >= MOST_AT_ONCE) await Promise.race(this.#flying);
+    while (this.#joined.size >= MOST_AT_ONCE) await Promise.race(this.#joined);
     if (this.#operator.account.open.size > MOST_JOBS) await this.#operator.look();
     if (this.#operator.account.open.size > MOST_JOBS) await this.#finishJobs();
   }
@@ -117,16 +117,16 @@ class Walk {
   }
 
   #fly(run: () => Promise<void>): void {
-    const flight = run()
+    const inFlightRender = run()
       .catch((error: unknown) =>
         this.record.problem(error instanceof Error ? (error.stack ?? error.message) : String(error)),
       )
-      .finally(() => this.#flying.delete(flight));
-    this.#flying.add(flight);
+      .finally(() => this.#joined.delete(inFlightRender));
+    this.#joined.add(inFlightRender);
   }
 
   async drain(): Promise<void> {
-    while (this.#flying.size > 0) await Promise.all(this.#flying);
+    while (this.#joined.size > 0) await Promise.all(this.#joined);
   }
 
   async #read(): Promise<void> {

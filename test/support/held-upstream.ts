@@ -28,10 +28,10 @@ export function hold(upstream: Upstream): HeldUpstream {
   };
   upstream.behaviour = ({ n, bbox, width, height }, response) => {
     const [minX = 0, minY = 0, maxX = 0, maxY = 0] = bbox.split(",").map(Number);
-    const drawn = picture(width, height, at.side, 64);
+    const rendered = picture(width, height, at.side, 64);
     const answer = (): void => {
       held.delete(n);
-      response.writeHead(200, { "Content-Type": "image/png" }).end(drawn);
+      response.writeHead(200, { "Content-Type": "image/png" }).end(rendered);
     };
     if (at.isOpen) answer();
     else {

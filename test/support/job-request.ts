@@ -1,4 +1,4 @@
-import type { JobRequest } from "../../src/jobs/job.ts";
+import type { JobRequest } from "../../src/plan/job-request.ts";
 
 /** A job's request for tests that look at other things; `more`: what they look at. */
 export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({

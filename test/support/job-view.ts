@@ -1,4 +1,4 @@
-import type { JobView } from "../../src/jobs/job.ts";
+import type { JobView } from "../../src/plan/job-request.ts";
 
 /** A seed of the demo layer, done; or what is said of it. */
 export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({

@@ -1,19 +1,19 @@
-import { JobCounter } from "../../src/jobs/job-counter.ts";
 import type { JobRunnerParts } from "../../src/jobs/job-runner.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import { JobCounter } from "../../src/plan/job-counter.ts";
 
 /** What jobs ask of a ledger in which nothing is kept. */
 export const nothingKept: {
-  readonly keptMetatiles: JobRunnerParts["keptMetatiles"];
+  readonly storedMetatiles: JobRunnerParts["storedMetatiles"];
   readonly counter: JobCounter;
   readonly ledger: Pick<Ledger, "usedCells">;
 } = {
   ledger: { *usedCells() {} },
-  keptMetatiles: (_, { count }) => ({ next: () => count }),
+  storedMetatiles: (_, { count }) => ({ next: () => count }),
   counter: new JobCounter({
     ledger: {
       // biome-ignore lint/correctness/useYield: nothing is kept here.
-      *countKept() {
+      *countStored() {
         return 0n;
       },
     },

@@ -239,12 +239,12 @@ export class OperatedServer {
 
   /** Lists until both were taken while nothing changed. */
   async look(): Promise<Seen> {
-    const standing = (list: readonly Row[]) => JSON.stringify(list.map((row) => [row[3], row[4]]));
+    const renderStatus = (list: readonly Row[]) => JSON.stringify(list.map((row) => [row[3], row[4]]));
     return until("the lists stand still", async () => {
       const before = await rows(this.server);
       const jobs = await this.#jobs("?limit=1000");
       const after = await rows(this.server);
-      return standing(before) === standing(after) ? { rows: after, jobs } : undefined;
+      return renderStatus(before) === renderStatus(after) ? { rows: after, jobs } : undefined;
     });
   }
 
@@ -263,12 +263,12 @@ export class OperatedServer {
       const { id, tasks } = this.#of(job.key);
       for (const task of tasks) known.add(task);
       const view = seen.jobs.find((one) => one.id === id);
-      const standing = view === undefined ? "not there" : standingOf(view);
+      const renderStatus = view === undefined ? "not there" : standingOf(view);
       if (view !== undefined && !isAsAgreed(view, job.terms))
         found.push(`job ${job.key} (${id}) runs otherwise than ${JSON.stringify(job.terms)}: ${JSON.stringify(view)}`);
       const allowed = standingsOf(job, isSettled);
-      if (!allowed.includes(standing))
-        found.push(`job ${job.key} (${id}) is ${standing}, and not ${allowed.join(" or ")}`);
+      if (!allowed.includes(renderStatus))
+        found.push(`job ${job.key} (${id}) is ${renderStatus}, and not ${allowed.join(" or ")}`);
       const mayBeGone = !isSettled && job.state === "accepted" && job.type === "truncate";
       const listed = seen.rows.filter((row) => tasks.includes(row[3]));
       const live = isLive(job) ? job.tasks.map((n) => tasks[n]) : [];

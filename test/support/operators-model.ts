@@ -1,5 +1,5 @@
 /*
- * The jobs of a server as a plain machine of states (decisions 5), for tests that hold the server against it. The upstream
+ * The jobs of a server as a plain machine of states (`docs/reference/wire-format.md`, Task list), for tests that hold the server against it. The upstream
  * of such a test answers nothing unless it is let, and there are places for all tasks: so a job that may run is running.
  */
 
@@ -126,7 +126,7 @@ function applyToJob(
     case "resume":
       if (!isLive(job)) return { model, answer: "409" };
       if (job.state !== "paused") return { model, answer: "200" };
-      return { model: withJob(model, letGo(job)), answer: "200" };
+      return { model: withJob(model, resumeJob(job)), answer: "200" };
     case "cancel":
       if (job.state === "done") return { model, answer: "409" };
       return { model: withJob(model, aborted(job)), answer: "200" };
@@ -144,7 +144,7 @@ function applyToJob(
 }
 
 /** By an operator, whatever its window says. */
-const letGo = (job: ModelJob): ModelJob => ({
+const resumeJob = (job: ModelJob): ModelJob => ({
   ...job,
   state: "accepted",
   hold: job.terms.window === null ? null : "released",

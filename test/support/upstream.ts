@@ -9,7 +9,7 @@ export interface Upstream {
   readonly asked: string[];
   inFlight(): number;
   maxInFlight(): number;
-  /** What to answer next: "draw", or a function that answers itself. */
+  /** What to answer next: "render", or a function that answers itself. */
   behaviour: Behaviour;
   /** Nobody listens any more: what is in flight is reset, what comes is refused. */
   down(): Promise<void>;
@@ -32,13 +32,13 @@ export interface MapAsked {
 export type Behaviour = (
   request: MapAsked,
   response: ServerResponse,
-) => "draw" | "handled" | Promise<"draw" | "handled">;
+) => "render" | "handled" | Promise<"render" | "handled">;
 
 export async function startUpstream(): Promise<Upstream> {
   const asked: string[] = [];
-  let flying = 0;
+  let joined = 0;
   let most = 0;
-  const upstream: { behaviour: Behaviour } = { behaviour: () => "draw" };
+  const upstream: { behaviour: Behaviour } = { behaviour: () => "render" };
   const server = createServer((request, response) => {
     void answer(request, response);
   });
@@ -50,9 +50,9 @@ export async function startUpstream(): Promise<Upstream> {
     const height = Number(query.get("HEIGHT") ?? 256);
     const bbox = query.get("BBOX") ?? "";
     asked.push(`${bbox} ${width}`);
-    flying++;
-    most = Math.max(most, flying);
-    response.on("close", () => flying--);
+    joined++;
+    most = Math.max(most, joined);
+    response.on("close", () => joined--);
     const { url: target = "", headers } = request;
     const { authorization = "" } = headers;
     const about: MapAsked = { bbox, n: asked.length, width, height, target, authorization };
@@ -79,7 +79,7 @@ export async function startUpstream(): Promise<Upstream> {
   return {
     url: `http://127.0.0.1:${address.port}/wms`,
     asked,
-    inFlight: () => flying,
+    inFlight: () => joined,
     maxInFlight: () => most,
     get behaviour() {
       return upstream.behaviour;
@@ -93,18 +93,18 @@ export async function startUpstream(): Promise<Upstream> {
   };
 }
 
-/** Draws after a while. */
-export const drawAfter =
+/** Renders after a while. */
+export const renderAfter =
   (ms: number): Behaviour =>
-  async (): Promise<"draw"> => {
+  async (): Promise<"render"> => {
     await new Promise((resolve) => setTimeout(resolve, ms));
-    return "draw";
+    return "render";
   };
 
 const made = new Map<string, Buffer>();
 
-/** Draws pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. `tile`: in pixels. */
-export const drawNoise =
+/** Renders pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. `tile`: in pixels. */
+export const renderNoise =
   (side: number, tile = 256): Behaviour =>
   ({ width, height }, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });

@@ -24,7 +24,7 @@ ${layers
 `;
 }
 
-/** Tiles of 64 pixels instead of 256: as many of them at each level, and a sixteenth of the pixels to draw and encode. */
+/** Tiles of 64 pixels instead of 256: as many of them at each level, and a sixteenth of the pixels to render and encode. */
 const SMALL_GRID_SETS = `
 gridSets:
   - id: EPSG:900913

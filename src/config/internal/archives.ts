@@ -3,8 +3,8 @@ import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts"
 import { toWebMercator } from "../../grid/web-mercator.ts";
 import type { ArchiveSourceOptions, GridSubset } from "../../layer/layer.ts";
 import type { Result } from "../../lib/result.ts";
-import type { ArchiveFacts } from "../../source/archive.ts";
-import { type ArchiveReport, inspectArchive } from "../../source/open-archive.ts";
+import type { ArchiveFacts } from "../../source/archive/archive.ts";
+import { type ArchiveReport, inspectArchive } from "../../source/archive/open-archive.ts";
 import { buildConnections } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArchiveSourceDocument, GridSubsetDocument, LayerDocument } from "./schema.ts";

@@ -1,5 +1,5 @@
 import type { ArcgisSourceOptions } from "../../layer/layer.ts";
-import { placeholdersOf } from "../../source/tile-template.ts";
+import { placeholdersOf } from "../../source/tiles/tile-template.ts";
 import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArcgisSourceDocument } from "./schema.ts";
@@ -23,7 +23,7 @@ export function buildArcgis(document: ArcgisSourceDocument, path: Path, problems
     case "tile":
       for (const key of ["layers", "transparent"] as const)
         if (document[key] !== undefined)
-          problems.add([...path, key], "is of mode export only: the tiles of a cache are drawn already", "key");
+          problems.add([...path, key], "is of mode export only: the tiles of a cache are rendered already", "key");
       return { type: "arcgis", mode, ...upstream };
   }
 }

@@ -23,6 +23,6 @@ export function buildExpiry<T>(
   return [first, ...others];
 }
 
-/** GWC's codes (`facts/gwc-core.md` 1.4): -1 never without asking again, -2 for good, which HTTP knows as a year. */
+/** GWC's codes (`docs/explanation/geowebcache.md`, Expiry): -1 never without asking again, -2 for good, which HTTP knows as a year. */
 export const clientExpiryOf = (seconds: number): number | "no-cache" =>
   seconds === -1 ? "no-cache" : seconds === -2 ? 31_536_000 : seconds;

@@ -12,8 +12,8 @@ import {
   type SourceOptions,
   STANDARD_LAYER_JOBS,
 } from "../../layer/layer.ts";
-import type { ArchiveFacts } from "../../source/archive.ts";
-import { directoryName } from "../../store/file-layout.ts";
+import type { ArchiveFacts } from "../../source/archive/archive.ts";
+import { directoryName } from "../../store/file/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { buildExpiry, clientExpiryOf } from "./build-expiry.ts";
 import { buildFilters } from "./build-filters.ts";
@@ -260,7 +260,7 @@ function buildFormats(
     const format = formatOf(name);
     if (format === undefined) problems.expected([...at, i], `one of ${formatNames.join(", ")}`, name);
     else if (format.kind === "data" && !drawsData(source))
-      problems.expected([...at, i], `a picture's, as a source of type ${source.type} draws nothing else`, name);
+      problems.expected([...at, i], `a picture's, as a source of type ${source.type} renders nothing else`, name);
     else if (only !== undefined && format !== only)
       problems.expected([...at, i], `${only.mimeType}, as that is what the archive has`, name);
     else if (formats.includes(format)) problems.add([...at, i], `${format.mimeType} is given twice`);

@@ -4,7 +4,7 @@ import { legalValue, legalValuesText, type ParameterFilter, stylesFilter } from 
 import type { Path, Problems } from "./problems.ts";
 import type { LegendDocument } from "./schema.ts";
 
-/** What map servers draw when nothing is said (GWC's, too). */
+/** What map servers render when nothing is said (GWC's, too). */
 const DEFAULT_SIDE = 20;
 const DEFAULT_FORMAT = "image/png";
 

@@ -1,6 +1,6 @@
 import type { WmtsSourceOptions, XyzSourceOptions } from "../../layer/layer.ts";
-import { addressesOf } from "../../source/servers.ts";
-import { placeholdersOf } from "../../source/tile-template.ts";
+import { addressesOf } from "../../source/http/servers.ts";
+import { placeholdersOf } from "../../source/tiles/tile-template.ts";
 import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { WmtsSourceDocument, XyzSourceDocument } from "./schema.ts";

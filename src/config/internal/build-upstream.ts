@@ -1,5 +1,5 @@
 import type { ConnectionOptions, UpstreamOptions } from "../../layer/layer.ts";
-import { addressesOf, withSubdomains } from "../../source/servers.ts";
+import { addressesOf, withSubdomains } from "../../source/http/servers.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema.ts";

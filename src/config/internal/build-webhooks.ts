@@ -1,5 +1,5 @@
 import querystring from "node:querystring";
-import { ENDS, type JobMoment, type Webhook, webhookId } from "../../jobs/webhook.ts";
+import { ENDS, type JobMoment, type Webhook, webhookId } from "../../jobs/job-event.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { WebhookSchema } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { type GridSet, sameSrs } from "../../grid/grid-set.ts";
 import { drawsSingleTiles, type GridSubset, type SourceOptions } from "../../layer/layer.ts";
-import { addressesOf } from "../../source/servers.ts";
+import { addressesOf } from "../../source/http/servers.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
 

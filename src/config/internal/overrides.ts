@@ -41,7 +41,7 @@ const snake = (key: string): string =>
 /** `server.trustProxy`: NUTHATCH_SERVER_TRUST_PROXY */
 const variableOf = (path: readonly string[]): string => ["NUTHATCH", ...path.map(snake)].join("_");
 
-/** The short names that scripts rely on (decisions 9). */
+/** The short names that scripts rely on. */
 const SHORT_VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ["NUTHATCH_HOST", ["server", "host"]],
   ["NUTHATCH_PORT", ["server", "port"]],

@@ -1,10 +1,10 @@
-import { JOB_MOMENTS } from "../../jobs/webhook.ts";
+import { JOB_MOMENTS } from "../../jobs/job-event.ts";
 import { PNG_COMPRESSIONS } from "../../layer/layer.ts";
 import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
 
-/** The shape of the configuration file (decisions 9). `description`s are for people; defaults are filled by the builders. */
+/** The shape of the configuration file. `description`s are for people; defaults are filled by the builders. */
 const strict = <P extends Fields>(properties: P) => Type.Object(properties);
 const optional = Type.Optional;
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });

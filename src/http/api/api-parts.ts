@@ -1,14 +1,14 @@
-import type { JobOptions } from "../../jobs/job-options.ts";
-import type { Operations } from "../../jobs/operations.ts";
+import type { Operations } from "../../coordinator/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { JobOptions } from "../../plan/job-options.ts";
 import { refusalProblem } from "../errors.ts";
 import type { Readiness } from "../readiness.ts";
 import type { Answer } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
-import type { JobEvents } from "./job-events.ts";
+import type { JobEvents } from "./events/job-events.ts";
 
 /** What the resources of `/api/v1` work with. */
 export interface ApiParts {

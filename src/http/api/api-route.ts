@@ -1,18 +1,18 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
-import { batchActionResource, batchResource } from "./batches-route.ts";
-import { estimateResource } from "./estimate-route.ts";
-import { eventsResource } from "./events-route.ts";
-import { failuresResource } from "./failures-route.ts";
-import { jobActionResource, jobResource, jobsResource } from "./jobs-route.ts";
-import { layersResource } from "./layers-route.ts";
-import { openApi } from "./openapi.ts";
-import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules-route.ts";
-import { statusResource } from "./status-route.ts";
-import { truncationResource, truncationsResource, undoResource } from "./truncations-route.ts";
-import { simulationResource, usageResource, verificationResource } from "./usage-route.ts";
+import { eventsResource } from "./events/events-route.ts";
+import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
+import { estimateResource } from "./jobs/estimate-route.ts";
+import { failuresResource } from "./jobs/failures-route.ts";
+import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
+import { layersResource } from "./layers/layers-route.ts";
+import { openApi } from "./openapi/openapi.ts";
+import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
+import { statusResource } from "./status/status-route.ts";
+import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
+import { simulationResource, usageResource, verificationResource } from "./usage/usage-route.ts";
 
-/** `/api/v1`: what the contract leans on (decisions 10). */
+/** `/api/v1`: what the contract leans on. */
 export function apiRoute(parts: ApiParts): Route {
   // One for all requests: it counts those that are being worked on.
   const estimates = estimateResource(parts);

@@ -63,10 +63,10 @@ export function fieldsOf(document: object, known: readonly string[]): Result<Giv
   const fields = new Map(Object.entries(document).filter(([, value]) => value !== null));
   for (const name of fields.keys()) {
     if (known.includes(name)) continue;
-    const meant = known.find((field) => field.toLowerCase() === name.toLowerCase());
+    const selected = known.find((field) => field.toLowerCase() === name.toLowerCase());
     return refuse({
       code: "bad_field",
-      message: `${name.slice(0, 200)}: unknown field, expected ${meant ?? `one of ${known.join(", ")}`}, got ${shown(fields.get(name))}`,
+      message: `${name.slice(0, 200)}: unknown field, expected ${selected ?? `one of ${known.join(", ")}`}, got ${shown(fields.get(name))}`,
     });
   }
   return ok({ fields, problems: [] });

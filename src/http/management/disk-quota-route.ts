@@ -1,4 +1,4 @@
-import type { Operations } from "../../jobs/operations.ts";
+import type { Operations } from "../../coordinator/operations.ts";
 import { applyQuotaChange, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../../quota/quota-validation.ts";
 import { refusalText } from "../errors.ts";
@@ -13,7 +13,7 @@ interface QuotaParts {
   readonly compat: () => CompatOptions;
 }
 
-/** `/diskquota[.xml|.json]`, also under `/rest` (contract 4.5). */
+/** `/diskquota[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Disk quota). */
 export function diskQuotaRoute(parts: QuotaParts): Route {
   return (segments) => {
     const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
@@ -34,7 +34,7 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
   };
 }
 
-/** Without an extension: Content-Type, then Accept, then XML (decisions 1). */
+/** Without an extension: Content-Type, then Accept, then XML (`docs/reference/wire-format.md`, Addresses). */
 function negotiated({ headers }: Exchange): "xml" | "json" {
   const type = headers["content-type"]?.toLowerCase() ?? "";
   if (/\bjson\b/.test(type)) return "json";

@@ -1,6 +1,6 @@
-import type { KillScope } from "../../jobs/job.ts";
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { KillScope } from "../../plan/job-request.ts";
 import { parseForm } from "../form.ts";
 
 /** What a POST to `/rest/seed[/<layer>]` asks to end; `none`: it says nothing of killing. */
@@ -32,7 +32,7 @@ export const neitherSeedNorKill = (body: string): Refusal => ({
 });
 
 /**
- * `kill_all` (contract 4.3) or GWC's `kill_thread=1&thread_id=N`, which comes first, from the body under any content
+ * `kill_all` (`docs/reference/wire-format.md`, Kill) or GWC's `kill_thread=1&thread_id=N`, which comes first, from the body under any content
  * type, or from the query. The body is a form, GWC's pairs with a blank between, or multipart.
  */
 export function decodeKill(body: string, query: URLSearchParams): Result<KillRequest, Refusal> {

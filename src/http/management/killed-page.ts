@@ -1,5 +1,5 @@
-import type { KilledTask } from "../../jobs/job.ts";
 import { escapeHtml } from "../../lib/escape.ts";
+import type { KilledTask } from "../../plan/job-request.ts";
 
 /** A complete page; `body` is markup. */
 const page = (title: string, body: string): string =>
@@ -9,7 +9,7 @@ const page = (title: string, body: string): string =>
 const STATES = ["PENDING", "RUNNING"] as const;
 
 /**
- * The answer to a kill (contract 4.3): every task ended, as GWC prints one.
+ * The answer to a kill (`docs/reference/wire-format.md`, Kill): every task ended, as GWC prints one.
  * @param words what was asked, as a sentence: `Asked to end all tasks.`
  */
 export function killedPage(killed: readonly KilledTask[], words: string): string {
@@ -21,7 +21,7 @@ export function killedPage(killed: readonly KilledTask[], words: string): string
   return page("Tasks ended", `<p>${escapeHtml(words)}</p>${list}`);
 }
 
-/** The answer to a seed request from an HTML form (decisions 5). */
+/** The answer to a seed request from an HTML form (`docs/reference/wire-format.md`, Task list). */
 export function seedSubmittedPage(layer: string, taskIds: readonly number[]): string {
   const items = taskIds.map((id) => `<li>${id}</li>`).join("");
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>`);

@@ -1,7 +1,7 @@
-import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { MassTruncateRequest } from "../../plan/seed-request.ts";
 import { placeOf } from "./internal/body-text.ts";
 import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
 import { readDocument, sniffFormat } from "./internal/document.ts";
@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> =
 const isType = (name: string): name is MassTruncateRequest["type"] => Object.hasOwn(FIELDS, name);
 
 /**
- * The body of a POST to `masstruncate` (contract 2.4, decisions 6): XML, or JSON where it begins with `{`. A body that
+ * The body of a POST to `masstruncate` (`docs/reference/wire-format.md`, Mass truncate): XML, or JSON where it begins with `{`. A body that
  * begins with neither is XML or JSON percent-encoded as a form, perhaps with the `=` that follows a key without value.
  */
 export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest, Refusal> {
@@ -76,7 +76,7 @@ function formDecoded(body: Uint8Array): Uint8Array {
   return sniffFormat(bytes) === undefined ? body : bytes;
 }
 
-/** The answer to GET (contract 2.3): ASCII, no declaration, no white space. */
+/** The answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space. */
 export function encodeMassTruncateList(href: string): string {
   const types = Object.keys(FIELDS).map((type) => `<requestType>${type}</requestType>`);
   return `<massTruncateRequests href="${escapeXml(href)}">${types.join("")}</massTruncateRequests>`;

@@ -1,17 +1,17 @@
-import type { JobOptions } from "../../jobs/job-options.ts";
-import type { MassTruncationRequest } from "../../jobs/mass-truncation.ts";
-import type { Operations } from "../../jobs/operations.ts";
-import { planExtentTruncate } from "../../jobs/plan-job.ts";
-import type { MassTruncateRequest } from "../../jobs/seed-request.ts";
+import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import type { JobOptions } from "../../plan/job-options.ts";
+import { planExtentTruncate } from "../../plan/plan-job.ts";
+import type { MassTruncateRequest } from "../../plan/seed-request.ts";
+import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
 import { refusalText } from "../errors.ts";
 import type { Answer } from "../reply.ts";
 import type { Exchange, Route } from "../resource.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
 import { jobHeaders } from "./seed-route.ts";
 
-/** `/masstruncate[.xml]`, also under `/rest` (contract 4.4). */
+/** `/masstruncate[.xml]`, also under `/rest` (`docs/reference/wire-format.md`, Mass truncate). */
 export function massTruncateRoute(parts: {
   readonly operations: Operations;
   readonly jobOptions: () => JobOptions;

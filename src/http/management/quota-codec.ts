@@ -30,7 +30,7 @@ import {
   startProblems,
 } from "./internal/fields.ts";
 
-/** The names a quota document goes by (decisions 7): the contract's, GWC's documented one, GWC's real one. */
+/** The names a quota document goes by (`docs/reference/wire-format.md`, Disk quota): the contract's, GWC's documented one, GWC's real one. */
 export type QuotaRoot =
   | "cacheQuotaConfiguration"
   | "gwcQuotaConfiguration"
@@ -53,7 +53,7 @@ const FIELDS: readonly (keyof QuotaConfiguration)[] = [
   "layerQuotas",
 ];
 
-/** The body of a PUT to `diskquota.<format>` (contract 4.5, decisions 7), and the root it came with. All of it or none. */
+/** The body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota), and the root it came with. All of it or none. */
 export function decodeQuotaChange(
   body: Uint8Array,
   format: DocumentFormat,
@@ -118,7 +118,7 @@ const plain = (text: string): string => (/^[^\p{C}\p{Z}]{1,200}$/u.test(text) ? 
 const upper = (text: string): string => text.toUpperCase();
 const same = (text: string): string => text;
 
-/** GWC's first line (`No enum constant StorageUnit.ZZiB`), then what is needed to mend it (contract 7). */
+/** GWC's first line (`No enum constant StorageUnit.ZZiB`), then what is needed to mend it (`docs/reference/wire-format.md`, Disk quota). */
 function readEnum<T extends string>(
   from: Reading,
   fields: Fields,
@@ -237,7 +237,7 @@ function readLayerQuota(
 /** A layer's name in a first line: as it is, blanks too, but never with a line break. */
 const plainName = (name: string): string => (/^\P{C}{1,200}$/u.test(name) ? name : shown(name));
 
-/** A whole configuration, in the order of contract 2.5, in ASCII: compact JSON, XML without declaration. */
+/** A whole configuration, in the order of `docs/reference/wire-format.md`, Disk quota, in ASCII: compact JSON, XML without declaration. */
 export function encodeQuota(
   config: QuotaConfiguration,
   format: DocumentFormat,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SeedRequest } from "../../jobs/seed-request.ts";
+import type { SeedRequest } from "../../plan/seed-request.ts";
 import {
   decodeSeedForm,
   decodeSeedRequest,

@@ -1,8 +1,8 @@
 import type { Extent } from "../../grid/grid-set.ts";
-import type { JobType, SeedRequest } from "../../jobs/seed-request.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { JobType, SeedRequest } from "../../plan/seed-request.ts";
 import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
 import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
 import { isEmpty, scalarOf } from "./internal/field.ts";
@@ -24,7 +24,7 @@ const TYPES: ReadonlyMap<string, JobType> = new Map([
 ]);
 const TYPE_NAMES = "seed, reseed or truncate";
 
-/** Fields that are read; `name` and `filterUpdate` are known but ignored (decisions 4). */
+/** Fields that are read; `name` and `filterUpdate` are known but ignored (`docs/reference/wire-format.md`, Seed request). */
 const FIELDS = [
   "name",
   "srs",
@@ -55,7 +55,7 @@ type NewFields =
   | "terms"
   | "supersede";
 
-/** Decodes the body of a seed request (contract 2.1). Its first character decides between XML and JSON. */
+/** Decodes the body of a seed request (`docs/reference/wire-format.md`, Seed request). Its first character decides between XML and JSON. */
 export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal> {
   const root = readDocument(body, sniffFormat(body) ?? "xml", "a seedRequest document", ["seedRequest"]);
   if (!root.ok) return root;
@@ -157,20 +157,20 @@ const FORM_FIELDS = [
   "totalFailuresBeforeAborting",
 ];
 
-/** A form is a seed request when it carries `type` and at least one of gridSetId, zoomStart, zoomStop (decisions 5). */
+/** A form is a seed request when it carries `type` and at least one of gridSetId, zoomStart, zoomStop (`docs/reference/wire-format.md`, Task list). */
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
 /**
- * The fields of GWC's HTML form, sent to `/rest/seed/<layer>` (decisions 5). An empty zoom or type is refused, as a
+ * The fields of GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). An empty zoom or type is refused, as a
  * program that forgot to fill it in means something; other empty fields are as absent, as a browser sends them.
  */
 export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refusal> {
   const problems = startProblems();
   for (const name of form.keys()) {
-    const meant = FORM_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
-    if (meant !== undefined && meant !== name) {
-      note(problems, { code: "bad_field", message: `${name}: unknown field, expected ${meant}` });
+    const selected = FORM_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
+    if (selected !== undefined && selected !== name) {
+      note(problems, { code: "bad_field", message: `${name}: unknown field, expected ${selected}` });
     }
   }
   const text = (name: string): string | undefined => formValue(form, name, problems)?.trim();
@@ -269,7 +269,7 @@ export function looksLikeSeedRequest(contentType: string | undefined, body: Uint
   return /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && sniffFormat(body) !== undefined;
 }
 
-/** A request as clients send it (contract 2.1): what `decodeSeedRequest` reads back as it was. */
+/** A request as clients send it (`docs/reference/wire-format.md`, Seed request): what `decodeSeedRequest` reads back as it was. */
 export function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
   const { bounds, parameters } = request;
   const scalars: readonly (readonly [string, string | number | undefined])[] = [

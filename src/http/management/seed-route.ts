@@ -1,11 +1,11 @@
-import type { JobRequest, KillScope, TaskRow } from "../../jobs/job.ts";
-import type { JobOptions } from "../../jobs/job-options.ts";
-import type { Operations } from "../../jobs/operations.ts";
-import { coverageText, planSeed } from "../../jobs/plan-job.ts";
-import type { SeedRequest } from "../../jobs/seed-request.ts";
+import type { Operations } from "../../coordinator/operations.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
+import type { JobOptions } from "../../plan/job-options.ts";
+import type { JobRequest, KillScope, TaskRow } from "../../plan/job-request.ts";
+import { coverageText, planSeed } from "../../plan/plan-job.ts";
+import type { SeedRequest } from "../../plan/seed-request.ts";
 import { refusalText } from "../errors.ts";
 import { parseForm } from "../form.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
@@ -22,7 +22,7 @@ interface SeedParts {
   readonly jobOptions: () => JobOptions;
 }
 
-/** `/rest/seed`, `/rest/seed.<format>`, `/rest/seed/<layer>[.<format>]` (contract 4.1 to 4.3). */
+/** `/rest/seed`, `/rest/seed.<format>`, `/rest/seed/<layer>[.<format>]` (`docs/reference/wire-format.md`, Seed request and Kill). */
 export function seedRoute(parts: SeedParts): Route {
   const { operations } = parts;
   const list = async (exchange: Exchange, layer: string | undefined, format: "xml" | "json"): Promise<Answer> =>
@@ -107,7 +107,7 @@ async function submit(
   return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
 }
 
-/** Bounds that are no bounds are told together with what they would be compared with (decisions 4). */
+/** Bounds that are no bounds are told together with what they would be compared with (`docs/reference/wire-format.md`, Seed request). */
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
   if (refusal.field !== "bounds") return refusal;
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };

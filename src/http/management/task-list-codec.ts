@@ -1,6 +1,6 @@
-import type { TaskRow } from "../../jobs/job.ts";
+import type { TaskRow } from "../../plan/job-request.ts";
 
-/** The five integers of a row (contract 2.2), without loss and never with an exponent. */
+/** The five integers of a row (`docs/reference/wire-format.md`, Task list), without loss and never with an exponent. */
 const numbersOf = (row: TaskRow): readonly bigint[] => [
   row.processed,
   row.total,
@@ -9,11 +9,11 @@ const numbersOf = (row: TaskRow): readonly bigint[] => [
   BigInt(row.status),
 ];
 
-/** The list of tasks (contract 4.2), compact; idle is exactly `{"long-array-array":[]}`. */
+/** The list of tasks (`docs/reference/wire-format.md`, Task list), compact; idle is exactly `{"long-array-array":[]}`. */
 export const encodeTaskListJson = (rows: readonly TaskRow[]): string =>
   `{"long-array-array":[${rows.map((row) => `[${numbersOf(row).join(",")}]`).join(",")}]}`;
 
-/** Its twin in XML (decisions 5). */
+/** Its twin in XML (`docs/reference/wire-format.md`, Task list). */
 export function encodeTaskListXml(rows: readonly TaskRow[]): string {
   if (rows.length === 0) return "<long-array-array/>";
   const arrays = rows.map((row) => {

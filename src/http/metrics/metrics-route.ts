@@ -1,11 +1,11 @@
-import type { Operations } from "../../jobs/operations.ts";
+import type { Operations } from "../../coordinator/operations.ts";
 import type { Route } from "../resource.ts";
-import type { FrontMetrics } from "./metrics-sample.ts";
+import type { ServerMetrics } from "./metrics-sample.ts";
 
 /** `/metrics`: Prometheus text. It names layers and upstreams, and needs the credentials that the rest needs. */
 export function metricsRoute(parts: {
   readonly operations: Operations;
-  readonly metrics: () => Promise<FrontMetrics>;
+  readonly metrics: () => Promise<ServerMetrics>;
 }): Route {
   const { operations, metrics } = parts;
   return (segments) => {
@@ -17,7 +17,7 @@ export function metricsRoute(parts: {
           async handle() {
             // Loaded by the first scrape: a start is not slowed by what may never be asked for.
             const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
-            const [jobs, usage, quota, front] = await Promise.all([
+            const [jobs, usage, quota, server] = await Promise.all([
               operations.jobMetrics(),
               operations.usage({ tileSets: false, layer: undefined }),
               operations.quota(),
@@ -26,7 +26,7 @@ export function metricsRoute(parts: {
             return {
               status: 200,
               type: METRICS_TYPE,
-              body: await metricsText({ jobs, usage, quota, front }),
+              body: await metricsText({ jobs, usage, quota, server }),
             };
           },
         },

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { LATENCY_BUCKETS_SECONDS } from "../../cache/upstream-meter.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
+import { LATENCY_BUCKETS_SECONDS } from "../../render/upstream-meter.ts";
 import type { Sample } from "./metrics-sample.ts";
 
 /** Begun by the first scrape: what nobody asks for is not measured. */
@@ -30,7 +30,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   const counter = (name: string, help: string, values: Values): void => make(Counter, name, help, values);
   const gauge = (name: string, help: string, values: Values): void => make(Gauge, name, help, values);
 
-  const { jobs, usage, quota, front } = sample;
+  const { jobs, usage, quota, server } = sample;
   gauge(
     "jobs",
     "Jobs that have not ended",
@@ -63,7 +63,7 @@ export async function metricsText(sample: Sample): Promise<string> {
     "Ended jobs that have left the history, by the limit that they were beyond",
     jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
   );
-  counter("job_retries_total", "Draws of jobs that were tried again", [[{}, jobs.retries]]);
+  counter("job_retries_total", "Renders of jobs that were tried again", [[{}, jobs.retries]]);
 
   counter("webhook_deliveries_total", "What webhooks were to be told, by what became of it; failed: given up", [
     [{ outcome: "delivered" }, jobs.webhooks.delivered],
@@ -74,7 +74,8 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, servers, measures, spacedDraws, uniformTiles, paintersHung, listeners } = front;
+  const { tiles, memory, upstreams, servers, measures, spacedRenders, oneColourTiles, renderersHung, listeners } =
+    server;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -82,15 +83,15 @@ export async function metricsText(sample: Sample): Promise<string> {
     [{ result: "absent" }, tiles.absent],
     [{ result: "expired" }, tiles.expired],
   ]);
-  counter("tile_failures_total", "Tiles that users asked for and could not be drawn", [[{}, tiles.failures]]);
+  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", [[{}, tiles.failures]]);
   counter("tile_failures_remembered_total", "Those that were answered without asking the upstream again", [
     [{}, tiles.failuresRemembered],
   ]);
   counter("store_faults_total", "Tiles that the store could not read, and that were rendered", [
     [{}, tiles.storeFaults],
   ]);
-  counter("painters_hung_total", "Painters that did not answer any more and were ended", [[{}, paintersHung]]);
-  counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, uniformTiles]]);
+  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", [[{}, renderersHung]]);
+  counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, oneColourTiles]]);
   gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);
   gauge(
@@ -105,7 +106,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   );
   gauge(
     "upstream_queue",
-    "Draws that wait for a connection",
+    "Renders that wait for a connection",
     upstreams.flatMap(
       ({ upstream, usersWaiting, jobsWaiting }): Values => [
         [{ upstream, who: "users" }, usersWaiting],
@@ -113,7 +114,7 @@ export async function metricsText(sample: Sample): Promise<string> {
       ],
     ),
   );
-  gauge("spaced_draws", "Draws of jobs that wait because users read", [[{}, spacedDraws]]);
+  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, spacedRenders]]);
   gauge(
     "upstream_up",
     "0: it is known to be down",
@@ -157,7 +158,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   );
   counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]);
   counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]);
-  counter("quota_not_stored_total", "Draws that were served and not stored", [[{}, usage.enforcement.notStored]]);
+  counter("quota_not_stored_total", "Renders that were served and not stored", [[{}, usage.enforcement.notStored]]);
   counter("ledger_corrupt_blocks_total", "Rows of the ledger that were corrupt, and counted from the store", [
     [{}, jobs.corruptBlocks],
   ]);
@@ -174,7 +175,7 @@ export async function metricsText(sample: Sample): Promise<string> {
  * A histogram that has been counted elsewhere, without the library, which is loaded by the first scrape only; it has no way
  * to take one over, so the text is made here.
  */
-function latencyText(measures: Sample["front"]["measures"]): string {
+function latencyText(measures: Sample["server"]["measures"]): string {
   const name = "nuthatch_upstream_request_seconds";
   const lines = measures.flatMap(({ upstream, buckets, requests, seconds }) => {
     const label = `upstream="${upstream.replace(/["\\]/g, "\\$&")}"`;

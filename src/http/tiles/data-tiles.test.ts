@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sentAsIs } from "../../../test/support/sent-as-is.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
-import { served, startDoors, states } from "./tiles-fixture.ts";
+import { served, startProtocols, states } from "./tiles-fixture.ts";
 
 function formatNamed(mimeType: string): TileFormat {
   const found = formatOf(mimeType);
@@ -22,18 +22,22 @@ const layer = {
 const BYTES = Buffer.concat([Buffer.from([0x1a, 0x05]), Buffer.alloc(2000, "motorway ")]);
 
 const started = async () => {
-  const doors = await startDoors({ catalogue: () => catalogueOf([layer]) });
-  doors.reader.outcome = () => ({ kind: "tile", tile: { ...served, bytes: BYTES } });
-  return doors;
+  const protocols = await startProtocols({ catalogue: () => catalogueOf([layer]) });
+  protocols.reader.outcome = () => ({ kind: "tile", tile: { ...served, bytes: BYTES } });
+  return protocols;
 };
-type Doors = Awaited<ReturnType<typeof started>>;
+type Protocols = Awaited<ReturnType<typeof started>>;
 
-const get = (doors: Doors, target: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") =>
-  sentAsIs(doors.baseUrl + target, { headers, method });
+const get = (
+  protocols: Protocols,
+  target: string,
+  headers: Record<string, string> = {},
+  method: "GET" | "HEAD" = "GET",
+) => sentAsIs(protocols.baseUrl + target, { headers, method });
 const TILE = "/xyz/topp:states/2/1/0.pbf";
 
-test("a vector tile has its Content-Type at every door, whatever name its format is asked by", async () => {
-  await using doors = await started();
+test("a vector tile has its Content-Type at every protocol, whatever name its format is asked by", async () => {
+  await using protocols = await started();
   const targets = [
     TILE,
     "/xyz/topp:states/2/1/0.mvt",
@@ -43,20 +47,20 @@ test("a vector tile has its Content-Type at every door, whatever name its format
     "/ogc/collections/topp:states/tiles/WebMercatorQuad/2/0/1?f=pbf",
   ];
   for (const target of targets) {
-    const { status, headers, body } = await get(doors, target);
+    const { status, headers, body } = await get(protocols, target);
     expect([status, headers["content-type"]], target).toEqual([200, MVT]);
     expect(body.equals(BYTES)).toBe(true);
   }
-  expect(doors.reader.asked.map(({ format }) => format.mimeType)).toEqual(targets.map(() => MVT));
-  const json = await get(doors, "/xyz/topp:states/2/1/0.geojson");
+  expect(protocols.reader.asked.map(({ format }) => format.mimeType)).toEqual(targets.map(() => MVT));
+  const json = await get(protocols, "/xyz/topp:states/2/1/0.geojson");
   expect(json.headers["content-type"]).toBe("application/json");
 });
 
 test("it travels in the coding that is liked best, and each coding has a tag of its own", async () => {
-  await using doors = await started();
-  const plain = await get(doors, TILE);
-  const gzip = await get(doors, TILE, { "accept-encoding": "gzip" });
-  const br = await get(doors, TILE, { "accept-encoding": "gzip, deflate, br" });
+  await using protocols = await started();
+  const plain = await get(protocols, TILE);
+  const gzip = await get(protocols, TILE, { "accept-encoding": "gzip" });
+  const br = await get(protocols, TILE, { "accept-encoding": "gzip, deflate, br" });
   const seen = [plain, gzip, br].map(({ status, headers }) => [
     status,
     headers["content-encoding"],
@@ -74,14 +78,14 @@ test("it travels in the coding that is liked best, and each coding has a tag of 
     expect(headers["content-length"]).toBe(String(body.length));
     expect(headers).toMatchObject({ "geowebcache-cache-result": "HIT", expires: expect.any(String) });
   }
-  const head = await get(doors, TILE, { "accept-encoding": "gzip" }, "HEAD");
+  const head = await get(protocols, TILE, { "accept-encoding": "gzip" }, "HEAD");
   expect([head.status, head.headers["content-length"], head.body.length]).toEqual([200, String(gzip.body.length), 0]);
 });
 
 test("a tag answers for its own coding only", async () => {
-  await using doors = await started();
+  await using protocols = await started();
   const status = async (tag: string, coding?: string) => {
-    const { status: code, headers } = await get(doors, TILE, {
+    const { status: code, headers } = await get(protocols, TILE, {
       "if-none-match": tag,
       ...(coding === undefined ? {} : { "accept-encoding": coding }),
     });
@@ -98,29 +102,29 @@ test("a tag answers for its own coding only", async () => {
 });
 
 test("pictures are packed already: they are sent as they are, whatever a client can unpack", async () => {
-  await using doors = await started();
-  const { headers } = await get(doors, "/xyz/topp:states/2/1/0.png", { "accept-encoding": "gzip, br" });
+  await using protocols = await started();
+  const { headers } = await get(protocols, "/xyz/topp:states/2/1/0.png", { "accept-encoding": "gzip, br" });
   expect([headers["content-encoding"], headers["vary"], headers["etag"]]).toEqual([undefined, undefined, '"abc"']);
 });
 
 test("documents travel packed too", async () => {
-  await using doors = await started();
+  await using protocols = await started();
   const target = "/service/wmts?request=GetCapabilities";
-  const plain = await get(doors, target);
-  const gzip = await get(doors, target, { "accept-encoding": "gzip" });
+  const plain = await get(protocols, target);
+  const gzip = await get(protocols, target, { "accept-encoding": "gzip" });
   expect([gzip.headers["content-encoding"], gzip.headers["vary"]]).toEqual(["gzip", "Accept-Encoding"]);
   expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
   const tag = String(gzip.headers["etag"]);
   expect(tag).not.toBe(plain.headers["etag"]);
-  const again = await get(doors, target, { "accept-encoding": "gzip", "if-none-match": tag });
+  const again = await get(protocols, target, { "accept-encoding": "gzip", "if-none-match": tag });
   expect([again.status, again.headers["vary"]]).toEqual([304, "Accept-Encoding"]);
 });
 
 test("no map is put together of vector tiles", async () => {
-  await using doors = await started();
+  await using protocols = await started();
   const map = (format: string, box: string) =>
     get(
-      doors,
+      protocols,
       `/service/wms?service=WMS&version=1.1.1&request=GetMap&layers=topp:states&styles=&srs=EPSG:900913&width=256&height=256&bbox=${box}&format=${format}`,
     );
   const { body } = await map(MVT, "0,0,1000,1000");
@@ -131,14 +135,14 @@ test("no map is put together of vector tiles", async () => {
 });
 
 test("documents name the formats, and what the vector tiles hold", async () => {
-  await using doors = await started();
-  const json = async (target: string): Promise<unknown> => JSON.parse((await get(doors, target)).body.toString());
+  await using protocols = await started();
+  const json = async (target: string): Promise<unknown> => JSON.parse((await get(protocols, target)).body.toString());
   expect(await json("/tilejson/topp:states/EPSG:900913")).toMatchObject({
-    tiles: [`${doors.baseUrl}/xyz/topp%3Astates/EPSG%3A900913/{z}/{x}/{y}.pbf`],
+    tiles: [`${protocols.baseUrl}/xyz/topp%3Astates/EPSG%3A900913/{z}/{x}/{y}.pbf`],
     vector_layers: VECTOR_LAYERS,
   });
   expect(await json("/tilejson/topp:states/EPSG:900913?format=png")).not.toHaveProperty("vector_layers");
-  const base = `${doors.baseUrl}/ogc/collections/topp%3Astates`;
+  const base = `${protocols.baseUrl}/ogc/collections/topp%3Astates`;
   expect(await json("/ogc/collections/topp:states")).toMatchObject({
     links: [
       { rel: "self" },
@@ -147,7 +151,7 @@ test("documents name the formats, and what the vector tiles hold", async () => {
     ],
   });
   const items = async (target: string) => {
-    const { status, body } = await get(doors, target);
+    const { status, body } = await get(protocols, target);
     const document: { dataType: string; links: { rel: string; type: string }[] } = JSON.parse(body.toString());
     const types = document.links.filter(({ rel }) => rel === "item").map(({ type }) => type);
     return [status, document.dataType, ...types];
@@ -157,19 +161,19 @@ test("documents name the formats, and what the vector tiles hold", async () => {
   expect(await json("/ogc/collections/topp:states/tiles/WebMercatorQuad")).toMatchObject({
     layers: [{ id: "roads", dataType: "vector", description: "All roads" }],
   });
-  const text = async (target: string) => (await get(doors, target)).body.toString();
+  const text = async (target: string) => (await get(protocols, target)).body.toString();
   expect(await text("/service/wmts?request=GetCapabilities")).toContain(`<Format>${MVT}</Format>`);
   expect(await text("/service/tms/1.0.0/topp:states@EPSG:900913@pbf")).toContain(`mime-type="${MVT}" extension="pbf"`);
 });
 
 test("pictures are no data tiles in OGC API - Tiles, and data is no map", async () => {
-  await using doors = await started();
-  const tile = async (path: string) => (await get(doors, `/ogc/collections/topp:states/${path}`)).status;
+  await using protocols = await started();
+  const tile = async (path: string) => (await get(protocols, `/ogc/collections/topp:states/${path}`)).status;
   expect(await tile("tiles/WebMercatorQuad/2/0/1?f=png")).toBe(400);
   expect(await tile("map/tiles/WebMercatorQuad/2/0/1?f=pbf")).toBe(400);
   expect(await tile("map/tiles/WebMercatorQuad/2/0/1")).toBe(200);
   expect(await tile("tiles/WebMercatorQuad/2/0/1")).toBe(200);
-  expect(doors.reader.asked.map(({ format }) => format.extension)).toEqual(["png", "pbf"]);
-  await using plain = await startDoors();
+  expect(protocols.reader.asked.map(({ format }) => format.extension)).toEqual(["png", "pbf"]);
+  await using plain = await startProtocols();
   expect((await get(plain, "/ogc/collections/topp:states/tiles")).status).toBe(404);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { jobView as job } from "../../../test/support/job-view.ts";
 import type { TileState } from "../../cache/tile-state.ts";
-import type { JobView } from "../../jobs/job.ts";
 import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
+import type { JobView } from "../../plan/job-request.ts";
 import { explainTile } from "./explanation.ts";
-import { geodetic, startDoors, states } from "./tiles-fixture.ts";
+import { geodetic, startProtocols, states } from "./tiles-fixture.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const subset = states.gridSubsets.find((s) => s.gridSet === geodetic);
@@ -79,7 +79,7 @@ describe("an explanation of a tile", () => {
     expect(await explain({ stored, drawing: true })).toMatchObject({
       state: "expired",
       reason: "expired",
-      message: "Expired: 77 bytes, written 60 seconds ago. It is being drawn.",
+      message: "Expired: 77 bytes, written 60 seconds ago. It is being rendered.",
     });
     expect(await explain({})).toMatchObject({ state: "missing", reason: "not_stored", store: { bytes: null } });
     expect(await explain({ truncatedMs: NOW - 1000 })).toMatchObject({
@@ -92,7 +92,7 @@ describe("an explanation of a tile", () => {
     expect(await explain({ failing, truncatedMs: NOW - 1000 })).toMatchObject({
       state: "missing",
       reason: "failing",
-      message: "Not stored: its last draw failed (status 500). The map server is asked again in 5 seconds.",
+      message: "Not stored: its last render failed (status 500). The map server is asked again in 5 seconds.",
     });
     const all = { type: "truncate", gridSet: null, format: null, parameters: null } as const;
     expect(await explain({}, [job(9, all)])).toMatchObject({ reason: "truncated", truncatedBy: { id: 9 } });
@@ -111,8 +111,8 @@ const WMS =
 const user = { headers: { authorization: "Basic bWU6bWU=" } };
 
 describe("?explain", () => {
-  it("is answered at every door with JSON, and nothing is read or drawn", async () => {
-    await using doors = await startDoors();
+  it("is answered at every protocol with JSON, and nothing is read or rendered", async () => {
+    await using protocols = await startProtocols();
     for (const target of [
       "/xyz/topp:states/EPSG:4326/3/2/2.png?explain",
       "/service/tms/1.0.0/topp:states@EPSG:4326@png/3/2/5.png?Explain=1",
@@ -120,7 +120,7 @@ describe("?explain", () => {
       `${WMTS}&explain`,
       `${WMS}&explain=true`,
     ]) {
-      const { status, headers, body } = await doors.ask(target, user);
+      const { status, headers, body } = await protocols.ask(target, user);
       expect([status, headers["content-type"], headers["cache-control"]], target).toEqual([
         200,
         "application/json",
@@ -128,12 +128,12 @@ describe("?explain", () => {
       ]);
       expect(JSON.parse(body), target).toMatchObject({ tile: { x: 2, y: 5, z: 3 }, state: "missing" });
     }
-    expect(doors.reader.asked).toEqual([]);
+    expect(protocols.reader.asked).toEqual([]);
   });
 
   it("says which tile the layer does not offer, and why", async () => {
-    await using doors = await startDoors();
-    const look = async (target: string) => JSON.parse((await doors.ask(target, user)).body);
+    await using protocols = await startProtocols();
+    const look = async (target: string) => JSON.parse((await protocols.ask(target, user)).body);
     const outside = { state: "outside", store: null, layer: "topp:states", gridSet: "EPSG:4326" };
     const beyond = { ...outside, reason: "outside_coverage", tile: { x: 0, y: 0, z: 3 } };
     expect(await look("/xyz/topp:states/EPSG:4326/3/0/7.png?explain")).toMatchObject(beyond);
@@ -153,20 +153,20 @@ describe("?explain", () => {
   });
 
   it("needs an account, also of a public layer, and is no answer to what is no tile", async () => {
-    await using doors = await startDoors();
-    expect(await doors.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
+    await using protocols = await startProtocols();
+    expect(await protocols.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
       status: 401,
       body: "An explanation needs a user name and a password",
     });
-    const ask = (target: string) => doors.ask(target, user);
+    const ask = (target: string) => protocols.ask(target, user);
     expect((await ask("/service/wmts?request=GetCapabilities&explain")).status).toBe(400);
     expect((await ask("/xyz/none/3/2/2.png?explain")).status).toBe(404);
     expect((await ask("/xyz/topp:states/EPSG:4326/3/x/2.png?explain")).status).toBe(400);
   });
 
   it("is a word in another parameter's value like any other", async () => {
-    await using doors = await startDoors();
-    const { headers } = await doors.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?CQL_FILTER=NAME=%27explain%27");
+    await using protocols = await startProtocols();
+    const { headers } = await protocols.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?CQL_FILTER=NAME=%27explain%27");
     expect(headers["content-type"]).toBe("image/png");
   });
 });

@@ -1,14 +1,14 @@
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
-import type { JobFilter, JobView } from "../../jobs/job.ts";
-import { chooser, settled } from "../../jobs/value-choice.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
-import { chosenSetIn } from "../api/value-choice-codec.ts";
+import type { JobFilter, JobView } from "../../plan/job-request.ts";
+import { chooser, settled } from "../../plan/value-choice.ts";
+import { chosenSetIn } from "../api/jobs/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
 export interface ExplanationParts {
@@ -52,7 +52,7 @@ export interface Explanation {
   } | null;
   readonly expireCacheSeconds: number;
   readonly drawing: boolean;
-  /** What is drawn in one go with it: [minX, minY, maxX, maxY]. */
+  /** What is rendered in one go with it: [minX, minY, maxX, maxY]. */
   readonly metatile: readonly [number, number, number, number] | null;
   /** A seed or reseed that was at work here when the tile was written. */
   readonly writtenBy: ExplainingJob | null;
@@ -67,7 +67,7 @@ const JOBS_LOOKED_AT = 200;
 /** File times are coarser than a job's. */
 const CLOCK_SLACK_MS = 2_000;
 
-/** Where a tile is, or why it is not there. Draws nothing. */
+/** Where a tile is, or why it is not there. Renders nothing. */
 export async function explainTile(parts: ExplanationParts, request: TileRequest): Promise<Explanation> {
   const state = await parts.inspect(request);
   const jobs = (await parts.jobs({ layer: request.layer.name, limit: JOBS_LOOKED_AT })).filter((job) =>
@@ -141,9 +141,9 @@ function verdict(
   if (stored !== undefined && !stored.expired)
     return { state: "kept", reason: null, message: `Kept: ${stored.bytes} bytes, written ${ageSeconds} seconds ago.` };
   const next = drawing
-    ? "It is being drawn."
+    ? "It is being rendered."
     : failing === undefined
-      ? "The next request draws it."
+      ? "The next request renders it."
       : `The map server is asked again in ${waitSeconds(failing.untilMs - nowMs)} seconds.`;
   if (stored !== undefined) {
     const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
@@ -153,7 +153,7 @@ function verdict(
     return {
       state: "missing",
       reason: "failing",
-      message: `Not stored: its last draw failed (${failing.message}). ${next}`,
+      message: `Not stored: its last render failed (${failing.message}). ${next}`,
     };
   return truncated
     ? { state: "missing", reason: "truncated", message: `Not stored since the last truncation. ${next}` }
@@ -174,12 +174,12 @@ function touches(
   if (index.z < job.zoomStart || index.z > job.zoomStop) return false;
   if (job.bounds === null) return true;
   const [minX, minY, maxX, maxY] = job.bounds;
-  const drawn: Extent =
+  const rendered: Extent =
     job.type === "truncate" || metatile === undefined ? tileExtent(gridSet, index) : rectExtent(gridSet, metatile);
-  return extentsOverlap({ minX, minY, maxX, maxY }, drawn);
+  return extentsOverlap({ minX, minY, maxX, maxY }, rendered);
 }
 
-/** A seed of another format keeps this one of the same drawing. */
+/** A seed of another format keeps this one of the same rendering. */
 const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string): boolean =>
   type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
 

@@ -1,6 +1,6 @@
 import { escapeXml } from "../../lib/escape.ts";
 
-/** The language in which a door answers what went wrong. */
+/** The language in which a protocol answers what went wrong. */
 export type Dialect = "plain" | "ows" | "wms-1.1.1" | "wms-1.3.0";
 
 export interface ExceptionText {

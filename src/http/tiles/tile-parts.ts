@@ -10,7 +10,7 @@ import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.t
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** A refusal with the words that OGC documents have for it. Doors that answer in plain text ignore them. */
-export interface DoorRefusal extends Refusal {
+export interface ProtocolRefusal extends Refusal {
   readonly exception?: { readonly code: string; readonly locator?: string };
   /** The tile that a well-formed address means and the layer does not offer: its level, or its place on it. */
   readonly outside?: OutsideTile;
@@ -26,9 +26,9 @@ export type Asked =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
-  | AskedDocument;
+  | RequestedDocument;
 
-export interface AskedDocument {
+export interface RequestedDocument {
   readonly kind: "document";
   /** Tells documents of one catalogue and base URL apart. */
   readonly name: string;
@@ -36,7 +36,7 @@ export interface AskedDocument {
   /** Offered as the name under which a browser saves it. */
   readonly fileName?: string;
   /** False: there are many of its kind, each made anew. */
-  readonly isKept?: false;
+  readonly isStored?: false;
   readonly write: (baseUrl: string) => string;
 }
 
@@ -145,7 +145,7 @@ export function tileAt(
     readonly parameters: Parameters;
   },
   at: { readonly z: number; readonly column: number; readonly row: number; readonly rows: RowOrder },
-): Result<{ readonly kind: "tile"; readonly request: TileRequest }, DoorRefusal> {
+): Result<{ readonly kind: "tile"; readonly request: TileRequest }, ProtocolRefusal> {
   const { subset } = parts;
   const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
   const request = { layer: parts.layer, subset, format: parts.format, parameters: parts.parameters, index };

@@ -13,7 +13,7 @@ import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
 import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
-import type { DoorRefusal } from "./tile-parts.ts";
+import type { ProtocolRefusal } from "./tile-parts.ts";
 
 const ALLOWED = "GET, HEAD, OPTIONS";
 
@@ -24,7 +24,7 @@ const EXPOSED =
 const cacheStatus = ({ forwarded }: ServedTile): string =>
   forwarded === undefined ? "Nuthatch; hit" : `Nuthatch; fwd=${forwarded}`;
 
-/** On every answer of the tile doors: maps live on other origins than their tiles. */
+/** On every answer of the tile protocols: maps live on other origins than their tiles. */
 const OPEN: readonly string[] = [
   "Access-Control-Allow-Origin",
   "*",
@@ -262,7 +262,7 @@ function sendPlain(response: ServerResponse, status: number, text: string, more:
   send(response, status, ascii ? "text/plain" : "text/plain; charset=utf-8", text, more);
 }
 
-/** What went wrong, in the language of the door. */
+/** What went wrong, in the language of the protocol. */
 function sendTrouble(
   response: ServerResponse,
   dialect: Dialect,
@@ -288,14 +288,14 @@ function sendTrouble(
   }
 }
 
-/** Decisions 9: WMTS by key and value answers 400 to every mistake, WMS too but for tiles outside the coverage. */
-function statusOf(refusal: DoorRefusal, dialect: Dialect): number {
+/** : WMTS by key and value answers 400 to every mistake, WMS too but for tiles outside the coverage. */
+function statusOf(refusal: ProtocolRefusal, dialect: Dialect): number {
   if (dialect === "ows") return 400;
   if (refusal.code === "outside_coverage" || refusal.code === "not_found") return 404;
   return refusal.code === "unknown_layer" && dialect === "plain" ? 404 : 400;
 }
 
-export function sendRefusal(response: ServerResponse, refusal: DoorRefusal, dialect: Dialect): void {
+export function sendRefusal(response: ServerResponse, refusal: ProtocolRefusal, dialect: Dialect): void {
   const text = [refusal.message, ...(refusal.details ?? [])].join("\n");
   sendTrouble(response, dialect, { status: statusOf(refusal, dialect), text, ...refusal.exception }, []);
 }
@@ -340,7 +340,7 @@ export function sendPreflight(response: ServerResponse): void {
 }
 
 /** A document of the catalogue, made once. */
-export interface KeptDocument {
+export interface StoredDocument {
   readonly contentType: string;
   readonly fileName: string | undefined;
   readonly etag: string;
@@ -350,7 +350,7 @@ export interface KeptDocument {
 export function sendDocument(
   response: ServerResponse,
   headers: IncomingHttpHeaders,
-  document: KeptDocument,
+  document: StoredDocument,
   packed: PackedBodies,
 ): Promise<void> | void {
   const name = document.fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${document.fileName}`];

@@ -2,18 +2,18 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseQuery, splitPath } from "./address.ts";
-import { parseKml } from "./kml-address.ts";
-import { parseOgc } from "./ogc-address.ts";
+import { parseKml } from "./kml/kml-address.ts";
+import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import { type Asked, type DoorRefusal, notFound } from "./tile-parts.ts";
-import { parseTileJson } from "./tilejson.ts";
-import { parseTms } from "./tms-address.ts";
-import { parseGmaps, parseQuadkey, parseVe } from "./web-tile.ts";
-import { parseWms, wmsVersion } from "./wms-address.ts";
-import { parseWmtsKvp, parseWmtsRest } from "./wmts-address.ts";
-import { parseXyz } from "./xyz-address.ts";
+import { type Asked, notFound, type ProtocolRefusal } from "./tile-parts.ts";
+import { parseTms } from "./tms/tms-address.ts";
+import { parseWms, wmsVersion } from "./wms/wms-address.ts";
+import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
+import { parseTileJson } from "./xyz/tilejson.ts";
+import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
+import { parseXyz } from "./xyz/xyz-address.ts";
 
-/** The door that a path leads to, and what of the path is left for it. */
+/** The protocol that a path leads to, and what of the path is left for it. */
 export interface TileRoute {
   readonly protocol:
     | "xyz"
@@ -31,10 +31,10 @@ export interface TileRoute {
   readonly rest: readonly string[];
 }
 
-/** Whether a path is the tile doors' to answer, with a refusal perhaps: everything under what `routeOf` begins with. */
+/** Whether a path is the tile protocols' to answer, with a refusal perhaps: everything under what `routeOf` begins with. */
 export const isTilePath = (path: string): boolean => /^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(path);
 
-/** The part of the check that does not depend on method, layer or query: 404 of the path comes before 405 (decisions 1). */
+/** The part of the check that does not depend on method, layer or query: 404 of the path comes before 405 (`docs/reference/wire-format.md`, Addresses). */
 export function routeOf(path: string): Result<TileRoute, Refusal> {
   const segments = splitPath(path);
   if (!segments.ok) return segments;
@@ -56,15 +56,15 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   );
 }
 
-/** What a request asks for, and the language in which its door refuses. Pure; never throws for what a client sent. */
+/** What a request asks for, and the language in which its protocol refuses. Pure; never throws for what a client sent. */
 export function parseAsked(
   catalogue: Catalogue,
   { protocol, rest }: TileRoute,
   queryText: string,
-): { readonly dialect: Dialect; readonly asked: Result<Asked, DoorRefusal> } {
+): { readonly dialect: Dialect; readonly asked: Result<Asked, ProtocolRefusal> } {
   const parsed = parseQuery(queryText);
   const query: ReadonlyMap<string, string> = parsed.ok ? parsed.value : new Map();
-  const answer = (dialect: Dialect, parse: () => Result<Asked, DoorRefusal>) => ({
+  const answer = (dialect: Dialect, parse: () => Result<Asked, ProtocolRefusal>) => ({
     dialect,
     asked: parsed.ok ? parse() : refuse(parsed.error),
   });

@@ -11,9 +11,9 @@ import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { gridSubset, type Layer } from "../../layer/layer.ts";
 import { explainTile } from "./explanation.ts";
-import { createTileDoors, type TileDoorOptions } from "./tile-door.ts";
+import { createTileProtocols, type TileProtocolOptions } from "./tile-protocols.ts";
 
-/** A grid set for tests of the doors, its levels halving from `resolution`. */
+/** A grid set for tests of the protocols, its levels halving from `resolution`. */
 function grid(
   id: string,
   srs: number,
@@ -154,7 +154,7 @@ interface Reply {
   readonly body: string;
 }
 
-export interface DoorServer extends AsyncDisposable {
+export interface ProtocolServer extends AsyncDisposable {
   readonly reader: FakeReader;
   /** Resolves when `handle` has let go of a request, with what it threw. */
   readonly faults: unknown[];
@@ -165,11 +165,11 @@ export interface DoorServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** The doors behind a bare `node:http`, on a port of their own. */
-export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<DoorServer> {
+/** The protocols behind a bare `node:http`, on a port of their own. */
+export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];
-  const doors = createTileDoors({
+  const protocols = createTileProtocols({
     catalogue: () => catalogue,
     reader,
     maps: new MapRenderer({
@@ -200,7 +200,7 @@ export async function startDoors(more: Partial<TileDoorOptions> = {}): Promise<D
   let baseUrl = "";
   const server = createServer((incoming, response) => {
     const [path = "", ...query] = (incoming.url ?? "").split("?");
-    const done = doors.handle(
+    const done = protocols.handle(
       {
         method: incoming.method ?? "",
         path,

@@ -141,7 +141,7 @@ function unscaledProjection(srs: number): GeoProjection {
     case 2163:
       return geoAzimuthalEqualArea().rotate([100, -45]).scale(6_370_997);
     default:
-      throw new SourceError("exception", `the demo layers cannot be drawn in EPSG:${srs}`);
+      throw new SourceError("exception", `the demo layers cannot be rendered in EPSG:${srs}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DrawRequest } from "../source.ts";
+import type { RenderRequest } from "../source.ts";
 import { Canvas, filled, stroked } from "./canvas.ts";
 import { parseFilter } from "./filter.ts";
 import { areasOf, linesOf } from "./geography.ts";
@@ -7,7 +7,7 @@ import { stateAttributes } from "./states-table.ts";
 import { CLASSES, hatchPatterns, STATE_COAST, STATE_NAME, stateStyle } from "./style.ts";
 
 /** Writes the states of the USA as SVG, in one of the layer's styles, on a transparent ground. */
-export function statesSvg(request: DrawRequest): string {
+export function statesSvg(request: RenderRequest): string {
   const { srs } = request.gridSet;
   const style = request.parameters["STYLES"] || "population";
   const filter = request.parameters["CQL_FILTER"] ?? "";

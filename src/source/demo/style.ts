@@ -48,7 +48,7 @@ export interface StateStyle {
   readonly halo: string;
 }
 
-/** Returns how the style of the layer draws the states of a class. */
+/** Returns how the style of the layer renders the states of a class. */
 export function stateStyle(style: string, index: number): StateStyle {
   if (style === "polygon") return { ...PLAIN, halo: PLAIN.fill };
   if (style === "pophatch") return { fill: `url(#hatch${index})`, text: HATCH.text, halo: HATCH.paper };

@@ -1,4 +1,4 @@
-import type { DrawRequest } from "../source.ts";
+import type { RenderRequest } from "../source.ts";
 import { Canvas, filled, stroked } from "./canvas.ts";
 import { areasOf, type Collection, graticuleOf, linesOf, neighboursOf, positionOf } from "./geography.ts";
 import { nameElement, textElement, textOf } from "./labels.ts";
@@ -6,7 +6,7 @@ import { SEA_NAMES } from "./sea-names.ts";
 import * as style from "./style.ts";
 
 const METRES_PER_DEGREE = 111_319;
-/** The finer atlas is drawn below this many degrees per pixel. */
+/** The finer atlas is rendered below this many degrees per pixel. */
 const FINE_DEGREES = 0.18;
 /** Shallows keep their width until a pixel is this many degrees; on smaller maps they would fill the seas. */
 const SHALLOW_DEGREES = 0.5;
@@ -15,7 +15,7 @@ const GRATICULE_STEPS = [30, 10, 5, 1] as const;
 const GRATICULE_PIXELS = 70;
 
 /** Writes land and sea, countries and their names as SVG. */
-export function worldSvg(request: DrawRequest): string {
+export function worldSvg(request: RenderRequest): string {
   const { srs } = request.gridSet;
   const canvas = new Canvas(request);
   const degreesPerPixel = canvas.unitsPerPixel / (srs === 4326 ? 1 : METRES_PER_DEGREE);

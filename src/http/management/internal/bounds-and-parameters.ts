@@ -44,7 +44,7 @@ function readCoords(parent: Fields, problems: Problems): Extent | undefined {
 }
 
 /**
- * `parameters` in all forms of decisions 4: `entry` with two `string` (one or many), a list of pairs, a plain map.
+ * `parameters` in all forms of `docs/reference/wire-format.md`, Seed request: `entry` with two `string` (one or many), a list of pairs, a plain map.
  * Empty: nothing given. Keys are trimmed, values are as given.
  */
 export function readParameters(parent: Fields, problems: Problems): ReadonlyMap<string, string> {

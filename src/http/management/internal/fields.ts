@@ -78,9 +78,9 @@ export function fieldsOf(field: Field, prefix: string, known: readonly string[],
 export function checkCase(field: Field, prefix: string, known: readonly string[], problems: Problems): void {
   for (const child of field.children) {
     if (known.includes(child.name)) continue;
-    const meant = known.find((name) => name.toLowerCase() === child.name.toLowerCase());
-    if (meant === undefined) continue;
-    const message = `${prefix}${child.name}: unknown field, expected ${meant} ${placeOf(child)}`;
+    const selected = known.find((name) => name.toLowerCase() === child.name.toLowerCase());
+    if (selected === undefined) continue;
+    const message = `${prefix}${child.name}: unknown field, expected ${selected} ${placeOf(child)}`;
     note(problems, { code: "bad_field", message });
   }
 }

@@ -15,7 +15,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * All of strict JSON, and what GWC's documentation prints and GWC reads (decisions 3): single quotes, keys and values
+ * All of strict JSON, and what GWC's documentation prints and GWC reads (`docs/reference/wire-format.md`, Bodies): single quotes, keys and values
  * without quotes, surplus `}` at the end. An unquoted key ends at its first colon, an unquoted value at white space or one
  * of `,{}[]"'`. A key given twice is refused, as is half of a surrogate pair.
  *

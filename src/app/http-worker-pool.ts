@@ -1,0 +1,248 @@
+import cluster, { type Worker } from "node:cluster";
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { noTileCounts } from "../cache/tile-cache.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
+import { type Readiness, STARTING } from "../http/readiness.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
+import type { UserRender } from "../render/user-renders.ts";
+import type { CoreMethods, ServingData, ServingMethods } from "./http-worker-process.ts";
+import { operationsOf } from "./operations-channel.ts";
+import { ProcessWatch } from "./process-watch.ts";
+import type { Core, ServingMetrics } from "./serving.ts";
+
+interface Member {
+  readonly worker: Worker;
+  readonly channel: Channel<CoreMethods, ServingMethods>;
+}
+
+/** A process answers in milliseconds, also while it serves. */
+const DEADLINE_MS = 10_000;
+/** A process that has died is replaced after this long, and after twice as long each time that one could not serve. */
+const RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
+
+/**
+ * HTTP workeres that share one port: each has protocols and a memory tier of its own, all have one front behind them, which
+ * alone renders, accounts and manages. Connections are dealt out in turn.
+ */
+export class ServingPool implements MemoryTiles {
+  readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
+  readonly #log: Logger;
+  readonly #methods: Omit<CoreMethods, "hello">;
+  /** Those that have begun. */
+  readonly #members = new Set<Member>();
+  /** As it has been told, for those who come later. */
+  readonly #expiredBefore = new Map<string, number>();
+  readonly #first: readonly Promise<Member>[];
+  #configuration: Configuration;
+  #readiness: Readiness = STARTING;
+  #address: { readonly host: string; readonly port: number } | undefined;
+  #closing = false;
+  /** Replacements that could not serve since one could. */
+  #failures = 0;
+
+  constructor(parts: {
+    readonly data: Omit<ServingData, "readiness" | "eventsId" | "expiredBefore">;
+    readonly workers: number;
+    readonly core: Core;
+    readonly log: Logger;
+  }) {
+    const { configuration, ...data } = parts.data;
+    const { core } = parts;
+    this.#configuration = configuration;
+    this.#data = { ...data, memoryTierBytes: Math.floor(data.memoryTierBytes / parts.workers) };
+    this.#log = parts.log;
+    this.#methods = {
+      ...operationsOf(
+        core.operations,
+        () => {},
+        () => this.#settled(),
+      ),
+      renderForUser: async (order, missed, client, gone) =>
+        only(await core.renders.renderForUser(order, missed, client, gone), missed),
+      ask: (layer, question, client, gone) => core.renders.ask(layer, question, client, gone),
+      renderStatus: (layer, metatile) => core.renders.renderStatus(layer, metatile),
+      compose: (composition, gone) => core.compose(composition, gone),
+      used: (report) => core.used(report),
+      reload: () => core.reload(),
+      metrics: () => core.metrics(),
+    };
+    cluster.setupPrimary({
+      exec: fileURLToPath(new URL("./http-worker-process.js", import.meta.url)),
+      args: [],
+      serialization: "advanced",
+      // What a person is told comes from the server alone; stderr is the log.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    this.#first = Array.from({ length: parts.workers }, () => this.#start());
+  }
+
+  /** @throws Error when it ends before it has begun */
+  #start(): Promise<Member> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork();
+      const hello = (): void => {
+        channel.note("begin", [
+          {
+            ...this.#data,
+            configuration: this.#configuration,
+            expiredBefore: this.#expiredBefore,
+            readiness: this.#readiness,
+            // One that comes later has not been told the events before.
+            eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
+          },
+        ]);
+        this.#members.add(member);
+        watch.begin();
+        resolve(member);
+      };
+      const channel = new Channel<CoreMethods, ServingMethods>(portOfProcess(worker.process), {
+        ...this.#methods,
+        hello,
+      });
+      const member: Member = { worker, channel };
+      // One that was stopped holds its clients and every change, and would serve what it knew before.
+      const watch = new ProcessWatch({
+        ask: () => channel.call("settled"),
+        deadlineMs: DEADLINE_MS,
+        hung: (ms) => {
+          const { pid } = worker.process;
+          this.#log.error("a HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
+          worker.process.kill("SIGKILL");
+        },
+      });
+      worker.on("exit", (code, signal) => {
+        watch.end();
+        const gone = new Error(`a HTTP worker ended with ${signal ?? code}`);
+        this.#members.delete(member);
+        channel.close(gone);
+        reject(gone);
+        if (this.#closing) return;
+        this.#log.error("a HTTP worker ended unexpectedly", { code, signal });
+        if (this.#address !== undefined) setTimeout(() => this.#replace(), this.#restartMs).unref();
+      });
+    });
+  }
+
+  get #restartMs(): number {
+    return Math.min(RESTART_MS * 2 ** this.#failures, LONGEST_RESTART_MS);
+  }
+
+  #replace(): void {
+    if (this.#closing || this.#address === undefined) return;
+    this.#startListening(this.#address).then(
+      () => {
+        this.#failures = 0;
+      },
+      (error: unknown) => {
+        this.#failures++;
+        this.#log.error("a HTTP worker cannot serve", { error: String(error) });
+      },
+    );
+  }
+
+  /**
+   * Starts a process that takes the place of another. One that cannot listen, as another program has the port, is ended:
+   * every exit is followed by another replacement. @throws Error when it cannot serve
+   */
+  async #startListening({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+    const { worker, channel } = await this.#start();
+    try {
+      await channel.call("listen", host, port);
+    } catch (error) {
+      worker.process.kill("SIGKILL");
+      throw error;
+    }
+  }
+
+  #all<T>(ask: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
+    // One that dies has no memory of anything any more.
+    return Promise.all([...this.#members].map((member) => ask(member).catch(() => undefined)));
+  }
+
+  publish(event: JobEvent): void {
+    for (const { channel } of this.#members) channel.note("publish", [event]);
+  }
+
+  async metrics(): Promise<ServingMetrics> {
+    const known = await this.#all(({ channel }) => channel.call("metrics"));
+    return known.filter((one) => one !== undefined).reduce(sumOf, NOTHING);
+  }
+
+  clear(layer: string): void {
+    for (const { channel } of this.#members) channel.note("clear", [layer]);
+  }
+
+  forget(keys: readonly string[]): void {
+    for (const { channel } of this.#members) channel.note("forget", [keys]);
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    this.#expiredBefore.set(layer, beforeMs);
+    for (const { channel } of this.#members) channel.note("expireBefore", [layer, beforeMs]);
+  }
+
+  /** What one of them is told is true of all. */
+  async #settled(): Promise<void> {
+    await this.#all(({ channel }) => channel.call("settled"));
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    this.#configuration = configuration;
+    await this.#all(({ channel }) => channel.call("configure", configuration));
+  }
+
+  /** Resolves once all know it. */
+  async ready(readiness: Readiness): Promise<void> {
+    this.#readiness = readiness;
+    await this.#all(({ channel }) => channel.call("ready", readiness));
+  }
+
+  /** @throws when the address cannot be had */
+  async listen(host: string, port: number): Promise<{ readonly port: number }> {
+    const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));
+    const [first] = await Promise.all(listening);
+    if (first === undefined) throw new Error("there is no HTTP worker");
+    this.#address = { host, port: first.port };
+    return first;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
+    const timer = setTimeout(() => {
+      for (const { worker } of this.#members) worker.process.kill("SIGKILL");
+    }, graceMs + 5_000);
+    await Promise.all([...this.#members].map(({ channel }) => channel.call("close", graceMs).catch(() => undefined)));
+    await Promise.all(gone);
+    clearTimeout(timer);
+  }
+}
+
+const NOTHING: ServingMetrics = { tiles: noTileCounts(), memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
+
+const sumOf = (a: ServingMetrics, b: ServingMetrics): ServingMetrics => ({
+  tiles: {
+    memoryHits: a.tiles.memoryHits + b.tiles.memoryHits,
+    storeHits: a.tiles.storeHits + b.tiles.storeHits,
+    staleServed: a.tiles.staleServed + b.tiles.staleServed,
+    absent: a.tiles.absent + b.tiles.absent,
+    expired: a.tiles.expired + b.tiles.expired,
+    failures: a.tiles.failures + b.tiles.failures,
+    failuresRemembered: a.tiles.failuresRemembered + b.tiles.failuresRemembered,
+    storeFaults: a.tiles.storeFaults + b.tiles.storeFaults,
+  },
+  memory: { bytes: a.memory.bytes + b.memory.bytes, limitBytes: a.memory.limitBytes + b.memory.limitBytes },
+  listeners: a.listeners + b.listeners,
+});
+
+/** Of what was rendered, only what was asked for travels between processes. */
+const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
+  rendered.kind === "rendered"
+    ? { kind: "rendered", tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
+    : rendered;

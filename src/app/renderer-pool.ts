@@ -1,0 +1,298 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Composed, Composition } from "../image/compose.ts";
+import type { Layer } from "../layer/layer.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Reserve } from "../render/admission.ts";
+import type { UserRender } from "../render/missed-tile-first.ts";
+import type { RenderOrder } from "../render/render-order.ts";
+import type { AskingUser, InfoResult, MapRefused, RendererResult, Renderers } from "../render/renderers.ts";
+import type { Question } from "../source/source.ts";
+import { MapQueue } from "./map-queue.ts";
+import { ProcessWatch } from "./process-watch.ts";
+import type { RendererData, RendererMethods, RendererNotes } from "./renderer-process.ts";
+
+/** A renderer without work for this long ends: its memory goes with it, all of it, as it is a process. */
+const IDLE_MS = 60_000;
+
+/**
+ * Nice values. Hits come first: they take microseconds, a render takes milliseconds. Beside others that want its processor a
+ * process gets a third of what they get with 5, a ninth with 10.
+ */
+const NICE = { user: 5, map: 10, job: 10 } as const;
+
+/** What a renderer works for: users who miss tiles, maps that are put together of tiles, or jobs. */
+type Work = keyof typeof NICE;
+
+const LOST: RendererResult = { kind: "lost" };
+
+interface Renderer {
+  readonly who: Work;
+  readonly process: ChildProcess;
+  readonly channel: Channel<RendererNotes, RendererMethods>;
+  /** Servers that it has seen to be down, by their origins. */
+  readonly down: Set<string>;
+  /** Of users' renders that it works on. */
+  readonly reports: Map<number, UserRender["report"]>;
+  /** Renders it works on; each is answered "lost" should it die. */
+  readonly lost: Set<() => void>;
+  readonly watch: ProcessWatch;
+  idleTimer: NodeJS.Timeout | undefined;
+  closing: boolean;
+}
+
+/**
+ * Renderer processes: started by the first render, one per core at most for users, as many for jobs and half as many for maps
+ * that are put together of tiles, so that those are in nobody's way; ended after an idle minute. While users read tiles, jobs leave a core to them: on a machine whose cores are all rendering, every hit waits
+ * for the scheduler, whatever the priorities.
+ */
+export class RendererPool implements Renderers {
+  readonly #data: Omit<RendererData, "layers">;
+  readonly #log: Logger;
+  readonly #max: number;
+  readonly #maps: MapQueue;
+  readonly #usersActive: () => boolean;
+  readonly #atRest: () => void;
+  readonly #reserve: Reserve;
+  readonly #renderers = new Set<Renderer>();
+  #layers: readonly Layer[];
+  #nextRender = 1;
+  /** Renderers that did not answer any more and were ended, since the start. */
+  hung = 0;
+
+  constructor(parts: {
+    readonly data: RendererData;
+    readonly max: number;
+    /** Tiles are being read. */
+    readonly usersActive: () => boolean;
+    /** The last renderer has ended. */
+    readonly atRest: () => void;
+    readonly reserve: Reserve;
+    readonly log: Logger;
+  }) {
+    const { layers, ...data } = parts.data;
+    this.#data = data;
+    this.#layers = layers;
+    this.#max = parts.max;
+    this.#maps = new MapQueue(Math.max(1, Math.floor(parts.max / 2)));
+    this.#usersActive = parts.usersActive;
+    this.#atRest = parts.atRest;
+    this.#reserve = parts.reserve;
+    this.#log = parts.log;
+  }
+
+  #start(who: Work): Renderer {
+    const child = fork(fileURLToPath(new URL("./renderer-process.js", import.meta.url)), {
+      serialization: "advanced",
+      // What it has to say goes over the channel; stderr is for a crash.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    // Now, as its threads will take it over.
+    if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
+    const down = new Set<string>();
+    const reports: Renderer["reports"] = new Map();
+    const channel = new Channel<RendererNotes, RendererMethods>(portOfProcess(child), {
+      serverHealth: (origin, isUp) => {
+        const wasDown = this.isDown(origin);
+        if (isUp) down.delete(origin);
+        else down.add(origin);
+        if (wasDown === this.isDown(origin)) return;
+        if (isUp) this.#log.info("a server of an upstream is back", { server: origin });
+        else this.#log.warn("a server of an upstream is down", { server: origin });
+      },
+      reserve: this.#reserve,
+      early: (id, tiles) => reports.get(id)?.(tiles),
+    });
+    const renderer: Renderer = {
+      who,
+      process: child,
+      channel,
+      down,
+      reports,
+      lost: new Set(),
+      watch: new ProcessWatch({
+        ask: () => channel.call("alive"),
+        hung: (ms) => {
+          this.hung++;
+          this.#log.error("a renderer does not answer and is ended; its renders are given up", {
+            pid: child.pid,
+            seconds: ms / 1000,
+            renders: renderer.lost.size,
+          });
+          child.kill("SIGKILL");
+        },
+      }),
+      idleTimer: undefined,
+      closing: false,
+    };
+    channel.note("begin", [{ ...this.#data, layers: this.#layers }]);
+    const gone = (): void => {
+      this.#renderers.delete(renderer);
+      renderer.watch.end();
+      clearTimeout(renderer.idleTimer);
+      channel.close(new Error("the renderer has ended"));
+      for (const tell of renderer.lost) tell();
+      if (this.#renderers.size === 0) this.#atRest();
+    };
+    child.on("error", (error) => {
+      this.#log.error("a renderer cannot be started", { error: String(error) });
+      if (child.pid === undefined) gone();
+    });
+    child.on("exit", (code, signal) => {
+      if (!renderer.closing) this.#log.error("a renderer ended unexpectedly", { code, signal });
+      gone();
+    });
+    this.#renderers.add(renderer);
+    return renderer;
+  }
+
+  /** The one with the least to do; a new one while all have something to do. */
+  #choose(who: Work): Renderer {
+    const max =
+      who === "map"
+        ? this.#maps.concurrency
+        : who === "job" && this.#usersActive()
+          ? Math.max(1, this.#max - 1)
+          : this.#max;
+    let best: Renderer | undefined;
+    let renderers = 0;
+    for (const renderer of this.#renderers) {
+      if (renderer.closing || renderer.who !== who) continue;
+      if (renderers++ === max) break;
+      if (best === undefined || renderer.lost.size < best.lost.size) best = renderer;
+    }
+    if (best === undefined || (best.lost.size > 0 && renderers < max)) return this.#start(who);
+    return best;
+  }
+
+  async renderMetatile(
+    order: RenderOrder,
+    generation: number,
+    user: AskingUser | undefined,
+    signal: AbortSignal,
+  ): Promise<RendererResult> {
+    if (signal.aborted) return { kind: "cancelled" };
+    if (user === undefined)
+      return this.#render("job", order, LOST, ({ channel }) =>
+        channel.callUntil(signal, "renderMetatile", order, generation, undefined),
+      );
+    const { missed, reservation } = user;
+    const id = this.#nextRender++;
+    return this.#render("user", order, LOST, async ({ channel, reports }) => {
+      reports.set(id, user.report);
+      const asked = { id, missed, needsPermit: reservation !== undefined };
+      const rendered = channel.callUntil(signal, "renderMetatile", order, generation, asked);
+      // It comes after its order: nothing is sent later in this turn.
+      void reservation?.then((number) => channel.note("permit", [id, number]));
+      return rendered.finally(() => reports.delete(id));
+    });
+  }
+
+  async renderBatch(
+    orders: readonly RenderOrder[],
+    generation: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const [first] = orders;
+    if (first === undefined || signal.aborted) return [];
+    const lost = orders.map(() => LOST);
+    return this.#render("job", first, lost, ({ channel }) =>
+      channel.callUntil(signal, "renderBatch", orders, generation),
+    );
+  }
+
+  /** `lost`: what is answered for a renderer that died, or did not understand. */
+  #render<T>(
+    who: "user" | "job",
+    { tileSet }: RenderOrder,
+    lost: T,
+    ask: (renderer: Renderer) => Promise<T>,
+  ): Promise<T> {
+    return this.#busy(who, async (renderer, died) => {
+      // A renderer that died answers nothing: its own promise is then rejected, and `died` has won.
+      const answer = ask(renderer).catch((error: unknown) => {
+        this.#log.error("a render failed by a fault", { layer: tileSet.layer, error: String(error) });
+        return lost;
+      });
+      return await Promise.race([died.then(() => lost), answer]);
+    });
+  }
+
+  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+    return this.#busy("user", ({ channel }) =>
+      channel.callUntil(signal, "ask", layer, question).catch((error: unknown) => {
+        this.#log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
+        return { kind: "lost" } as const;
+      }),
+    );
+  }
+
+  sweep(signal: AbortSignal): Promise<void> {
+    return this.#busy("job", ({ channel }) => channel.callUntil(signal, "sweep"));
+  }
+
+  compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused> {
+    return this.#maps.add(
+      (within) => this.#busy("map", ({ channel }) => channel.callUntil(within, "compose", composition)),
+      signal,
+    );
+  }
+
+  /** Has a renderer do something, and lets it end when it has had nothing to do for long. */
+  async #busy<T>(who: Work, work: (renderer: Renderer, died: Promise<void>) => Promise<T>): Promise<T> {
+    const renderer = this.#choose(who);
+    clearTimeout(renderer.idleTimer);
+    let tell = () => {};
+    const died = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    renderer.lost.add(tell);
+    renderer.watch.begin();
+    try {
+      return await work(renderer, died);
+    } finally {
+      renderer.lost.delete(tell);
+      if (renderer.lost.size === 0) {
+        renderer.watch.end();
+        renderer.idleTimer = setTimeout(() => void this.#end(renderer), IDLE_MS);
+        renderer.idleTimer.unref();
+      }
+    }
+  }
+
+  async settle(layer: string, generation: number): Promise<void> {
+    // One without work writes nothing, and its next render is of this generation or a later one.
+    const atWork = [...this.#renderers].filter(({ lost }) => lost.size > 0);
+    if (atWork.length === 0) return;
+    await Promise.all(atWork.map(({ channel }) => channel.call("settle", layer, generation).catch(() => undefined)));
+    // Answers to renders came before these: whoever waits for one has had its turn then.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Whether a renderer knows a server to be down that another of its source may stand in for. */
+  isDown(origin: string): boolean {
+    return [...this.#renderers].some(({ down }) => down.has(origin));
+  }
+
+  configure(layers: readonly Layer[]): void {
+    this.#layers = layers;
+    for (const renderer of this.#renderers) renderer.channel.note("configure", [layers]);
+  }
+
+  async #end(renderer: Renderer): Promise<void> {
+    if (renderer.closing) return;
+    renderer.closing = true;
+    clearTimeout(renderer.idleTimer);
+    const exited = new Promise((resolve) => renderer.process.once("exit", resolve));
+    renderer.channel.note("close", []);
+    const timer = setTimeout(() => void renderer.process.kill("SIGKILL"), 5_000);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#renderers].map((renderer) => this.#end(renderer)));
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { type Command, InvalidArgumentError } from "commander";
+import { CommandFailure } from "../exit.ts";
+import { progressLine } from "../output/progress-line.ts";
+import { NONE } from "./answer.ts";
+import { retryWhileBusy } from "./retry-wait.ts";
+import { type ServerClient, ServerUnreachable } from "./server-client.ts";
+
+/** Of every command that makes jobs. */
+export interface KeyFlags {
+  readonly idempotencyKey?: string;
+}
+
+export const addKeyFlag = (command: Command): Command =>
+  command.option(
+    "--idempotency-key <key>",
+    "the same command with the same key makes nothing twice, but tells what it has made",
+    parseKey,
+  );
+
+function parseKey(text: string): string {
+  if (!/^[\x21-\x7e]{1,255}$/.test(text))
+    throw new InvalidArgumentError("1 to 255 printable ASCII characters without blanks.");
+  return text;
+}
+
+/**
+ * Asks a server to make something. When the answer is lost, as the server is restarted say, it asks again: by the key
+ * nothing is made twice.
+ */
+export async function askOnce(
+  client: ServerClient,
+  path: string,
+  { idempotencyKey = randomUUID() }: KeyFlags,
+  document?: object,
+): Promise<string> {
+  const ask = (): Promise<string> => client.ask("POST", path, NONE, document, idempotencyKey);
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ServerUnreachable) || !error.mayHaveHeard) throw error;
+  }
+  const line = progressLine();
+  try {
+    return await retryWhileBusy(ask, (why) => line.show(why)).catch((error: unknown) => {
+      if (!(error instanceof ServerUnreachable)) throw error;
+      const remedy = `the same command with --idempotency-key ${idempotencyKey} tells, or does it`;
+      throw new CommandFailure(
+        `${error.message}; whether it has done what it was asked for is not known: ${remedy}`,
+        error.exitCode,
+      );
+    });
+  } finally {
+    line.close();
+  }
+}

@@ -1,0 +1,57 @@
+import { CommandFailure, EXIT } from "../exit.ts";
+import { acceptedText, type JobAnswer, type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
+import { type AnswerFlags, exactNumbers, say, tell } from "./answer.ts";
+import type { ServerClient } from "./server-client.ts";
+import { readJob, waitForJobs } from "./wait-for-jobs.ts";
+
+export interface FollowFlags extends AnswerFlags {
+  readonly wait?: boolean;
+}
+
+/** Shows a job that has just been made, or with `--wait` how it ended. */
+export async function tellMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const made = readJob(text);
+  if (flags.wait !== true) return tell(text, flags, acceptedText);
+  if (flags.json !== true) say(acceptedText(made));
+  await tellEndedJob(made.id, flags, client);
+}
+
+/** Waits for a job and shows it; the exit code is its outcome. */
+export async function tellEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const texts = await waitForJobs([id], client);
+  tell(texts.join(""), flags, showJob);
+  process.exitCode = exitCodeOf(texts);
+}
+
+/** Shows the jobs that a request has just made, one or several, or with `--wait` how they ended. */
+export async function tellMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
+  if (!("jobs" in made)) return tellMadeJob(text, flags, client);
+  if (flags.wait !== true) return tell(text, flags, showJobs);
+  if (flags.json !== true) say(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
+  await tellEndedJobs(made, flags, client);
+}
+
+/** Waits for all of several jobs and shows them; the exit code is that of the worst. */
+export async function tellEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, client: ServerClient): Promise<void> {
+  const texts = await waitForJobs(
+    jobs.map(({ id }) => id),
+    client,
+  );
+  tell(`{"jobs":[${texts.join(",")}]}`, flags, showJobs);
+  process.exitCode = exitCodeOf(texts);
+}
+
+/** Of jobs that have ended; a failure counts more than failed tiles. */
+function exitCodeOf(texts: readonly string[]): number {
+  const outcomes = new Set(texts.map((text) => readJob(text).outcome));
+  if (outcomes.has("aborted")) return EXIT.failure;
+  return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
+}
+
+/** The id of a job on the command line. */
+export function parseJobId(text: string): number {
+  if (!/^\d{1,15}$/.test(text))
+    throw new CommandFailure(`expected the id of a job, a whole number, got ${text}`, EXIT.usage);
+  return Number(text);
+}

@@ -1,0 +1,74 @@
+import { corners, type GridSetDocument, gridSetOfDocument } from "../../grid/grid-set-document.ts";
+import { atEveryZoom } from "../../layer/by-zoom.ts";
+import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
+import { formatOf } from "../../layer/format.ts";
+import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
+import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+
+/** `/api/v1/layers`, as far as addresses of tiles depend on it. */
+export interface CatalogueAnswer {
+  readonly layers: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly formats: readonly string[];
+    readonly gridSets: readonly {
+      readonly gridSet: string;
+      readonly zoomStart: number;
+      readonly zoomStop: number;
+      readonly bounds: readonly [number, number, number, number];
+    }[];
+    readonly parameters: readonly ParameterFilter[];
+  }[];
+  /** Absent: a server of before they were told. */
+  readonly gridSets?: readonly GridSetDocument[];
+}
+
+/** The layers of a running server, to read the addresses of its tiles by. They render nothing. */
+export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Catalogue {
+  const grids = new Map(
+    gridSets.map((document) => {
+      const read = gridSetOfDocument(document);
+      if (!read.ok) throw new CommandFailure(`the server's grid set ${document.id}: ${read.error}`, EXIT.failure);
+      return [document.id, read.value];
+    }),
+  );
+  return catalogueOf(
+    layers.map(({ name, title, formats, gridSets: subsets, parameters }): Layer => {
+      const gridSubsets = subsets.map(({ gridSet: id, zoomStart, zoomStop, bounds }) => {
+        const gridSet = grids.get(id);
+        if (gridSet === undefined)
+          throw new CommandFailure(`the server does not tell what its grid set ${id} is: it is too old`, EXIT.failure);
+        const [minX, minY, maxX, maxY] = bounds;
+        const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
+        return gridSubset(gridSet, {
+          zoomStart,
+          zoomStop,
+          ...(isWhole ? {} : { extent: { minX, minY, maxX, maxY } }),
+        });
+      });
+      return {
+        name,
+        title,
+        description: "",
+        source: { type: "demo", dataset: "world", connections: 1 },
+        gridSubsets,
+        formats: formats.flatMap((mimeType) => formatOf(mimeType) ?? []),
+        metatile: [1, 1],
+        gutter: 0,
+        parameterFilters: parameters,
+        legends: [],
+        ...DEFAULT_ENCODING,
+        expireCacheSeconds: atEveryZoom(0),
+        staleWhileRevalidateSeconds: 0,
+        negativeCacheSeconds: 0,
+        queryable: false,
+        fullWms: false,
+        formatsTogether: false,
+        expireClientSeconds: atEveryZoom(0),
+        secured: false,
+        jobs: STANDARD_LAYER_JOBS,
+      };
+    }),
+  );
+}

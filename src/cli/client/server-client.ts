@@ -1,0 +1,137 @@
+import type { Command } from "commander";
+import { trimEndOf } from "../../lib/trim-end.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { type Credentials, findCredentials } from "./credentials.ts";
+
+/** Flags of every command that asks a running server. */
+export interface ServerFlags {
+  readonly url: string;
+  readonly user?: string;
+}
+
+export interface ClientOptions {
+  /** `none`: for a server that they are not meant for. */
+  readonly credentials?: "found" | "none";
+  /** Of all questions; absent: each has a minute. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_URL = "http://127.0.0.1:8080";
+const TIMEOUT_MS = 60_000;
+
+export const addServerFlags = (command: Command): Command =>
+  command
+    .option("--url <url>", "the server, with its mount (NUTHATCH_URL)", process.env["NUTHATCH_URL"] || DEFAULT_URL)
+    .option("--user <name>", "whose password is in NUTHATCH_PASSWORD, or in a netrc file (NUTHATCH_USER)");
+
+/** No answer came: the address is wrong, or the server is not there at this moment. */
+export class ServerUnreachable extends CommandFailure {
+  override readonly name = "ServerUnreachable";
+  /** It may have heard the question, and done what it was asked for. */
+  readonly mayHaveHeard: boolean;
+
+  constructor(message: string, mayHaveHeard: boolean) {
+    super(message, EXIT.failure);
+    this.mayHaveHeard = mayHaveHeard;
+  }
+}
+
+/** The server has answered, and not with what was asked for. */
+export class ServerRefusal extends CommandFailure {
+  override readonly name = "ServerRefusal";
+  readonly status: number;
+  /** As the server wrote it. */
+  readonly text: string;
+
+  constructor(message: string, status: number, text: string) {
+    super(message, EXIT.failure);
+    this.status = status;
+    this.text = text;
+  }
+}
+
+/** Asks a running server over HTTP, as whom the environment or a netrc file says. */
+export class ServerClient {
+  readonly #base: string;
+  readonly #credentials: Credentials | undefined;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor({ url, user }: ServerFlags, { credentials = "found", signal }: ClientOptions = {}) {
+    if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
+    const server = new URL(url);
+    // Not told: there may be a password in it.
+    if (server.username !== "" || server.password !== "")
+      throw new CommandFailure(
+        "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD, or a netrc file, have one",
+        EXIT.usage,
+      );
+    this.#base = trimEndOf(url, "/");
+    this.#signal = signal;
+    this.#credentials = credentials === "none" ? undefined : findCredentials(server, user);
+  }
+
+  /**
+   * The text of a good answer. `idempotencyKey`: with it the same may be asked again.
+   * @throws CommandFailure with the server's words, or why it cannot be reached
+   */
+  async ask(
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+    path: string,
+    query: URLSearchParams,
+    document?: object,
+    idempotencyKey?: string,
+  ): Promise<string> {
+    const address = `${this.#base}${path}${query.size > 0 ? `?${query}` : ""}`;
+    const headers = {
+      ...this.#authorization(),
+      ...(document === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
+    };
+    const body = document === undefined ? null : JSON.stringify(document);
+    const answer = await this.#fetch(address, { method, headers, body }).catch((error: unknown) => {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+      throw new ServerUnreachable(
+        `${this.#base} cannot be asked: ${cause?.message || String(cause ?? error)}`,
+        mayHaveHeard(cause ?? error),
+      );
+    });
+    if (answer.ok) return answer.text;
+    const words = `${address}: ${answer.status} ${wordsOf(answer.text)}`;
+    throw new ServerRefusal(answer.status === 401 ? `${words} ${this.#asWhom()}` : words, answer.status, answer.text);
+  }
+
+  #authorization(): { readonly Authorization?: string } {
+    if (this.#credentials === undefined) return {};
+    const { name, password } = this.#credentials;
+    return { Authorization: `Basic ${Buffer.from(`${name}:${password}`, "utf8").toString("base64")}` };
+  }
+
+  #asWhom(): string {
+    if (this.#credentials === undefined) return "(asked without a password: NUTHATCH_PASSWORD or a netrc file has one)";
+    return `(asked as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
+  }
+
+  async #fetch(address: string, init: RequestInit): Promise<{ ok: boolean; status: number; text: string }> {
+    const response = await fetch(address, { ...init, signal: this.#signal ?? AbortSignal.timeout(TIMEOUT_MS) });
+    return { ok: response.ok, status: response.status, text: await response.text() };
+  }
+}
+
+/** What breaks a connection that stood, or is no answer in time. */
+const BREAKS = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+
+function mayHaveHeard(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "TimeoutError" || ("code" in error && BREAKS.some((code) => code === error.code));
+}
+
+/** What a problem document says, else the first line. */
+function wordsOf(text: string): string {
+  try {
+    const problem: unknown = JSON.parse(text);
+    if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
+  } catch {
+    // Not JSON: a proxy's words.
+  }
+  return text.split("\n")[0] ?? "";
+}

@@ -1,0 +1,42 @@
+import { Command } from "commander";
+import { stringify } from "yaml";
+import type { Configuration } from "../../config/configuration.ts";
+import { configurationDocument } from "../../config/configuration-document.ts";
+import { EXIT } from "../exit.ts";
+import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
+
+/** Undefined: its problems have been told. */
+async function loadOrTell(flags: ConfigurationFlags): Promise<Configuration | undefined> {
+  const loaded = await load(flags);
+  if (!loaded.ok) {
+    tellProblems(loaded.error);
+    process.exitCode = EXIT.configuration;
+    return undefined;
+  }
+  for (const warning of loaded.value.warnings) process.stderr.write(`warning: ${warning}\n`);
+  return loaded.value;
+}
+
+/** `nuthatch config …`: what is wrong with a configuration, and what it comes to. */
+export function configCommand(): Command {
+  const check = addConfigurationFlags(
+    new Command("check").description("says what is wrong with a configuration, with line and column"),
+  ).action(async (flags: ConfigurationFlags) => {
+    const configuration = await loadOrTell(flags);
+    if (configuration === undefined) return;
+    const { layers, users, file, server } = configuration;
+    process.stdout.write(
+      `${file ?? "The demo configuration"} is valid: ${layers.length} layers, ${users.length} users, http://${server.host}:${server.port}\n`,
+    );
+  });
+  const print = addConfigurationFlags(
+    new Command("print").description("prints the configuration with all its defaults, as YAML, without its secrets"),
+  ).action(async (flags: ConfigurationFlags) => {
+    const configuration = await loadOrTell(flags);
+    if (configuration === undefined) return;
+    process.stdout.write(
+      stringify(configurationDocument(configuration), { lineWidth: 0, aliasDuplicateObjects: false }),
+    );
+  });
+  return new Command("config").description("the configuration").addCommand(check).addCommand(print);
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../../../test/support/run-program.ts";
+import { ended, putQuota, seed, startServer, type TestServer } from "../../../test/support/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const run = (...args: string[]) => runProgram(["estimate", ...args], { env: { NUTHATCH_URL: server.url } });
+
+test("an estimate is exact beyond 2^53, and knows nothing of bytes and time before anything was rendered", async () => {
+  const raw = await run("nurc:Arc_Sample", "--grid-set", "EPSG:900913", "--zoom", "0-30", "--json");
+  // The whole square at each level: 4^0 + … + 4^30.
+  expect(raw.stdout).toContain(`{"tiles":${(4n ** 31n - 1n) / 3n},"kept":0,`);
+  const shown = await run("nurc:Arc_Sample", "--grid-set", "EPSG:900913", "--zoom", "30");
+  expect(shown.stdout).toMatch(new RegExp(`^tiles: +${4n ** 30n}$`, "m"));
+  expect(shown.stdout).toMatch(/^bytes: +not known/m);
+});
+
+test("after a seed it tells what is kept and missing, bytes, time, and that it passes the quota", async () => {
+  const range = { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 };
+  await ended(server, await seed(server, "topp:states", { ...range, type: "seed" }));
+  await putQuota(server, { enabled: true, globalQuota: { value: 200, units: "KiB" } });
+  const small = JSON.parse((await run("topp:states", "--zoom", "0-3", "--json")).stdout);
+  expect(small).toMatchObject({ tiles: 23, kept: 7, missing: 16, fitsDisk: true });
+  expect(small.zooms.at(-1)).toEqual({ z: 3, tiles: 16, kept: 0, missing: 16 });
+  expect(small.seconds).toBeGreaterThanOrEqual(0);
+  const again = JSON.parse((await run("topp:states", "--zoom", "0-2", "--reseed", "--json")).stdout);
+  expect([again.missing, again.bytes > 0, again.fitsQuota]).toEqual([0, true, true]);
+  expect((await run("topp:states", "--zoom", "0-9")).stdout).toMatch(/^quota: +does not fit$/m);
+  const truncate = { method: "POST", body: '{"layer":"topp:states","type":"truncate"}' };
+  expect((await fetch(`${server.url}/api/v1/estimate`, truncate)).status).toBe(400);
+});

@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { type JobAnswer, selectionText } from "../output/job-text.ts";
+import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
+import {
+  addAgeFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  LAYERS,
+  layerFields,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
+
+interface Counts {
+  readonly tiles: Count;
+  readonly kept: Count | null;
+  readonly missing: Count | null;
+}
+interface SumAnswer extends Counts {
+  readonly bytes: Count | null;
+  readonly fitsQuota: boolean | null;
+  readonly fitsDisk: boolean | null;
+  readonly seconds: number | null;
+}
+interface EstimateAnswer extends SumAnswer {
+  readonly tilesPerSecond: number | null;
+  readonly zooms: readonly (Counts & { readonly z: number })[];
+}
+interface EstimatesAnswer extends SumAnswer {
+  readonly jobs: readonly (EstimateAnswer &
+    Pick<JobAnswer, "parameters" | "parameterSets"> & {
+      readonly layer: string;
+      readonly gridSet: string;
+      readonly format: string;
+    })[];
+}
+
+const UNKNOWN = "not known";
+const fitText = (fits: boolean | null): string | undefined =>
+  fits === null ? undefined : fits ? "fits" : "does not fit";
+
+const bytesOf = (bytes: Count | null): string =>
+  bytes === null ? `${UNKNOWN}: nothing is kept to judge by` : `about ${bytesText(Number(bytes))}`;
+
+function sumText({ tiles, kept, missing, bytes, seconds, fitsQuota, fitsDisk }: SumAnswer, rate: string): string {
+  return factList([
+    ["tiles", String(tiles)],
+    ["kept", kept === null ? UNKNOWN : `${kept}, ${missing} missing`],
+    ["bytes", bytesOf(bytes)],
+    ["quota", fitText(fitsQuota)],
+    ["disk", fitText(fitsDisk)],
+    ["time", seconds === null ? `${UNKNOWN}: no job has rendered it` : `about ${durationText(seconds)}${rate}`],
+  ]);
+}
+
+function showEstimate(answer: EstimateAnswer | EstimatesAnswer): string {
+  if ("jobs" in answer) return showEstimates(answer);
+  const rows = answer.zooms.map((zoom) => [zoom.z, zoom.tiles, zoom.kept ?? "", zoom.missing ?? ""].map(String));
+  return `${sumText(answer, ` at ${answer.tilesPerSecond} tiles/s`)}\n${textTable(["zoom", "tiles", "kept", "missing"], rows)}`;
+}
+
+function showEstimates(answer: EstimatesAnswer): string {
+  const rows = answer.jobs.map((job) => [
+    job.layer,
+    job.gridSet,
+    job.format,
+    selectionText(job),
+    String(job.tiles),
+    String(job.missing ?? ""),
+    job.bytes === null ? "" : bytesText(Number(job.bytes)),
+    job.seconds === null ? "" : durationText(job.seconds),
+  ]);
+  const head = ["layer", "grid set", "format", "parameters", "tiles", "missing", "bytes", "time"];
+  return `${sumText(answer, ", one job after the other")}\n${textTable(head, rows)}`;
+}
+
+/** `nuthatch estimate LAYER`: what a seed or reseed would come to. */
+export function estimateCommand(): Command {
+  const command = askingCommand("estimate", "tiles, bytes and time that a seed would take").argument(
+    "<layer...>",
+    LAYERS,
+  );
+  return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too")).action(
+    async (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
+      const type = flags.reseed === true ? "reseed" : "seed";
+      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags) };
+      tell(await new ServerClient(flags).ask("POST", "/api/v1/estimate", NONE, request), flags, showEstimate);
+    },
+  );
+}

@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import { trimEndOf } from "../../lib/trim-end.ts";
+import { type AnswerFlags, askingCommand, tell } from "../client/answer.ts";
+import { ServerClient, type ServerFlags } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { factList, parametersText } from "../output/text-table.ts";
+
+interface JobAnswer {
+  readonly id: number;
+  readonly type: string;
+  readonly state: string;
+  readonly startedAt: string | null;
+}
+interface ExplanationAnswer {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
+  readonly bounds: readonly number[] | null;
+  readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
+  readonly message: string;
+  readonly inMemory: boolean;
+  readonly store: { readonly key: string; readonly modifiedAt: string | null } | null;
+  readonly writtenBy: JobAnswer | null;
+  readonly layerTruncatedAt: string | null;
+  readonly truncatedBy: JobAnswer | null;
+}
+
+const jobText = ({ id, type, state, startedAt }: JobAnswer): string =>
+  `job ${id} (${type}, ${state}, begun ${startedAt ?? "never"})`;
+
+function show(e: ExplanationAnswer): string {
+  const parameters =
+    e.parameters.id === "" ? "the defaults" : `${parametersText(e.parameters.values)} (${e.parameters.id})`;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["layer", e.layer],
+    ["grid set", e.gridSet],
+    ["tile", `z ${e.tile.z}, x ${e.tile.x}, y ${e.tile.y ?? "?"} from the bottom`],
+    ["bounds", e.bounds?.join(",")],
+    ["format", e.format],
+    ["parameters", parameters],
+    ["state", e.message],
+    ["in memory", e.store === null ? undefined : e.inMemory ? "yes" : "no"],
+    ["in the store", e.store?.key],
+    ["written", e.store?.modifiedAt ?? undefined],
+    ["written by", e.writtenBy === null ? undefined : jobText(e.writtenBy)],
+    ["truncated by", e.truncatedBy === null ? undefined : jobText(e.truncatedBy)],
+    ["layer truncated", e.layerTruncatedAt ?? undefined],
+  ];
+  return factList(rows);
+}
+
+/** The server of an address and what to ask it for; a path is asked of the server that the flags name. */
+function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
+  const ownServer = /^https?:\/\//i.test(tile);
+  const relative = tile.startsWith("/") ? tile : `/${tile}`;
+  const text = ownServer ? tile : `${trimEndOf(flags.url, "/")}${relative}`;
+  if (!URL.canParse(text)) throw new CommandFailure(`expected the address of a tile, got ${tile}`, EXIT.usage);
+  const at = new URL(text);
+  // A pasted address may lead anywhere: the password goes to the server that it is for.
+  const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
+  const credentials = trusted ? "found" : "none";
+  return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
+}
+
+/** `nuthatch explain URL`: where a tile is, or why it is not there; asks a running server, renders nothing. */
+export function explainCommand(): Command {
+  return askingCommand("explain", "where a tile is, or why it is not there")
+    .argument("<url>", "the tile's address, or its path on the server of --url")
+    .action(async (tile: string, flags: AnswerFlags) => {
+      const { client, at } = placeOf(tile, flags);
+      const query = new URLSearchParams(at.search);
+      query.set("explain", "");
+      tell(await client.ask("GET", at.pathname, query), flags, show);
+    });
+}

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, NONE, say, tell } from "../client/answer.ts";
+import { parseJobId } from "../client/follow-job.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { showBatch, showProgress } from "../output/progress-text.ts";
+
+interface KillFlags extends AnswerFlags {
+  readonly all?: boolean;
+  readonly layer?: string;
+  readonly requestedWith?: number;
+}
+
+/** `nuthatch kill ID | --requested-with ID | --layer NAME | --all`: exactly one of them, so that a variable that was empty never means all. */
+export function killCommand(): Command {
+  return askingCommand(
+    "kill",
+    "ends one job, those of a layer, or all; once it returns nothing more is rendered for them",
+  )
+    .argument("[job]", "of one job", parseJobId)
+    .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
+    .option("--all", "every job")
+    .option("--layer <layer>", "every job of a layer")
+    .action(async (id: number | undefined, flags: KillFlags) => {
+      const { all, layer, requestedWith, json } = flags;
+      if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
+        throw new CommandFailure("expected either the id of a job, --requested-with, --layer or --all", EXIT.usage);
+      const client = new ServerClient(flags);
+      if (id !== undefined) {
+        const text = await client.ask("POST", `/api/v1/jobs/${id}/cancel`, NONE);
+        return tell(text, flags, showProgress);
+      }
+      if (requestedWith !== undefined)
+        return tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/cancel`, NONE), flags, showBatch);
+      if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
+      // One request: what is posted meanwhile by others is not caught half.
+      const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
+      const page = await client.ask("POST", path, new URLSearchParams({ kill_all: "all" }));
+      const ended = page.match(/<li>\[\d+: /g)?.length ?? 0;
+      say(`${ended} ${ended === 1 ? "task has" : "tasks have"} been ended.\n`);
+    });
+}

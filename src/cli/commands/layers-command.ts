@@ -1,0 +1,37 @@
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, NONE, tell } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { textTable } from "../output/text-table.ts";
+
+interface LayersAnswer {
+  readonly layers: readonly {
+    readonly name: string;
+    readonly formats: readonly string[];
+    readonly gridSets: readonly { readonly gridSet: string; readonly zoomStart: number; readonly zoomStop: number }[];
+    readonly parameters: readonly { readonly key: string; readonly default: string }[];
+  }[];
+}
+
+/** A line per grid set: what can be given to `--grid-set`, `--zoom`, `--format` and `--parameter`. */
+const showLayers = ({ layers }: LayersAnswer): string =>
+  textTable(
+    ["layer", "grid set", "zoom", "formats", "parameters"],
+    layers.flatMap(({ name, gridSets, formats, parameters }) =>
+      gridSets.map(({ gridSet, zoomStart, zoomStop }) => [
+        name,
+        gridSet,
+        `${zoomStart}-${zoomStop}`,
+        formats.join(", "),
+        parameters.map((parameter) => `${parameter.key}=${parameter.default}`).join(", "),
+      ]),
+    ),
+  );
+
+/** `nuthatch layers`: what can be seeded. */
+export function layersCommand(): Command {
+  return askingCommand("layers", "layers of a running server with their grid sets, levels and formats").action(
+    async (flags: AnswerFlags) => {
+      tell(await new ServerClient(flags).ask("GET", "/api/v1/layers", NONE), flags, showLayers);
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { exactNumbers } from "../client/answer.ts";
+import { askOnce, type KeyFlags } from "../client/ask-once.ts";
+import type { ServerClient } from "../client/server-client.ts";
+import { ServerRefusal } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+
+export interface ConfirmFlags extends KeyFlags {
+  readonly yes?: boolean;
+}
+
+export const addConfirmFlag = (command: Command): Command =>
+  command.option("--yes", "however large it is: asks nothing");
+
+/** Asks the server for a job. */
+export const makeJob = (request: object, flags: ConfirmFlags, client: ServerClient): Promise<string> =>
+  askConfirmed((confirm) => askOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
+
+/** Asks for what may have to be confirmed: by `--yes`, or by whoever sits at the terminal. */
+export async function askConfirmed(
+  ask: (confirm: { readonly confirm?: true }) => Promise<string>,
+  { yes }: ConfirmFlags,
+): Promise<string> {
+  if (yes === true) return ask({ confirm: true });
+  const answer = await ask({}).catch((error: unknown) => {
+    const tiles = error instanceof ServerRefusal ? tilesToConfirm(error.text) : undefined;
+    if (tiles === undefined) throw error;
+    return { tiles };
+  });
+  if (typeof answer === "string") return answer;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new CommandFailure(`this would be a job of ${answer.tiles} tiles: --yes makes it`, EXIT.failure);
+  if (await isSelected(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `)) return ask({ confirm: true });
+  throw new CommandFailure("nothing was done", EXIT.failure);
+}
+
+/** Of a refusal for size; undefined: it is another one. */
+function tilesToConfirm(text: string): string | undefined {
+  let problem: unknown;
+  try {
+    problem = JSON.parse(exactNumbers(text));
+  } catch {
+    return undefined;
+  }
+  if (typeof problem !== "object" || problem === null || !("code" in problem) || !("tiles" in problem))
+    return undefined;
+  return problem.code === "confirmation_needed" ? String(problem.tiles) : undefined;
+}
+
+async function isSelected(question: string): Promise<boolean> {
+  // Not to stdout: that is the answer alone.
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Ctrl-C and Ctrl-D close it, which newer Nodes tell the question as a failure and older ones not at all.
+    const closed = once(terminal, "close").then(() => undefined);
+    const answer = await Promise.race([terminal.question(question).catch(() => undefined), closed]);
+    if (answer === undefined) process.stderr.write("\n");
+    return /^y(es)?$/i.test(answer?.trim() ?? "");
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { unlinkSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientOf } from "../../../test/support/run-program.ts";
+import { ended, seed, startServer, type TestServer, until } from "../../../test/support/server.ts";
+import { scanStore } from "../../../test/support/store-scan.ts";
+
+let server: TestServer;
+let guarded: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  guarded = await startServer({ env: { NUTHATCH_ADMIN_PASSWORD: "s3cret" } });
+});
+afterAll(async () => {
+  await server.close();
+  await guarded.close();
+});
+
+const quota = clientOf(() => `${server.url}/geowebcache/`, "quota");
+
+test("quota shows the configuration, and --json the server's own answer", async () => {
+  expect(await quota([])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "The disk quota is not enforced: 500 MiB, LFU.\nClean-up every 10 seconds, 2 layers at a time.\n",
+  });
+  expect(JSON.parse((await quota(["--json"])).stdout)).toHaveProperty("cacheQuotaConfiguration.enabled", false);
+});
+
+test("usage, verify and simulate tell what a seed and reads have left, and what somebody removed", async () => {
+  const id = await seed(server, "topp:states", { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2, type: "seed" });
+  await ended(server, id);
+  for (let i = 0; i < 3; i++) await (await fetch(`${server.url}/xyz/topp:states/EPSG:4326/1/0/0.png`)).arrayBuffer();
+  const usage = await quota(["usage", "--by-tile-set"]);
+  expect(usage.stdout).toMatch(/^topp:states +7 +[\d.]+ KiB/m);
+  expect(usage.stdout).toMatch(/^topp:states, EPSG:4326, image\/png: 7 tiles/m);
+  expect(usage.stdout).toMatch(/^ +2 +4 +[\d.]+ KiB/m);
+  await until("the reads are recorded", async () => {
+    const answer = await quota(["simulate", "--size", "1GiB", "--policy", "lru"]);
+    return /^3 reads since .*, 100 % of all cells\.\n[\s\S]*^LRU +1\.00 GiB +66\.7 %/m.test(answer.stdout)
+      ? true
+      : undefined;
+  });
+  expect(await quota(["verify"])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "7 tiles: the records and the store agree.\n",
+  });
+  unlinkSync(scanStore(server.dataDir).files[0] ?? "");
+  const bad = await quota(["verify", "--layer", "topp:states"]);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/^topp:states, EPSG:4326, image\/png: zoom \d, x 0-15, y 0-15: recorded \d tiles/);
+  expect((await quota(["verify", "--repair"])).code).toBe(0);
+  expect((await quota(["verify"])).code).toBe(0);
+});
+
+test("failures end with 1 and the server's words, wrong flags with 2", async () => {
+  const unknown = await quota(["usage", "--layer", "nope"]);
+  expect([unknown.code, unknown.stdout]).toEqual([1, ""]);
+  expect(unknown.stderr).toMatch(/404 Unknown layer: nope/);
+  expect((await quota(["simulate", "--size", "3"])).stderr).toMatch(/400 size: expected a number with one of B, KiB/);
+  const right = await quota([], { NUTHATCH_URL: guarded.url, NUTHATCH_PASSWORD: "s3cret" });
+  expect(right.code).toBe(0);
+  const wrong = await quota([], { NUTHATCH_URL: guarded.url, NUTHATCH_PASSWORD: "wrong" });
+  expect([wrong.code, wrong.stderr.includes("401")]).toEqual([1, true]);
+  expect(wrong.stderr).not.toContain("wrong\n");
+  expect((await quota([], { NUTHATCH_URL: "nowhere" })).code).toBe(2);
+  expect((await quota(["--nonsense"])).code).toBe(2);
+  expect((await quota(["usage"], { NUTHATCH_URL: `${server.url}/elsewhere` })).code).toBe(1);
+});

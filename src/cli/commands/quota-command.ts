@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, collect, NONE, say, tell } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { bytesText, parametersText, textTable } from "../output/text-table.ts";
+
+interface Quota {
+  readonly value: string;
+  readonly units: string;
+}
+interface QuotaAnswer {
+  readonly enabled: boolean;
+  readonly cacheCleanUpFrequency: number;
+  readonly cacheCleanUpUnits: string;
+  readonly maxConcurrentCleanUps: number;
+  readonly globalExpirationPolicyName: string;
+  readonly globalQuota: Quota | { readonly bytes: number };
+  readonly layerQuotas: readonly { layer: string; expirationPolicyName: string; quota: Quota }[];
+}
+interface Sum {
+  readonly tiles: number;
+  readonly bytes: number;
+}
+interface UsageAnswer {
+  readonly total: Sum;
+  readonly layers: readonly (Sum & {
+    layer: string;
+    quota: number | null;
+    allocatedBytes: number;
+    complete: boolean;
+  })[];
+  readonly allocatedBytes: number;
+  readonly quota: number | null;
+  readonly trend: { readonly bytesPerDay: number; readonly secondsUntilFull: number | null } | null;
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+  readonly enforcement: { readonly evictedTiles: number; readonly notStored: number; readonly cleanUps: number };
+  readonly adoption: { readonly pyramidsLeft: number; readonly tiles: number };
+  readonly tileSets?: readonly (Sum & {
+    readonly layer: string;
+    readonly gridSet: string;
+    readonly format: string;
+    readonly parametersId: string;
+    readonly parameters: Readonly<Record<string, string>> | null;
+    readonly zooms: readonly (Sum & { readonly z: number })[];
+  })[];
+}
+interface VerificationAnswer {
+  readonly state: "running" | "done" | "cancelled" | "failed";
+  readonly tiles: number;
+  readonly differing: number;
+  readonly reason: string | null;
+  readonly differences: readonly {
+    readonly tileSet: { readonly layer: string; gridSet: string; format: string; parametersId: string };
+    readonly rect: { readonly z: number; minX: number; minY: number; maxX: number; maxY: number };
+    readonly ledger: Sum;
+    readonly store: Sum;
+  }[];
+}
+interface SimulationAnswer {
+  readonly reads: number;
+  readonly share: number;
+  readonly since: string | null;
+  readonly results: readonly {
+    readonly policy: string;
+    readonly bytes: number;
+    readonly hitRatio: number | null;
+    readonly bytesKept: number;
+    readonly tilesDrawn: number;
+  }[];
+}
+
+const PROGRESS_MS = 500;
+const shareText = (part: number, whole: number | null): string =>
+  whole === null || whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+
+/** `compat.quotaForm: bytes` tells bytes instead. */
+const quotaText = (quota: Quota | { readonly bytes: number }): string =>
+  "bytes" in quota ? bytesText(quota.bytes) : `${quota.value} ${quota.units}`;
+
+/** The root's name is a matter of configuration (`compat.quotaRoot`). */
+function showQuota(answer: Readonly<Record<string, QuotaAnswer>>): string {
+  const [quota] = Object.values(answer);
+  if (quota === undefined) throw new CommandFailure("the server answered without a disk quota", EXIT.failure);
+  const { globalQuota, layerQuotas } = quota;
+  return (
+    `The disk quota is ${quota.enabled ? "enforced" : "not enforced"}: ${quotaText(globalQuota)}, ${quota.globalExpirationPolicyName}.\n` +
+    `Clean-up every ${quota.cacheCleanUpFrequency} ${quota.cacheCleanUpUnits.toLowerCase()}, ${quota.maxConcurrentCleanUps} layers at a time.\n` +
+    (layerQuotas.length === 0
+      ? ""
+      : textTable(
+          ["layer", "quota", "policy"],
+          layerQuotas.map(({ layer, quota: q, expirationPolicyName }) => [layer, quotaText(q), expirationPolicyName]),
+        ))
+  );
+}
+
+function showUsage(usage: UsageAnswer): string {
+  const { total, quota, trend, disk, enforcement, adoption } = usage;
+  const rows = usage.layers.map((l) => [
+    l.layer,
+    String(l.tiles),
+    bytesText(l.bytes),
+    bytesText(l.allocatedBytes),
+    l.quota === null ? "" : bytesText(l.quota),
+    shareText(l.bytes, l.quota),
+    l.complete ? "" : "being counted",
+  ]);
+  rows.push([
+    "all layers",
+    String(total.tiles),
+    bytesText(total.bytes),
+    bytesText(usage.allocatedBytes),
+    quota === null ? "" : bytesText(quota),
+    shareText(total.bytes, quota),
+    "",
+  ]);
+  const lines = [textTable(["layer", "tiles", "bytes", "on disk", "quota", "used", ""], rows)];
+  for (const set of usage.tileSets ?? []) {
+    const name = [
+      set.layer,
+      set.gridSet,
+      set.format,
+      set.parameters === null ? set.parametersId : parametersText(set.parameters),
+    ];
+    lines.push(
+      `\n${name.filter((word) => word !== "").join(", ")}: ${set.tiles} tiles, ${bytesText(set.bytes)}\n`,
+      textTable(
+        ["  zoom", "tiles", "bytes"],
+        set.zooms.map(({ z, tiles, bytes }) => [String(z), String(tiles), bytesText(bytes)]),
+      ),
+    );
+  }
+  lines.push(`\nThe disk has ${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} left.\n`);
+  if (trend !== null) lines.push(`${trendText(trend)}\n`);
+  lines.push(
+    `Since the start: ${enforcement.evictedTiles} tiles evicted, ${enforcement.cleanUps} clean-ups, ${enforcement.notStored} renders served and not stored.\n`,
+  );
+  if (adoption.pyramidsLeft > 0)
+    lines.push(
+      `An existing cache is being counted: ${adoption.pyramidsLeft} grid sets left, ${adoption.tiles} tiles so far.\n`,
+    );
+  return lines.join("");
+}
+
+function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<UsageAnswer["trend"]>): string {
+  const grows = `Usage ${bytesPerDay < 0 ? "shrinks" : "grows"} by ${bytesText(Math.abs(bytesPerDay))} a day`;
+  if (secondsUntilFull === null) return `${grows}.`;
+  return `${grows}; the quota is full in ${(secondsUntilFull / 86_400).toFixed(1)} days.`;
+}
+
+function showDifferences({ differing, differences, tiles }: VerificationAnswer): string {
+  if (differing === 0) return `${tiles} tiles: the records and the store agree.\n`;
+  const lines = differences.map(({ tileSet, rect, ledger, store }) => {
+    const where = [tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId].filter((word) => word !== "");
+    return `${where.join(", ")}: zoom ${rect.z}, x ${rect.minX}-${rect.maxX}, y ${rect.minY}-${rect.maxY}: recorded ${ledger.tiles} tiles and ${ledger.bytes} bytes, found ${store.tiles} and ${store.bytes}\n`;
+  });
+  const more = differing - differences.length;
+  return `${lines.join("")}${more > 0 ? `and ${more} more\n` : ""}${tiles} tiles: the records and the store differ in ${differing} cells.\n`;
+}
+
+function showSimulation({ reads, share, since, results }: SimulationAnswer): string {
+  if (since === null) return "Nothing has been read yet: there is nothing to replay.\n";
+  return (
+    `${reads} reads since ${since}, ${(100 * share).toFixed(share < 0.1 ? 2 : 0)} % of all cells.\n` +
+    textTable(
+      ["policy", "quota", "hit ratio", "kept", "tiles rendered"],
+      results.map((r) => [
+        r.policy,
+        bytesText(r.bytes),
+        r.hitRatio === null ? "" : `${(100 * r.hitRatio).toFixed(1)} %`,
+        bytesText(r.bytesKept),
+        String(r.tilesDrawn),
+      ]),
+    )
+  );
+}
+
+async function verify(client: ServerClient, query: URLSearchParams): Promise<VerificationAnswer> {
+  const path = "/api/v1/usage/verification";
+  await client.ask("POST", path, query);
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once("SIGINT", interrupt);
+  try {
+    for (;;) {
+      const now: VerificationAnswer = JSON.parse(await client.ask("GET", path, NONE));
+      if (now.state !== "running") return now;
+      if (interrupted.signal.aborted) await client.ask("DELETE", path, NONE);
+      if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);
+      await sleep(PROGRESS_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    }
+  } finally {
+    process.off("SIGINT", interrupt);
+    if (process.stderr.isTTY) process.stderr.write("\r");
+  }
+}
+
+/** `nuthatch quota …`: what is kept, what may be kept, and whether the records are right; asks a running server. */
+export function quotaCommand(): Command {
+  const quota = askingCommand("quota", "the disk quota of a running server")
+    .enablePositionalOptions()
+    .action(async (flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).ask("GET", "/rest/diskquota.json", NONE);
+      tell(text, flags, showQuota);
+    });
+
+  const usage = askingCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
+    .option("--layer <layer>", "of one layer")
+    .option("--by-tile-set", "also by grid set, format, parameters and zoom")
+    .action(async (flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
+      const query = new URLSearchParams();
+      if (flags.layer !== undefined) query.set("layer", flags.layer);
+      if (flags.byTileSet === true) query.set("by", "tileSet");
+      const text = await new ServerClient(flags).ask("GET", "/api/v1/usage", query);
+      tell(text, flags, showUsage);
+    });
+
+  const verification = askingCommand("verify", "compares the records with the store while the server runs")
+    .option("--repair", "count differing cells again")
+    .option("--layer <layer>", "of one layer")
+    .action(async (flags: AnswerFlags & { layer?: string; repair?: boolean }) => {
+      const query = new URLSearchParams();
+      if (flags.layer !== undefined) query.set("layer", flags.layer);
+      if (flags.repair === true) query.set("repair", "true");
+      const ended = await verify(new ServerClient(flags), query);
+      say(flags.json === true ? `${JSON.stringify(ended)}\n` : showDifferences(ended));
+      if (ended.state === "failed") throw new CommandFailure(`failed: ${ended.reason ?? ""}`, EXIT.failure);
+      if (ended.state === "cancelled") throw new CommandFailure("cancelled", EXIT.failure);
+      if (ended.differing > 0 && flags.repair !== true) process.exitCode = EXIT.failure;
+    });
+
+  const simulation = askingCommand("simulate", "replays sampled reads against other sizes and policies")
+    .option("--size <size>", "such as 20GiB; may be repeated", collect)
+    .option("--policy <policy>", "LRU or LFU; may be repeated", collect)
+    .action(async (flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
+      const query = new URLSearchParams();
+      for (const size of flags.size ?? []) query.append("size", size);
+      for (const policy of flags.policy ?? []) query.append("policy", policy);
+      const text = await new ServerClient(flags).ask("GET", "/api/v1/usage/simulation", query);
+      tell(text, flags, showSimulation);
+    });
+
+  return quota.addCommand(usage).addCommand(verification).addCommand(simulation);
+}

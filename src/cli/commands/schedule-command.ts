@@ -1,0 +1,107 @@
+import { Command, Option } from "commander";
+import { type AnswerFlags, askingCommand, NONE, say, tell } from "../client/answer.ts";
+import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { type ScheduleAnswer, showSchedule, showSchedules } from "../output/schedule-text.ts";
+import { addConfirmFlag, askConfirmed, type ConfirmFlags } from "./make-job.ts";
+import {
+  addAgeFlags,
+  addDrawingFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  LAYERS,
+  layerFields,
+  MOST_THREADS,
+  parseWhole,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
+import { addPaceFlags, parseWindowFlag, type TermsFlags, termsFields, type WindowFlag } from "./terms-flags.ts";
+
+const SCHEDULES = "/api/v1/schedules";
+const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
+
+interface AddFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, AnswerFlags, TermsFlags {
+  readonly cron: string;
+  readonly type: "seed" | "reseed" | "truncate";
+  readonly threads?: number;
+  readonly supersede?: true;
+  readonly missed?: "skip" | "run_once";
+  readonly window?: WindowFlag;
+  readonly replace?: boolean;
+}
+
+/** `nuthatch schedule …`: jobs that a running server makes again and again. */
+export function scheduleCommand(): Command {
+  const list = askingCommand("list", "schedules with their next and last run; of one all runs that are remembered")
+    .argument("[schedule]")
+    .action(async (name: string | undefined, flags: AnswerFlags) => {
+      const client = new ServerClient(flags);
+      if (name === undefined) tell(await client.ask("GET", SCHEDULES, NONE), flags, showSchedules);
+      else tell(await client.ask("GET", pathOf(name), NONE), flags, showSchedule);
+    });
+
+  const adding = askingCommand("add", "makes jobs of layers again and again")
+    .argument("<name>")
+    .argument("<layer...>", LAYERS);
+  const add = addConfirmFlag(addPaceFlags(addDrawingFlags(addAgeFlags(addRangeFlags(adding)))))
+    .requiredOption("--cron <cron>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
+    .option("--time-zone <time-zone>", "by whose clocks, such as Europe/Zurich (UTC)")
+    .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
+    .option("--threads <n>", "tasks that work on a job at once", parseWhole(1, MOST_THREADS))
+    .option("--supersede", "older seeds and reseeds of the layer that lie within a job end")
+    .addOption(
+      new Option("--missed <rule>", "what becomes of times that pass while the server is down (run_once)").choices([
+        "skip",
+        "run_once",
+      ]),
+    )
+    .option("--window <start-end>", "when its jobs may work, such as 22:00-06:00", parseWindowFlag)
+    .option("--replace", "a schedule of this name, if there is one")
+    .action(async (name: string, layers: readonly string[], flags: AddFlags) => {
+      const { cron, timeZone, type, threads, supersede, missed, window, replace } = flags;
+      const how = { threadCount: threads, ...termsFields(flags), supersede };
+      const job = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      const schedule = { name, cron, timeZone, missed, window };
+      const client = new ServerClient(flags);
+      const [method, path] = replace === true ? (["PUT", pathOf(name)] as const) : (["POST", SCHEDULES] as const);
+      const text = await askConfirmed(
+        (confirm) => client.ask(method, path, NONE, { ...schedule, job: { ...job, ...confirm } }),
+        flags,
+      );
+      tell(text, flags, showSchedule);
+    });
+
+  const remove = askingCommand("remove", "makes no more jobs; those it has made stay")
+    .argument("<schedule>")
+    .action(async (name: string, flags: AnswerFlags) => {
+      await new ServerClient(flags).ask("DELETE", pathOf(name), NONE);
+      if (flags.json !== true) say(`${name} is removed.\n`);
+    });
+
+  const run = askingCommand("run", "makes its jobs now")
+    .argument("<schedule>")
+    .option("--wait", "until it has ended; the exit code is its outcome")
+    .action(async (name: string, flags: FollowFlags) => {
+      const client = new ServerClient(flags);
+      await tellMade(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
+    });
+
+  return new Command("schedule")
+    .description("jobs that a running server makes again and again")
+    .addCommand(list)
+    .addCommand(add)
+    .addCommand(remove)
+    .addCommand(holdingCommand("pause", "makes no jobs until it is resumed, over restarts too"))
+    .addCommand(holdingCommand("resume", "goes on with the next time"))
+    .addCommand(run);
+}
+
+const holdingCommand = (action: "pause" | "resume", description: string): Command =>
+  askingCommand(action, description)
+    .argument("<schedule>")
+    .action(async (name: string, flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).ask("POST", pathOf(name, `/${action}`), NONE);
+      tell<ScheduleAnswer>(text, flags, showSchedule);
+    });

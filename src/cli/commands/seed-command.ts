@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { askingCommand } from "../client/answer.ts";
+import { addKeyFlag } from "../client/ask-once.ts";
+import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
+import {
+  addAgeFlags,
+  addDrawingFlags,
+  addRangeFlags,
+  type ChoiceFlags,
+  choiceFields,
+  LAYERS,
+  layerFields,
+  MOST_THREADS,
+  parseWhole,
+  type RangeFlags,
+  rangeFields,
+} from "./range-flags.ts";
+import { addTermsFlags, type TermsFlags, termsFields } from "./terms-flags.ts";
+
+interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, TermsFlags {
+  readonly threads?: number;
+  readonly supersede?: true;
+}
+
+/** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: render what is missing, or everything. */
+export function seedCommand(type: "seed" | "reseed"): Command {
+  const what = type === "seed" ? "renders the tiles that are missing or expired" : "renders every tile anew";
+  const command = addRangeFlags(
+    askingCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
+  );
+  if (type === "reseed")
+    addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
+  return addKeyFlag(addConfirmFlag(addTermsFlags(addDrawingFlags(command))))
+    .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
+    .option("--wait", "until it has ended; the exit code is its outcome")
+    .action(async (layers: readonly string[], flags: SeedFlags) => {
+      const client = new ServerClient(flags);
+      const how = { threadCount: flags.threads, ...termsFields(flags), supersede: flags.supersede };
+      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      await tellMade(await makeJob(request, flags, client), flags, client);
+    });
+}

@@ -1,0 +1,84 @@
+import { Command } from "commander";
+import type { RunningServer } from "../../app/start.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { escapeXml } from "../../lib/escape.ts";
+import { EXIT } from "../exit.ts";
+import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
+
+/** `nuthatch serve`: one server, until a signal ends it. */
+export function serveCommand(): Command {
+  return addConfigurationFlags(new Command("serve").description("starts the server")).action(
+    async (flags: ConfigurationFlags) => {
+      const loaded = await load(flags);
+      if (!loaded.ok) {
+        tellProblems(loaded.error);
+        process.exitCode = EXIT.configuration;
+        return;
+      }
+      const { startServer } = await import("../../app/start.ts");
+      const starting = startServer(loaded.value, (running) => load(flags, running));
+      obeySignals(starting);
+      try {
+        const server = await starting;
+        process.stdout.write(greeting(server.address, loaded.value));
+      } catch (error) {
+        // Threads of a server that came up halfway would keep the process.
+        fail("the server cannot start", error);
+      }
+    },
+  );
+}
+
+function fail(what: string, error: unknown): never {
+  process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  const isConfiguration = error instanceof Error && "isConfiguration" in error && error.isConfiguration === true;
+  process.exit(isConfiguration ? EXIT.configuration : EXIT.failure);
+}
+
+/** From the first moment on: a signal that comes during the start ends what has started. */
+function obeySignals(starting: Promise<RunningServer>): void {
+  let ending = false;
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const) {
+    process.on(signal, () => {
+      // The second one is meant.
+      if (ending) process.exit(code);
+      ending = true;
+      starting
+        .then((server) => server.close())
+        .then(
+          () => process.exit(EXIT.ok),
+          (error: unknown) => fail("closing failed", error),
+        );
+    });
+  }
+  process.on("SIGHUP", () => {
+    // What comes of it is logged by the server.
+    starting
+      .then((server) => server.reload())
+      .catch((error: unknown) => process.stderr.write(`nuthatch: the reload failed: ${String(error)}\n`));
+  });
+}
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function greeting(address: string, { layers, file }: Configuration): string {
+  const base = address.replace(/\/$/, "");
+  const names = layers.slice(0, 20).map((l) => l.name);
+  const first =
+    layers.find((l) => l.gridSubsets.some((s) => s.gridSet.id === "EPSG:900913" && s.zoomStart <= 2)) ?? layers[0];
+  const name = first?.name ?? "LAYER";
+  const extension = first?.formats[0]?.extension ?? "png";
+  const seedRequest = `<seedRequest><name>${escapeXml(name)}</name><zoomStart>0</zoomStart><zoomStop>4</zoomStop><type>seed</type><threadCount>2</threadCount></seedRequest>`;
+  const path = encodeURIComponent(name);
+  return [
+    `Nuthatch is listening on ${address}`,
+    `${file === undefined ? "Demo layers" : "Layers"}: ${names.join(", ")}${layers.length > names.length ? ", …" : ""}`,
+    "Try:",
+    `  curl -o tile.${extension} ${shellQuoted(`${base}/xyz/${path}/2/0/1.${extension}`)}`,
+    `  curl -XPOST -H 'Content-type: text/xml' -d ${shellQuoted(seedRequest)} ${shellQuoted(`${base}/rest/seed/${path}.xml`)}`,
+    "",
+  ].join("\n");
+}

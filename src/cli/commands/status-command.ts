@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { EXIT } from "../exit.ts";
+import { bytesText, factList } from "../output/text-table.ts";
+
+interface StatusAnswer {
+  readonly version: string;
+  readonly ready: boolean;
+  readonly reason: string | null;
+  readonly layers: number;
+  readonly jobs: Readonly<Record<string, number>>;
+  readonly usage: { readonly tiles: Count; readonly bytes: Count; readonly quota: Count | null };
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+}
+
+function showStatus({ version, ready, reason, layers, jobs, usage, disk }: StatusAnswer): string {
+  const { tiles, bytes, quota } = usage;
+  return factList([
+    ["server", `Nuthatch ${version}, ${ready ? "ready" : `not ready: ${reason}`}`],
+    ["layers", String(layers)],
+    [
+      "jobs",
+      Object.entries(jobs)
+        .map(([state, count]) => `${count} ${state}`)
+        .join(", "),
+    ],
+    [
+      "kept",
+      `${tiles} tiles, ${bytesText(Number(bytes))}${quota === null ? "" : ` of ${bytesText(Number(quota))} (quota)`}`,
+    ],
+    ["disk", `${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} free`],
+  ]);
+}
+
+/** `nuthatch status`: the server in a few lines; exit code 1 when it is not ready. */
+export function statusCommand(): Command {
+  return askingCommand("status", "version, readiness, jobs and usage of a running server").action(
+    async (flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).ask("GET", "/api/v1/status", NONE);
+      tell(text, flags, showStatus);
+      const { ready }: StatusAnswer = JSON.parse(text);
+      if (!ready) process.exitCode = EXIT.failure;
+    },
+  );
+}

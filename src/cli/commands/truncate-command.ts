@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import { askingCommand, NONE, tell } from "../client/answer.ts";
+import { addKeyFlag, askOnce, type KeyFlags } from "../client/ask-once.ts";
+import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { showTruncated } from "./truncation-commands.ts";
+
+/** `nuthatch truncate LAYER`: the whole layer at once, or a range of it as a job. */
+export function truncateCommand(): Command {
+  return addKeyFlag(
+    addRangeFlags(
+      askingCommand(
+        "truncate",
+        "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
+      ).argument("<layer...>", LAYERS),
+    ),
+  )
+    .option(
+      "--soft",
+      "removes nothing: the tiles of the whole layer are stale, and served until they are rendered anew",
+    )
+    .option("--wait", "until the job has ended; the exit code is its outcome")
+    .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
+      const client = new ServerClient(flags);
+      const fields = layerFields(layers);
+      if (isRangeGiven(flags) || !("layer" in fields)) {
+        if (flags.soft === true)
+          throw new CommandFailure("--soft goes with one whole layer, without a range", EXIT.usage);
+        // Of several whole layers all that is kept.
+        const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
+        const request = { ...fields, type: "truncate", ...range };
+        return tellMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
+      }
+      if (flags.idempotencyKey !== undefined)
+        throw new CommandFailure(
+          "--idempotency-key goes with a range, or with several layers: those are jobs",
+          EXIT.usage,
+        );
+      // Answered when no reader can see the tiles any more.
+      const request = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
+      tell(await client.ask("POST", "/api/v1/truncations", NONE, request), flags, showTruncated);
+    });
+}

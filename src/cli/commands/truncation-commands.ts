@@ -1,0 +1,81 @@
+import { type Command, Option } from "commander";
+import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
+import { parseJobId } from "../client/follow-job.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { timeText } from "../output/job-text.ts";
+import { bytesText, parametersText, textTable } from "../output/text-table.ts";
+import { parseWhole } from "./range-flags.ts";
+
+/** What the command line reads of a truncation of `/api/v1/truncations`. */
+export interface TruncationAnswer {
+  readonly id: number;
+  readonly layer: string;
+  readonly type: string;
+  readonly mode: "hard" | "soft";
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly state: "kept" | "undoing" | "undone" | "reclaimed";
+  readonly createdAt: string;
+  readonly createdBy: string | null;
+  readonly undoUntil: string | null;
+  readonly tiles: Count | null;
+  readonly bytes: Count | null;
+}
+
+const countText = ({ tiles, bytes }: TruncationAnswer): string =>
+  tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(Number(bytes))}`;
+
+/** A truncation that has just been made. */
+export function showTruncated(truncation: TruncationAnswer): string {
+  const { id, layer, mode, undoUntil } = truncation;
+  const undo = `nuthatch undo ${id}`;
+  if (mode === "soft")
+    return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} takes it back.\n`;
+  const until = timeText(undoUntil);
+  return `${layer} is empty.${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
+}
+
+const showUndone = (truncation: TruncationAnswer): string =>
+  `Truncation ${truncation.id} of ${truncation.layer} is undone: ${countText(truncation)}.\n`;
+
+const showTruncations = ({ truncations }: { readonly truncations: readonly TruncationAnswer[] }): string =>
+  truncations.length === 0
+    ? "There are no truncations.\n"
+    : textTable(
+        ["truncation", "layer", "what", "at", "by", "tiles", "bytes", "state"],
+        truncations.map((one) => [
+          String(one.id),
+          one.layer,
+          [
+            one.mode === "soft" ? "soft" : one.type,
+            ...(one.parameters === null ? [] : [parametersText(one.parameters)]),
+          ].join(" "),
+          timeText(one.createdAt) ?? "",
+          one.createdBy ?? "",
+          one.tiles === null ? "" : String(one.tiles),
+          one.bytes === null ? "" : bytesText(Number(one.bytes)),
+          one.undoUntil === null ? one.state : `${one.state} until ${timeText(one.undoUntil)}`,
+        ]),
+      );
+
+/** `nuthatch truncations`: mass truncations, and which can be taken back. */
+export function truncationsCommand(): Command {
+  return askingCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
+    .option("--layer <layer>", "of one layer")
+    .addOption(new Option("--state <state>", "in one state").choices(["kept", "undoing", "undone", "reclaimed"]))
+    .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
+    .action(async (flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
+      const query = new URLSearchParams({ limit: String(flags.limit) });
+      if (flags.layer !== undefined) query.set("layer", flags.layer);
+      if (flags.state !== undefined) query.set("state", flags.state);
+      tell(await new ServerClient(flags).ask("GET", "/api/v1/truncations", query), flags, showTruncations);
+    });
+}
+
+/** `nuthatch undo ID`: takes a mass truncation back. */
+export function undoCommand(): Command {
+  return askingCommand("undo", "takes a mass truncation back: its tiles are there again, but for those stored since")
+    .argument("<truncation>", "its id", parseJobId)
+    .action(async (id: number, flags: AnswerFlags) => {
+      tell(await new ServerClient(flags).ask("POST", `/api/v1/truncations/${id}/undo`, NONE), flags, showUndone);
+    });
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import type { User } from "../../http/options.ts";
+import type { Result } from "../../lib/result.ts";
+import { addUser, listUsers, removeUser, userLine } from "./users-file.ts";
+
+const bob: User = { name: "bob", passwordHash: "scrypt:15:8:1:s:h", roles: ["operator", "viewer"] };
+function value<T>(result: Result<T, string>): T {
+  if (!result.ok) throw new Error(result.error);
+  return result.value;
+}
+
+const FILE = `# our tiles
+server: { port: 1 } # behind the proxy
+users:
+  # the boss
+  - { name: ann, password: plain, roles: [admin] } # since 2019
+  - name: eve
+    passwordHash: "x"
+    roles: [viewer]
+layers: [] # none yet
+`;
+
+test("a user is added, and nothing else in the file changes but blanks in brackets", () => {
+  const added = value(addUser(FILE, bob));
+  const plain = (text: string) => text.replace(/\[ | \]/g, (bracket) => bracket.trim());
+  for (const line of FILE.trimEnd().split("\n")) expect(plain(added)).toContain(line);
+  expect(parse(added).users).toEqual([...parse(FILE).users, bob]);
+  expect(value(listUsers(added))).toEqual([
+    { name: "ann", roles: ["admin"] },
+    { name: "eve", roles: ["viewer"] },
+    { name: "bob", roles: ["operator", "viewer"] },
+  ]);
+});
+
+test("a user who is there gets the new password and roles, and loses a plain password", () => {
+  const changed = value(addUser(FILE, { ...bob, name: "ann" }));
+  expect(parse(changed).users[0]).toEqual({ ...bob, name: "ann" });
+  expect(changed).not.toContain("plain");
+  expect(changed).toContain("# the boss");
+});
+
+test("a user is removed, once", () => {
+  const removed = value(removeUser(FILE, "ann")) ?? "";
+  expect(value(listUsers(removed)).map((u) => u.name)).toEqual(["eve"]);
+  expect(removed).toContain("# behind the proxy");
+  expect(value(removeUser(removed, "ann"))).toBeUndefined();
+});
+
+test("files without users, with none, or with comments alone get their list", () => {
+  for (const text of ["", "# only this\n", "layers: []\n", "users:\n", "users: []\n", "users: null\n"]) {
+    const added = value(addUser(text, bob));
+    expect(parse(added).users, JSON.stringify(text)).toEqual([bob]);
+    expect(added.includes("# only this")).toBe(text.includes("# only this"));
+  }
+});
+
+test("a file that is not what it should be is left alone", () => {
+  for (const text of ["users: [", "- a", "users: admin", "users: { a: b }"])
+    expect(addUser(text, bob).ok, text).toBe(false);
+});
+
+test("the printed line is an item of the list", () => {
+  expect(parse(`users:\n${userLine(bob)}`)).toEqual({ users: [bob] });
+});

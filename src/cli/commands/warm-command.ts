@@ -1,0 +1,205 @@
+import { statSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import { quotaBytes } from "../../quota/quota-bytes.ts";
+import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import { type AnswerFlags, askingCommand, type Count, exactNumbers, NONE, say } from "../client/answer.ts";
+import { askOnce } from "../client/ask-once.ts";
+import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { progressLine } from "../output/progress-line.ts";
+import { bytesText, durationText, factList, parametersText, textTable } from "../output/text-table.ts";
+import { logLines } from "./log-lines.ts";
+import { MOST_THREADS, parseWhole } from "./range-flags.ts";
+import { TileUse, type UsedTile, usedTileSet } from "./tile-use.ts";
+import { planWarm, type TileCost, type WarmJob, type WarmPlan } from "./warm-plan.ts";
+
+/** Of one warm-up, and without any other budget. */
+const MOST_TILES = 1_000_000;
+const TILES_BY_DEFAULT = 100_000;
+/** Tiles that are counted for each that can be taken: the rarer ones make room for one another. */
+const COUNTED_PER_TILE = 2;
+const LEAST_COUNTED = 200_000;
+/** Tile sets whose sizes are asked for. */
+const MOST_ASKED = 1000;
+const PROGRESS_MS = { terminal: 1_000, log: 10_000 };
+
+interface WarmFlags extends FollowFlags {
+  readonly maxTiles?: number;
+  readonly maxBytes?: number;
+  readonly maxMinutes?: number;
+  readonly failed?: boolean;
+  readonly threads?: number;
+  readonly dryRun?: boolean;
+}
+
+interface MeanAnswer {
+  readonly bytes: Count | null;
+  readonly tilesPerSecond: number | null;
+}
+
+function parseSize(text: string): number {
+  const [, value, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]iB|B)$/.exec(text) ?? [];
+  const units = STORAGE_UNITS.find((known) => known === unit);
+  if (value === undefined || units === undefined)
+    throw new InvalidArgumentError(`A number with one of ${STORAGE_UNITS.join(", ")}, such as 5GiB.`);
+  return Number(quotaBytes({ value, units }));
+}
+
+/** `nuthatch warm FILE…`: seeds what access logs show to be used most. */
+export function warmCommand() {
+  return askingCommand("warm", "seeds the tiles that were asked for most, by access logs of nginx or Apache")
+    .argument("[file...]", "logs in the common or combined format, gzip or not; - (or none): standard input")
+    .option(
+      "--max-tiles <n>",
+      `so many tiles (${TILES_BY_DEFAULT}, if nothing else limits them)`,
+      parseWhole(1, MOST_TILES),
+    )
+    .option("--max-bytes <size>", "such as 5GiB, at the mean size of the tiles that are kept", parseSize)
+    .option("--max-minutes <n>", "at the rate of each layer's last jobs", parseWhole(1, 1_000_000))
+    .option("--failed", "counts requests too that were answered with 400 and above")
+    .option("--dry-run", "tells what it would do")
+    .option("--threads <n>", "tasks that work on each job at once", parseWhole(1, MOST_THREADS))
+    .option("--wait", "until the jobs have ended; the exit code is the outcome of the worst")
+    .action(async (files: readonly string[], flags: WarmFlags) => {
+      const client = new ServerClient(flags);
+      const answer: CatalogueAnswer = JSON.parse(await client.ask("GET", "/api/v1/layers", NONE));
+      const hasOther = flags.maxBytes !== undefined || flags.maxMinutes !== undefined;
+      const maxTiles = flags.maxTiles ?? (hasOther ? MOST_TILES : TILES_BY_DEFAULT);
+      const use = new TileUse(remoteCatalogue(answer), {
+        most: Math.max(LEAST_COUNTED, COUNTED_PER_TILE * maxTiles),
+        countsFailed: flags.failed === true,
+      });
+      for (const file of files.length === 0 ? ["-"] : files)
+        await readLog(file, use).catch((error: unknown) => {
+          throw new CommandFailure(`${file}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+        });
+      // One more tells whether it is this budget that limits them.
+      const used = use.top(maxTiles + 1);
+      const isCostKnown = hasOther || flags.dryRun === true;
+      const costs = isCostKnown ? await costsOf(used, client) : new Map<string, TileCost>();
+      const plan = planWarm(used, { maxTiles, maxBytes: flags.maxBytes, maxSeconds: secondsOf(flags) }, costs);
+      checkKnown(plan, flags);
+      if (flags.dryRun === true) return tellPlan(plan, use, flags);
+      if (flags.json !== true) say(`${linesText(use)}\n`);
+      await make(plan, flags, client);
+    });
+}
+
+const secondsOf = ({ maxMinutes }: WarmFlags): number | undefined =>
+  maxMinutes === undefined ? undefined : maxMinutes * 60;
+
+/** A budget that nobody can hold anything against would be none. */
+function checkKnown({ jobs, limitedBy, bytes, seconds }: WarmPlan, { maxBytes, maxMinutes }: WarmFlags): void {
+  if (jobs.length === 0 && limitedBy === null) return;
+  if (maxBytes !== undefined && bytes === undefined)
+    throw new CommandFailure(
+      "--max-bytes: none of these tiles is kept, so nobody knows their size; use --max-tiles",
+      EXIT.failure,
+    );
+  if (maxMinutes !== undefined && seconds === undefined)
+    throw new CommandFailure(
+      "--max-minutes: no job has rendered any of these layers, so nobody knows how fast they are; use --max-tiles",
+      EXIT.failure,
+    );
+}
+
+/** Counts a log; how far it is goes to stderr. */
+async function readLog(file: string, use: TileUse): Promise<void> {
+  const line = progressLine();
+  const everyMs = process.stderr.isTTY ? PROGRESS_MS.terminal : PROGRESS_MS.log;
+  const size = file === "-" ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
+  let read = 0;
+  let toldMs = performance.now();
+  for await (const lines of logLines(file, (bytes) => {
+    read += bytes;
+  })) {
+    use.add(lines);
+    if (performance.now() - toldMs < everyMs) continue;
+    toldMs = performance.now();
+    const share = size === undefined || size === 0 ? "" : ` (${Math.floor((100 * read) / size)} %)`;
+    line.show(`${file}: ${bytesText(read)}${share}, ${use.counts.lines} lines, ${use.counts.tiles} for tiles`);
+  }
+  line.close();
+}
+
+/** What a tile of each tile set comes to, by the estimate of one of them. */
+async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise<ReadonlyMap<string, TileCost>> {
+  const first = new Map<string, string>();
+  for (const { tileSet, tile } of used) if (!first.has(tileSet) && first.size < MOST_ASKED) first.set(tileSet, tile);
+  const costs = new Map<string, TileCost>();
+  for (const [tileSet, tile] of first) {
+    const request = { ...usedTileSet(tileSet), type: "reseed", tiles: [tile] };
+    const text = await client.ask("POST", "/api/v1/estimate", NONE, request);
+    const { bytes, tilesPerSecond }: MeanAnswer = JSON.parse(exactNumbers(text));
+    costs.set(tileSet, {
+      bytes: bytes === null ? undefined : Number(bytes),
+      seconds: tilesPerSecond === null || tilesPerSecond === 0 ? undefined : 1 / tilesPerSecond,
+    });
+  }
+  return costs;
+}
+
+async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient): Promise<void> {
+  const made: string[] = [];
+  for (const { requests: _, ...job } of jobs) {
+    // Whoever gives a budget has said how large it may be.
+    const request = { ...job, type: "seed", threadCount: flags.threads, confirm: true };
+    const text = await askOnce(client, "/api/v1/jobs", {}, request).catch((error: unknown) => {
+      if (!(error instanceof CommandFailure)) throw error;
+      const message = `${made.length} of ${jobs.length} jobs were made, then ${error.message}`;
+      throw new CommandFailure(message, error.exitCode);
+    });
+    made.push(text.trim());
+  }
+  if (jobs.length === 0 && flags.json !== true) return say("There is nothing to warm.\n");
+  await tellMade(`{"jobs":[${made.join(",")}]}`, flags, client);
+}
+
+function linesText({ counts, shortBy }: TileUse): string {
+  return factList([
+    ["lines", `${counts.lines}: ${counts.tiles} for tiles, ${counts.others} for something else`],
+    ["failed", counts.failed === 0 ? undefined : `${counts.failed} for tiles, not counted`],
+    ["not understood", counts.notUnderstood === 0 ? undefined : String(counts.notUnderstood)],
+    ["counts", shortBy === 0 ? undefined : `may be short by ${shortBy}, as there are too many tiles to count each`],
+  ]);
+}
+
+const LIMITS = {
+  tiles: "--max-tiles",
+  bytes: "--max-bytes",
+  minutes: "--max-minutes",
+  jobs: "the number of jobs: too many tile sets are in use",
+} as const;
+
+function tellPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
+  const { jobs, tiles, requests, bytes, seconds, limitedBy } = plan;
+  if (json === true) {
+    const listed = jobs.map(({ tiles: names, ...job }) => ({ ...job, tiles: names.length }));
+    const sums = { tiles, requests, bytes: bytes ?? null, seconds: seconds ?? null, limitedBy };
+    say(`${JSON.stringify({ log: { ...use.counts, shortBy: use.shortBy }, ...sums, jobs: listed })}\n`);
+    return;
+  }
+  const share = use.counts.tiles === 0 ? 0 : (100 * requests) / use.counts.tiles;
+  const facts = factList([
+    ["tiles", `${tiles}, asked for ${requests} times (${share.toFixed(1)} % of all)`],
+    ["bytes", bytes === undefined ? undefined : `about ${bytesText(bytes)}, if none is kept`],
+    ["time", seconds === undefined ? undefined : `about ${durationText(seconds)}, if none is kept`],
+    ["limited by", limitedBy === null ? undefined : LIMITS[limitedBy]],
+  ]);
+  say(`${linesText(use)}${facts}${jobs.length === 0 ? "" : `\n${jobTable(jobs)}`}`);
+}
+
+const jobTable = (jobs: readonly WarmJob[]): string =>
+  textTable(
+    ["layer", "grid set", "format", "parameters", "tiles", "requests"],
+    jobs.map(({ layer, gridSet, format, parameters, tiles, requests }) => [
+      layer,
+      gridSet,
+      format,
+      parametersText(parameters),
+      String(tiles.length),
+      String(requests),
+    ]),
+  );

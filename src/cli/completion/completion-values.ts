@@ -1,0 +1,127 @@
+import { exactNumbers, NONE } from "../client/answer.ts";
+import type { CatalogueAnswer } from "../client/remote-catalogue.ts";
+import type { ServerClient } from "../client/server-client.ts";
+import type { TruncationAnswer } from "../commands/truncation-commands.ts";
+import { type JobAnswer, type JobsAnswer, stateText } from "../output/job-text.ts";
+import type { ScheduleAnswer } from "../output/schedule-text.ts";
+
+/** Something that may be typed, and what it is. */
+export interface Candidate {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** What of the line a list of values depends on. */
+export interface Asking {
+  readonly command: string;
+  readonly layers: readonly string[];
+}
+
+/** Words that stand for a value, by the name of the placeholder; where a value is free they are some of it. */
+export const WORDS: ReadonlyMap<string, () => readonly string[]> = new Map([
+  ["priority", () => ["low", "normal", "high"]],
+  ["rate", () => ["none"]],
+  ["from-to", () => ["none"]],
+  ["cron", () => ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"]],
+  ["time-zone", () => ["UTC", ...Intl.supportedValuesOf("timeZone")]],
+  ["roles", () => ["admin", "operator", "viewer"]],
+  ["policy", () => ["LRU", "LFU"]],
+]);
+
+/** Names that the shell itself knows, by the name of the placeholder. */
+export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
+  ["file", "files"],
+  ["directory", "directories"],
+]);
+
+type Values = (client: ServerClient, asking: Asking) => Promise<readonly Candidate[]>;
+
+/** What a server is asked for, by the name of the placeholder. */
+export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values>([
+  [
+    "layer",
+    async (client, { layers: given }) =>
+      (await layers(client))
+        .filter(({ name }) => !given.includes(name))
+        .map(({ name, title }) => ({ value: name, description: title })),
+  ],
+  [
+    "grid-set",
+    async (client, asking) =>
+      distinct((await selected(client, asking)).flatMap(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))),
+  ],
+  ["format", async (client, asking) => distinct((await selected(client, asking)).flatMap(({ formats }) => formats))],
+  [
+    "parameter=value",
+    async (client, asking) =>
+      distinct(
+        (await selected(client, asking)).flatMap(({ parameters }) =>
+          parameters.flatMap((filter) =>
+            "values" in filter ? filter.values.map((value) => `${filter.key}=${value}`) : [],
+          ),
+        ),
+      ),
+  ],
+  ["job", jobs],
+  [
+    "schedule",
+    async (client) => {
+      const { schedules }: { schedules: readonly ScheduleAnswer[] } = JSON.parse(
+        await client.ask("GET", "/api/v1/schedules", NONE),
+      );
+      return schedules.map(({ name, cron, job }) => ({
+        value: name,
+        description: `${job.type} of ${job.layer}, ${cron}`,
+      }));
+    },
+  ],
+  [
+    "truncation",
+    async (client) => {
+      const query = new URLSearchParams({ state: "kept", limit: "100" });
+      const text = await client.ask("GET", "/api/v1/truncations", query);
+      const { truncations }: { truncations: readonly TruncationAnswer[] } = JSON.parse(exactNumbers(text));
+      return truncations.map(({ id, layer, createdAt }) => ({
+        value: String(id),
+        description: `${layer}, ${createdAt}`,
+      }));
+    },
+  ],
+]);
+
+async function layers(client: ServerClient): Promise<CatalogueAnswer["layers"]> {
+  const answer: CatalogueAnswer = JSON.parse(await client.ask("GET", "/api/v1/layers", NONE));
+  return answer.layers;
+}
+
+/** Those that the line names, all where it names none that is known. */
+async function selected(client: ServerClient, { layers: given }: Asking): Promise<CatalogueAnswer["layers"]> {
+  const all = await layers(client);
+  const named = all.filter(({ name }) => given.includes(name));
+  return named.length === 0 ? all : named;
+}
+
+const distinct = (values: readonly string[]): readonly Candidate[] => [...new Set(values)].map((value) => ({ value }));
+
+const isPaused = ({ paused }: JobAnswer): boolean => paused;
+/** Commands that have to do with some jobs only: what those are, and in which states to look for them. */
+const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits: (job: JobAnswer) => boolean }> =
+  new Map([
+    ["pause", { states: ["running", "pending"], fits: (job: JobAnswer) => !isPaused(job) }],
+    ["resume", { states: ["pending"], fits: isPaused }],
+    ["kill", { states: ["running", "pending"], fits: () => true }],
+    ["retry", { states: ["done", "aborted"], fits: ({ outcome }: JobAnswer) => outcome !== "done" }],
+  ]);
+
+async function jobs(client: ServerClient, { command }: Asking): Promise<readonly Candidate[]> {
+  const { states, fits } = JOBS_OF.get(command) ?? { states: [""], fits: () => true };
+  const found: JobAnswer[] = [];
+  for (const state of states) {
+    const query = new URLSearchParams({ limit: "100", state });
+    const answer: JobsAnswer = JSON.parse(exactNumbers(await client.ask("GET", "/api/v1/jobs", query)));
+    found.push(...answer.jobs.filter(fits));
+  }
+  return found
+    .sort((a, b) => b.id - a.id)
+    .map((job) => ({ value: String(job.id), description: `${job.type} of ${job.layer}, ${stateText(job)}` }));
+}

@@ -1,0 +1,188 @@
+import type { Count } from "../client/answer.ts";
+import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
+
+interface Tiles {
+  readonly total: Count;
+  readonly stored: Count;
+  readonly skipped: Count;
+  readonly failed: Count;
+  readonly unchanged?: Count;
+  readonly deleted?: Count;
+}
+
+/** What the command line reads of a job of `/api/v1/jobs`. */
+export interface JobAnswer {
+  readonly id: number;
+  readonly layer: string;
+  readonly type: "seed" | "reseed" | "truncate";
+  readonly gridSet: string | null;
+  readonly format: string | null;
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly combinations?: readonly Readonly<Record<string, string>>[];
+  readonly bounds: readonly number[] | null;
+  readonly limit: "area" | "tiles" | null;
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  readonly state: string;
+  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
+  readonly reason: string | null;
+  readonly paused: boolean;
+  readonly tiles: Tiles;
+  readonly bytes: Count;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly createdBy: string | null;
+  readonly abortedBy: string | null;
+  readonly retryOf: number | null;
+  readonly schedule: string | null;
+  readonly requestedWith: number | null;
+  readonly priority: number;
+  readonly rateLimit: number | null;
+  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
+  readonly retries: number;
+  readonly secondsWorked: number;
+  readonly tilesPerSecond: number | null;
+  readonly timeLeft: {
+    readonly seconds: number;
+    readonly least: number;
+    readonly most: number | null;
+    readonly confidence: string;
+  } | null;
+  readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
+  readonly order: string;
+  readonly onlyExisting: boolean;
+  readonly olderThan: string | null;
+  readonly maxFailurePercent: number | null;
+  readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
+}
+
+export interface JobsAnswer {
+  readonly jobs: readonly JobAnswer[];
+}
+
+export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
+  outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
+const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
+  zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
+const limitText = ({ limit }: JobAnswer): string | undefined =>
+  limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
+function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
+  const only = [
+    ...(onlyExisting ? ["what was kept"] : []),
+    ...(olderThan === null ? [] : [`what is older than ${timeText(olderThan)}`]),
+  ];
+  return only.length === 0 ? undefined : only.join(", ");
+}
+/** A moment without its fraction of a second. */
+export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
+export const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
+  [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
+
+/** A share of all, with one digit; "" when all is not known. */
+export const shareText = (done: bigint, total: bigint): string =>
+  total === 0n ? "" : `${(Number((done * 1000n) / total) / 10).toFixed(1)} %`;
+export const rateText = (tilesPerSecond: number | null): string =>
+  tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
+
+/** What a job is about, as it was accepted. */
+export const acceptedText = (job: JobAnswer): string =>
+  `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
+
+export const showJobs = ({ jobs }: JobsAnswer): string =>
+  jobs.length === 0
+    ? "There are no such jobs.\n"
+    : textTable(
+        ["job", "type", "layer", "grid set", "zoom", "state", "tiles", "done", "failed", "tiles/s", "left", "created"],
+        jobs.map((job) => [
+          String(job.id),
+          job.type,
+          job.layer,
+          job.gridSet ?? "all",
+          zoomText(job),
+          stateText(job),
+          String(job.type === "truncate" ? (job.tiles.deleted ?? 0) : job.tiles.total),
+          shareText(workedOff(job.tiles), BigInt(job.tiles.total)),
+          String(job.tiles.failed),
+          rateText(job.tilesPerSecond),
+          job.timeLeft === null ? "" : durationText(job.timeLeft.seconds),
+          timeText(job.createdAt) ?? "",
+        ]),
+      );
+
+const byText = (time: string | null, account: string | null): string | undefined =>
+  time === null ? undefined : `${timeText(time)}${account === null ? "" : ` by ${account}`}`;
+
+function leftText({ timeLeft }: JobAnswer): string | undefined {
+  if (timeLeft === null) return undefined;
+  const { seconds, least, most, confidence } = timeLeft;
+  const range = most === null ? `${durationText(least)} or more` : `${durationText(least)} to ${durationText(most)}`;
+  return `${durationText(seconds)} (${range}, confidence ${confidence})`;
+}
+
+const NORMAL_PRIORITY = 10;
+
+const KINDS = {
+  seed: ["stored", "skipped", "failed"],
+  reseed: ["stored", "unchanged", "skipped", "failed"],
+  truncate: ["deleted"],
+} as const;
+
+const hoursText = ({ runWindow }: JobAnswer): string | undefined =>
+  runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
+
+function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string {
+  if (requestedWith !== null && requestedWith !== id) return `, requested with job ${requestedWith}`;
+  if (schedule !== null) return `, by the schedule ${schedule}`;
+  return retryOf === null ? "" : `, retry of job ${retryOf}`;
+}
+
+/** Which parameters are meant: a combination, several as they were asked for, or whatever is kept. */
+export function selectionText({ parameters, parameterSets }: Pick<JobAnswer, "parameters" | "parameterSets">): string {
+  if (parameters !== null) return parametersText(parameters);
+  return parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
+}
+
+const combinationsText = ({ combinations }: JobAnswer): string =>
+  combinations === undefined ? "" : `: ${combinations.length} combinations`;
+
+export function showJob(job: JobAnswer): string {
+  const { type, tiles, errors, zooms = [] } = job;
+  const kinds = KINDS[type];
+  const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);
+  const facts = factList([
+    ["job", `${job.id}, ${type} of ${job.layer}${originText(job)}`],
+    ["grid set", job.gridSet ?? "all"],
+    ["format", job.format ?? "all"],
+    ["parameters", `${selectionText(job) || "the defaults"}${combinationsText(job)}`],
+    ["bounds", job.bounds?.join(",")],
+    ["of these", limitText(job)],
+    ["only", onlyText(job)],
+    ["order", job.order === "by-zoom" ? undefined : job.order],
+    ["zoom", zoomText(job)],
+    ["state", stateText(job)],
+    ["reason", job.reason ?? undefined],
+    ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
+    ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
+    ["tiles/s", rateText(job.tilesPerSecond) || undefined],
+    ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
+    ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
+    ["run window", hoursText(job)],
+    ["time left", leftText(job)],
+    ["worked", job.startedAt === null ? undefined : durationText(job.secondsWorked)],
+    ["retries", job.retries === 0 ? undefined : String(job.retries)],
+    ["created", byText(job.createdAt, job.createdBy)],
+    ["started", timeText(job.startedAt)],
+    ["ended", byText(job.endedAt, job.abortedBy)],
+  ]);
+  const problems = errors.map((error) => `${error.count} tiles failed, ${error.class}: ${error.message}\n`);
+  const table = textTable(
+    ["zoom", "tiles", ...kinds, "bytes"],
+    zooms.map(({ z, tiles: at, bytes }) => [
+      ...[z, at.total, ...kinds.map((kind) => at[kind] ?? 0)].map(String),
+      bytesText(Number(bytes)),
+    ]),
+  );
+  return `${facts}${problems.join("")}${zooms.length === 0 ? "" : `\n${table}`}`;
+}

@@ -1,0 +1,100 @@
+import { type JobAnswer, rateText, shareText, stateText, workedOff } from "./job-text.ts";
+import { durationText } from "./text-table.ts";
+
+/** How far one job is, or several in their sum. */
+interface Progress {
+  readonly whose: string;
+  readonly renderStatus: string;
+  readonly done: bigint;
+  /** 0: nobody knows how many. */
+  readonly total: bigint;
+  readonly failed: bigint;
+  readonly tilesPerSecond: number | null;
+  readonly secondsLeft: number | null;
+  readonly reason: string | null;
+}
+
+const sumOf = (jobs: readonly JobAnswer[], count: (job: JobAnswer) => bigint): bigint =>
+  jobs.reduce((sum, job) => sum + count(job), 0n);
+
+function progressOf(jobs: readonly JobAnswer[]): Progress {
+  const counts = {
+    done: sumOf(jobs, ({ tiles }) => workedOff(tiles)),
+    total: sumOf(jobs, ({ tiles }) => BigInt(tiles.total)),
+    failed: sumOf(jobs, ({ tiles }) => BigInt(tiles.failed)),
+  };
+  const [only, ...others] = jobs;
+  if (only !== undefined && others.length === 0) {
+    const { id, tilesPerSecond, timeLeft, reason } = only;
+    const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null, reason };
+    return { whose: `job ${id}`, renderStatus: stateText(only), ...counts, ...times };
+  }
+  const states = new Map<string, number>();
+  for (const job of jobs) states.set(stateText(job), (states.get(stateText(job)) ?? 0) + 1);
+  const rate = jobs.reduce(
+    (sum, { outcome, tilesPerSecond }) => sum + (outcome === null ? (tilesPerSecond ?? 0) : 0),
+    0,
+  );
+  return {
+    whose: `${jobs.length} jobs`,
+    renderStatus: [...states].map(([state, count]) => `${count} ${state}`).join(", "),
+    ...counts,
+    tilesPerSecond: rate === 0 ? null : rate,
+    // What waits for its turn goes on at the rate of those that work.
+    secondsLeft: rate === 0 || counts.total === 0n ? null : Number(counts.total - counts.done) / rate,
+    reason: null,
+  };
+}
+
+/** The parts that both a line of a log and one beside a bar have. */
+const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): readonly string[] => [
+  ...(tilesPerSecond === null ? [] : [`${rateText(tilesPerSecond)}${unit}`]),
+  ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
+];
+const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
+
+/** One line on how far jobs are. */
+export function progressText(jobs: readonly JobAnswer[]): string {
+  const progress = progressOf(jobs);
+  const { whose, renderStatus, done, total, reason } = progress;
+  return [
+    `${whose}: ${renderStatus}`,
+    total === 0n ? `${done} tiles` : `${done} of ${total} tiles (${shareText(done, total)})`,
+    ...failedText(progress),
+    ...timesText(progress, " tiles/s"),
+    ...(reason === null ? [] : [reason]),
+  ].join(", ");
+}
+
+/** The same in less, for beside a bar: what matters most comes first. Undefined: there is no share to render. */
+export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; readonly text: string } | undefined {
+  const progress = progressOf(jobs);
+  const { renderStatus, done, total, reason } = progress;
+  if (total === 0n) return undefined;
+  const parts = [
+    shareText(done, total),
+    `${done} of ${total}`,
+    ...failedText(progress),
+    ...timesText(progress, "/s"),
+    ...(renderStatus === "running" ? [] : [renderStatus]),
+    ...(reason === null ? [] : [reason]),
+  ];
+  return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
+}
+
+/** The jobs of one request, as `/api/v1/batches/ID` tells of them. */
+interface BatchAnswer extends Pick<JobAnswer, "tiles" | "paused"> {
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+export function showBatch({ jobs, paused, tiles }: BatchAnswer): string {
+  const states = Object.entries(jobs).filter(([, count]) => count > 0);
+  const count = states.reduce((sum, [, ofState]) => sum + ofState, 0);
+  const renderStatus = states
+    .map(([state, n]) => `${n} ${paused && state === "pending" ? "paused" : state}`)
+    .join(", ");
+  const [done, total] = [workedOff(tiles), BigInt(tiles.total)];
+  return `${count} jobs: ${renderStatus}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
+}
+
+export const showProgress = (job: JobAnswer): string => `${progressText([job])}\n`;

@@ -1,0 +1,283 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FEW_PLACES } from "../../test/support/job-options.ts";
+import { jobRequest } from "../../test/support/job-request.ts";
+import { layerNamed } from "../../test/support/layer.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import { Block } from "../ledger/block.ts";
+import type { JobRequest } from "../plan/job-request.ts";
+import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import { type Database, int, openDatabase, text } from "../state/database.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import type { TileStore } from "../store/tile-store.ts";
+import { Coordinator, type CoordinatorParts } from "./coordinator.ts";
+
+/* What a kill -9 at the worst moment leaves: a coordinator whose database is gone from one statement to the next, and a second one. */
+
+const GRID_SET = "EPSG:900913";
+const tileSet = { layer: "a", gridSet: GRID_SET, format: "image/png", parametersId: "" };
+const WEST = { minX: -20_037_508, minY: -20_037_508, maxX: -1, maxY: 20_037_508 };
+/** 256 tiles. */
+const LEVEL = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+const common = { gridSet: GRID_SET, zoomStart: 4, zoomStop: 4, parameters: {}, parametersId: "" };
+const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], failureLimit: 1_000 });
+const truncate: JobRequest = { ...seed, type: "truncate", format: null };
+const truncateWest: JobRequest = {
+  ...truncate,
+  bounds: WEST,
+  ranges: [{ gridSet: GRID_SET, rects: [{ ...LEVEL, maxX: 7 }] }],
+};
+
+let directory = "";
+const coordinators: Coordinator[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-coordinator-"));
+});
+afterEach(async () => {
+  // Those whose database is closed cannot write any more, and stop all the same.
+  await Promise.allSettled(
+    coordinators.splice(0).map((coordinator) => coordinator.stop(0).then(() => coordinator.close())),
+  );
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Life {
+  readonly coordinator: Coordinator;
+  readonly db: Database;
+}
+
+/** `committed`: called after each transaction. `render`: what becomes of each metatile. */
+function live(
+  store: TileStore,
+  {
+    render = "stored",
+    committed = () => undefined,
+    gateParts = {},
+    parts = {},
+  }: {
+    render?: "stored" | "failed";
+    committed?: (db: Database) => void;
+    gateParts?: Partial<RenderGate>;
+    parts?: Partial<CoordinatorParts>;
+  } = {},
+): Life {
+  const real = openDatabase(join(directory, "state.db"));
+  let isBuilt = false;
+  const db: Database = {
+    ...real,
+    transaction(body) {
+      const value = real.transaction(body);
+      if (isBuilt) committed(real);
+      return value;
+    },
+  };
+  const gate: RenderGate = {
+    async render({ rect }) {
+      if (render === "failed")
+        return { kind: "failed", failure: "http_status", message: "404", retryAfterMs: undefined };
+      for (let y = rect.minY; y <= rect.maxY; y++)
+        for (let x = rect.minX; x <= rect.maxX; x++) {
+          await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), () => true);
+          coordinator.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }], undefined);
+        }
+      return { kind: "stored", bytes: 9, upstreamMs: 1, unchanged: [] };
+    },
+    async renderBatch([first], signal) {
+      return first === undefined ? [] : [await gate.render(first, signal)];
+    },
+    endRuns: async () => undefined,
+    pause: async () => undefined,
+    resume: () => undefined,
+    renew: () => undefined,
+    overtake: async () => undefined,
+    truncated: () => undefined,
+    forget: async () => undefined,
+    sweep: async () => undefined,
+    expireBefore: () => undefined,
+    evicted: () => undefined,
+    ...gateParts,
+  };
+  const coordinator = new Coordinator({
+    db,
+    store,
+    gate,
+    catalogue: () => catalogueOf([layerNamed("a", { metatile: [2, 2] })]),
+    jobOptions: () => FEW_PLACES,
+    initialQuota: () => DEFAULT_QUOTA,
+    eviction: () => ({
+      highWaterPercent: 100,
+      lowWaterPercent: 90,
+      minFreeBytes: null,
+      minFreeInodes: null,
+      pins: [],
+      floors: [],
+    }),
+    sharedStore: () => false,
+    undoSeconds: () => 0,
+    boot: "boot",
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+    random: () => 0.5,
+    webhooks: () => [],
+    tell: () => undefined,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...parts,
+  });
+  isBuilt = true;
+  coordinators.push(coordinator);
+  coordinator.start();
+  return { coordinator, db: real };
+}
+
+async function submit({ coordinator }: Life, request: JobRequest): Promise<number> {
+  const submitted = await coordinator.submit(request, { by: null });
+  if (!submitted.ok) throw new Error(JSON.stringify(submitted.error));
+  return submitted.value.jobId;
+}
+
+const ended = ({ coordinator }: Life, id: number) =>
+  vi.waitFor(async () => {
+    const job = await coordinator.job(id);
+    if (job?.outcome === null || job === undefined) throw new Error("it has not ended");
+    return job;
+  }, 5_000);
+
+test("whenever the server is killed, the list of failed tiles is as long as the job's count of them", async () => {
+  const differences: string[] = [];
+  const life = live(createMemoryTileStore(), {
+    render: "failed",
+    committed(db) {
+      const jobs = db.prepare("SELECT id, progress FROM job").all();
+      for (const job of jobs) {
+        const { failed }: { failed: string } = JSON.parse(text(job, "progress"));
+        const row = db.prepare("SELECT count(*) AS listed FROM failed_tile WHERE job = ?").get(int(job, "id"));
+        if (row !== undefined && int(row, "listed") !== Number(failed))
+          differences.push(`${failed} counted, ${int(row, "listed")} listed`);
+      }
+    },
+  });
+  const job = await ended(life, await submit(life, seed));
+  expect(job).toMatchObject({ outcome: "done_with_failures", tiles: { total: 256n, failed: 256n } });
+  expect(differences).toEqual([]);
+});
+
+test("a truncate that is killed in the middle of its deletes tells in the end of all that it has deleted", async () => {
+  const store = createMemoryTileStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  let deleted = 0;
+  const killed = new Promise<void>((resolve) => {
+    const { deleteRange } = store;
+    store.deleteRange = (scope, rect, listener, signal) =>
+      deleteRange(
+        scope,
+        rect,
+        {
+          willDelete: (tiles) => {
+            if (deleted < 50) return listener.willDelete(tiles);
+            first.db.close();
+            store.deleteRange = deleteRange;
+            resolve();
+            return Promise.reject(new Error("killed"));
+          },
+          onDeleted(tile) {
+            deleted++;
+            listener.onDeleted(tile);
+          },
+        },
+        signal,
+      );
+  });
+  const id = await submit(first, truncateWest);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 128n, deleted: 128n } });
+  expect((await second.coordinator.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
+});
+
+test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
+  const store = createMemoryTileStore();
+  const first = live(store);
+  await ended(first, await submit(first, seed));
+  const { drop } = store;
+  const killed = new Promise<void>((resolve) => {
+    store.drop = () => {
+      first.db.close();
+      store.drop = drop;
+      resolve();
+      throw new Error("killed");
+    };
+  });
+  const id = await submit(first, truncate);
+  await killed;
+  const second = live(store);
+  expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
+  expect((await second.coordinator.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
+});
+
+test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
+  /** Tiles looked up while the layer is blocked. */
+  const looksBlocked = async (blocks: number): Promise<number> => {
+    const store = createMemoryTileStore();
+    let [looks, isBlocked] = [0, false];
+    const has = Block.prototype.has;
+    vi.spyOn(Block.prototype, "has").mockImplementation(function (this: Block, x, y) {
+      if (isBlocked) looks++;
+      return has.call(this, x, y);
+    });
+    const life = live(store, {
+      gateParts: {
+        async pause() {
+          isBlocked = true;
+        },
+        resume() {
+          isBlocked = false;
+        },
+      },
+    });
+    const rect = { z: 16, minX: 0, minY: 0, maxX: blocks * 128, maxY: 8 };
+    for (let n = 0; n < blocks; n++) {
+      const at = { x: n * 128 + 5, y: 0, z: rect.z };
+      const order = { tileSet, rect: { z: rect.z, minX: at.x, minY: 0, maxX: at.x, maxY: 0 } };
+      const opened = await life.coordinator.userWrites.open(order, at);
+      await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
+      life.coordinator.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
+      // The last one stays open: only a layer that is being written is blocked.
+      if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.close(opened);
+    }
+    const request = { ...truncateWest, zoomStart: 16, zoomStop: 16, ranges: [{ gridSet: GRID_SET, rects: [rect] }] };
+    const id = await submit(life, request);
+    expect(await ended(life, id)).toMatchObject({
+      outcome: "done",
+      tiles: { deleted: BigInt(blocks), total: BigInt(blocks) },
+    });
+    await life.coordinator.stop(0);
+    await life.coordinator.close();
+    life.db.close();
+    rmSync(join(directory, "state.db"));
+    vi.restoreAllMocks();
+    return looks;
+  };
+  expect(await looksBlocked(200)).toBe(await looksBlocked(20));
+});
+
+test("a wall clock that steps does not end the time in which a truncation can be undone", async () => {
+  const store = createMemoryTileStore();
+  const clocks = { wallMs: 1e12, steadyMs: 5_000 };
+  const { coordinator } = live(store, {
+    parts: { undoSeconds: () => 3_600, now: () => clocks.wallMs, monotonicNow: () => clocks.steadyMs },
+  });
+  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
+  const { id } = await coordinator.truncations.truncate({ type: "truncateLayer", mode: "hard", layer: "a" }, null);
+  const stateAfter = async (wallMs: number, steadyMs: number) => {
+    clocks.wallMs += wallMs;
+    clocks.steadyMs += steadyMs;
+    coordinator.truncations.tick();
+    return (await coordinator.truncations.truncation(id))?.state;
+  };
+  expect(await stateAfter(7_200_000, 10)).toBe("kept");
+  expect(await stateAfter(-14_400_000, 3_600_000)).toBe("reclaimed");
+});

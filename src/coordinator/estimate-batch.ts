@@ -1,0 +1,51 @@
+import { parameterSetsOf } from "../jobs/job-view.ts";
+import {
+  addCounts,
+  type Estimated,
+  type EstimateSources,
+  type EstimateView,
+  fitsDisk,
+  fitsQuota,
+} from "../plan/estimate.ts";
+import type { JobRequest, JobView } from "../plan/job-request.ts";
+
+/** What many seeds or reseeds would come to together, and each of them. Null: there is no telling, of one of them at least. */
+export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
+  readonly jobs: readonly EstimateOfJob[];
+}
+
+interface EstimateOfJob
+  extends EstimateView,
+    Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {
+  /** As in a job. */
+  readonly parameterSets: JobView["parameterSets"];
+}
+
+/** Sums; the time is that of one after the other. */
+export function estimateBatch(
+  parts: readonly { readonly request: JobRequest; readonly estimated: Estimated }[],
+  from: Pick<EstimateSources, "ledger" | "quota" | "freeBytes">,
+): EstimatesView {
+  const views = parts.map(({ estimated }) => estimated.view);
+  const seconds = views.reduce<number | null>((sum, view) => addNumbers(sum, view.seconds), 0);
+  const growth = parts.reduce<bigint | null>((sum, { estimated }) => addCounts(sum, estimated.growth), 0n);
+  const byLayer = new Map<string, bigint>();
+  for (const { request, estimated } of parts)
+    byLayer.set(request.layer, (byLayer.get(request.layer) ?? 0n) + (estimated.growth ?? 0n));
+  return {
+    tiles: views.reduce((sum, { tiles }) => sum + tiles, 0n),
+    kept: views.reduce<bigint | null>((sum, { kept }) => addCounts(sum, kept), 0n),
+    missing: views.reduce<bigint | null>((sum, { missing }) => addCounts(sum, missing), 0n),
+    bytes: views.reduce<bigint | null>((sum, { bytes }) => addCounts(sum, bytes), 0n),
+    fitsQuota: growth === null ? null : fitsQuota(byLayer, from),
+    fitsDisk: growth === null ? null : fitsDisk(growth, from),
+    seconds: seconds === null ? null : Math.min(Number.MAX_SAFE_INTEGER, seconds),
+    jobs: parts.map(({ request, estimated }) => {
+      const { layer, gridSet, format, parameters, zoomStart, zoomStop } = request;
+      const parameterSets = parameterSetsOf(request);
+      return { layer, gridSet, format, parameters, parameterSets, zoomStart, zoomStop, ...estimated.view };
+    }),
+  };
+}
+
+const addNumbers = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);

@@ -1,0 +1,79 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { Slices } from "../lib/slices.ts";
+import { type Estimated, type EstimateSources, type EstimateView, estimate } from "../plan/estimate.ts";
+import type { JobCounter } from "../plan/job-counter.ts";
+import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { Room } from "../store/tile-store.ts";
+import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
+import type { EstimateOperations } from "./operations.ts";
+
+export interface EstimateServiceParts {
+  readonly ledger: Ledger;
+  /** The room on the store's disk. Undefined: the file system has never answered. */
+  readonly room: () => Promise<Room | undefined>;
+  readonly catalogue: () => Catalogue;
+  readonly quota: () => QuotaConfiguration;
+  readonly counter: JobCounter;
+  /** Counts what a crash has left open, before anybody is told. */
+  readonly recounted: () => Promise<void>;
+  /** Whether all tiles of a layer have been counted. */
+  readonly isCounted: (layer: string) => boolean;
+  readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
+}
+
+/** An estimate takes the rate of so many of the last jobs of the layer. */
+const JOBS_TO_JUDGE = 20;
+
+/** What jobs would come to, before they are made. */
+export class EstimateService implements EstimateOperations {
+  readonly #parts: EstimateServiceParts;
+
+  constructor(parts: EstimateServiceParts) {
+    this.#parts = parts;
+  }
+
+  async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
+    await this.#parts.recounted();
+    const estimated = await this.#estimated(request, new Slices(signal));
+    return estimated.ok ? ok(estimated.value.view) : estimated;
+  }
+
+  async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
+    await this.#parts.recounted();
+    const slices = new Slices(signal);
+    const parts = [];
+    for (const request of requests) {
+      const estimated = await this.#estimated(request, slices);
+      if (!estimated.ok) return estimated;
+      parts.push({ request, estimated: estimated.value });
+    }
+    return ok(estimateBatch(parts, await this.#sources()));
+  }
+
+  async #estimated(request: JobRequest, slices: Slices): Promise<Result<Estimated, Refusal>> {
+    const { counter, catalogue, isCounted, jobs } = this.#parts;
+    const { layer } = request;
+    const totals = await counter.count(request, slices);
+    if (!totals.ok) return totals;
+    const sources: EstimateSources = {
+      ...(await this.#sources()),
+      totals: totals.value,
+      layer: catalogue().layers.get(layer),
+      isCounted: isCounted(layer),
+      jobs: await jobs({ layer, limit: JOBS_TO_JUDGE }),
+    };
+    // Of many requests, each short, all are long together.
+    if (slices.isOver) await slices.next();
+    return ok(await slices.run(estimate(request, sources)));
+  }
+
+  async #sources(): Promise<Pick<EstimateSources, "ledger" | "quota" | "freeBytes">> {
+    const { ledger, quota, room } = this.#parts;
+    const freeBytes = (await room())?.freeBytes ?? 0;
+    return { ledger, quota: quota(), freeBytes };
+  }
+}

@@ -1,0 +1,46 @@
+import { metatileOf } from "../grid/metatile.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import { coverageAt, findSubset, metatileFor } from "../layer/layer.ts";
+import { tileSetKey } from "../layer/tile-set.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { TileFacts } from "../quota/simulation.ts";
+
+/** A tile's bytes while none is kept that tells. */
+const UNKNOWN_TILE_BYTES = 16_384;
+
+/** What simulations take tiles to be: metatiles as configured, sizes as those that are kept now. */
+export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
+  const bytes = meanBytes(ledger);
+  return {
+    metatile({ tileSet, x, y, z }) {
+      const layer = layers.get(tileSet.layer);
+      const subset = layer === undefined ? undefined : findSubset(layer, tileSet.gridSet);
+      const coverage = subset === undefined ? undefined : coverageAt(subset, z);
+      const whole = coverage === undefined ? undefined : metatileOf(x, y, metatileFor(layer, tileSet.format), coverage);
+      return whole ?? { z, minX: x, minY: y, maxX: x, maxY: y };
+    },
+    bytes({ tileSet, z }) {
+      const key = tileSetKey(tileSet);
+      return bytes.get(`${key}\n${z}`) ?? bytes.get(key) ?? bytes.get("") ?? UNKNOWN_TILE_BYTES;
+    },
+  };
+}
+
+/** The mean tile by tile set and zoom, by tile set, and of all (""). */
+function meanBytes(ledger: Ledger): ReadonlyMap<string, number> {
+  const means = new Map<string, number>();
+  const note = (key: string, { tiles, bytes }: { readonly tiles: bigint; readonly bytes: bigint }): void => {
+    if (tiles > 0n) means.set(key, Number(bytes) / Number(tiles));
+  };
+  for (const { tileSet, sums } of ledger.tileSets()) {
+    const all = { tiles: 0n, bytes: 0n };
+    for (const [z, sum] of sums) {
+      note(`${tileSetKey(tileSet)}\n${z}`, sum);
+      all.tiles += sum.tiles;
+      all.bytes += sum.bytes;
+    }
+    note(tileSetKey(tileSet), all);
+  }
+  note("", ledger.total);
+  return means;
+}

@@ -1,0 +1,100 @@
+import { type Adoption, Stretch } from "../ledger/adoption.ts";
+import { Verification, type VerificationView } from "../ledger/verification.ts";
+import type { AccessLog } from "../quota/access-log.ts";
+import type { EnforcerCounts } from "../quota/enforcer.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { UsageTrend } from "../quota/usage-trend.ts";
+import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
+import type { Room } from "../store/tile-store.ts";
+import { pyramidsOf, type TruncationTargetSources } from "../truncation/truncation-targets.ts";
+import type { UsageOperations, UsageView } from "./operations.ts";
+import { tileFacts } from "./tile-facts.ts";
+import { usageView } from "./usage-view.ts";
+
+export interface UsageServiceParts extends TruncationTargetSources {
+  /** Counts what a crash has left open, before anybody is told. */
+  readonly recounted: () => Promise<void>;
+  readonly quota: () => QuotaConfiguration;
+  readonly adoption: Adoption;
+  readonly trend: UsageTrend;
+  readonly accesses: AccessLog;
+  readonly counts: () => EnforcerCounts;
+  /** The room on the store's disk. Undefined: the file system has never answered. */
+  readonly room: () => Promise<Room | undefined>;
+  readonly now: () => number;
+  /** The server is shutting down. */
+  readonly closing: AbortSignal;
+}
+
+/** What is kept, whether that is true, and what other quotas would have kept. */
+export class UsageService implements UsageOperations {
+  readonly #parts: UsageServiceParts;
+  #verification: Verification | undefined;
+  #simulating = false;
+
+  constructor(parts: UsageServiceParts) {
+    this.#parts = parts;
+  }
+
+  async usage(options: Parameters<UsageOperations["usage"]>[0]): Promise<UsageView> {
+    const { ledger, store, catalogue, quota, adoption, trend, counts, recounted, now } = this.#parts;
+    const room = await this.#parts.room();
+    await recounted();
+    return usageView(
+      {
+        ledger,
+        store,
+        quota: quota(),
+        layers: [...catalogue().layers.keys()],
+        adoption,
+        trend: trend.view(ledger.total.bytes, now()),
+        counts: counts(),
+        room,
+      },
+      options,
+    );
+  }
+
+  async verify({ repair, layer }: Parameters<UsageOperations["verify"]>[0]): Promise<boolean> {
+    const { ledger, store, recounted, now } = this.#parts;
+    if (this.#verification?.view().state === "running") return false;
+    await recounted();
+    const names = layer === undefined ? this.#layerNames() : [layer];
+    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#parts));
+    this.#verification = new Verification({ ledger, store, pyramids, repair, now });
+    return true;
+  }
+
+  /** Configured ones, and those that the ledger still holds something of. */
+  #layerNames(): string[] {
+    const { ledger, catalogue } = this.#parts;
+    const kept = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
+    return [...new Set([...catalogue().layers.keys(), ...kept])];
+  }
+
+  async verification(): Promise<VerificationView | undefined> {
+    return this.#verification?.view();
+  }
+
+  async cancelVerification(): Promise<VerificationView | undefined> {
+    await this.#verification?.cancel();
+    return this.#verification?.view();
+  }
+
+  async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
+    const { catalogue, ledger, accesses, closing } = this.#parts;
+    if (this.#simulating) return undefined;
+    this.#simulating = true;
+    const stretch = new Stretch(closing);
+    try {
+      return await whatIf(
+        () => accesses.batches(),
+        choices,
+        tileFacts(catalogue(), ledger),
+        () => stretch.rest(),
+      );
+    } finally {
+      this.#simulating = false;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import type { Reservation, Reservations } from "../quota/reservations.ts";
+import type { Admission, StoredSize } from "../render/admission.ts";
+import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
+
+export interface UserWritesParts {
+  readonly ledger: Ledger;
+  readonly reservations: Reservations;
+  /** Adds to a reservation, after what has to go for it has been evicted. */
+  readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
+  /** Tiles were stored. */
+  readonly stored: (size: StoredSize) => void;
+  readonly marksCommitted: () => Promise<void>;
+  /** A tile was rendered for a user and cannot be kept. */
+  readonly notStored: () => void;
+  readonly storeFault: (layer: string, reason: string) => void;
+  readonly fault: (error: unknown) => void;
+}
+
+interface OpenedWrite {
+  readonly cells: readonly OpenCells[];
+  readonly reservation: Reservation;
+}
+
+const NOTHING: StoredSize = { bytes: 0, files: 0 };
+
+/**
+ * The ledger's side of writes. Of a user's miss: cells are opened while the upstream renders, room is reserved when the sizes
+ * of the encoded tiles are known, what was written is counted, cells and reservation end together. Of a job's render: room
+ * is reserved and what was written is counted; the job opens the cells and ends the reservation.
+ */
+export class UserWrites {
+  readonly #parts: UserWritesParts;
+  /** By the numbers of their reservations. */
+  readonly #opened = new Map<number, OpenedWrite>();
+
+  constructor(parts: UserWritesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found.
+   * @returns the number of its reservation, which holds nothing yet; undefined: nothing may be kept
+   */
+  async open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined> {
+    const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
+    const cells: OpenCells[] = [];
+    const reservation = reservations.begin(order.tileSet.layer, "user");
+    const giveUp = (): undefined => {
+      for (const open of cells) ledger.close(open);
+      reservation.release();
+      notStored();
+    };
+    try {
+      ledger.missed(order.tileSet, missed);
+      if ((await admit(reservation, NOTHING)).kind !== "store") return giveUp();
+      cells.push(...ledger.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
+      if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
+    } catch (error) {
+      // A user gets the picture whatever the disk says.
+      fault(error);
+      return giveUp();
+    }
+    this.#opened.set(reservation.id, { cells, reservation });
+    return reservation.id;
+  }
+
+  /** A metatile was rendered and the store has not kept it. */
+  notStored(layer: string, reason: string, who: "user" | "job"): void {
+    if (who === "user") this.#parts.notStored();
+    this.#parts.storeFault(layer, reason);
+  }
+
+  /** Adds to the reservation of a user's write or of a job's. */
+  async reserve(id: number, more: StoredSize): Promise<boolean> {
+    const { reservations, admit, notStored } = this.#parts;
+    const reservation = reservations.find(id);
+    if (reservation === undefined) return false;
+    const isStored = (await admit(reservation, more)).kind === "store";
+    if (!isStored && reservation.writer === "user") notStored();
+    return isStored;
+  }
+
+  /** `id`: the reservation under which the tiles were written. */
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
+    const { ledger, reservations, stored } = this.#parts;
+    const size = { bytes: 0, files: 0 };
+    for (const tile of tiles) {
+      ledger.wrote(tileSet, tile);
+      size.bytes += tile.bytes - (tile.replaced ?? 0);
+      if (tile.replaced === undefined) size.files++;
+    }
+    stored(size);
+    if (id !== undefined) reservations.find(id)?.count(size);
+  }
+
+  close(id: number): void {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return;
+    this.#opened.delete(id);
+    for (const cells of opened.cells) this.#parts.ledger.close(cells);
+    opened.reservation.release();
+  }
+
+  /** A writer died and may have written what it did not tell. */
+  lost(tileSet: TileSet, rect: TileRect): void {
+    const { ledger } = this.#parts;
+    const open = ledger.open(tileSet, rect);
+    ledger.lost(open);
+    ledger.close(open);
+  }
+}

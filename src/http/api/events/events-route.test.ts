@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { catalogueOf } from "../../../layer/catalogue.ts";
+import type { Exchange } from "../../resource.ts";
+import { eventsResource } from "./events-route.ts";
+import { JobEvents } from "./job-events.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
+  target: { mount: "", path: "/api/v1/events", query },
+  headers: {},
+  query: new URLSearchParams(query),
+  origin: "http://localhost",
+  base: "http://localhost",
+  catalogue: catalogueOf([]),
+  by: null,
+  signal,
+  body: () => Promise.reject(new Error("a GET has no body")),
+});
+
+/** Listens to the events of job 1. `parts` grows as the stream is sent. */
+async function listen(events: JobEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
+  const aborter = new AbortController();
+  const resource = eventsResource({ events, catalogue: () => catalogueOf([]), operations: { jobs: async () => [] } });
+  const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
+  const body = answer?.body;
+  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
+  const parts: string[] = [];
+  const read = (async () => {
+    for await (const part of body) parts.push(part);
+  })();
+  return {
+    parts,
+    stop: () => {
+      aborter.abort();
+      return read;
+    },
+  };
+}
+
+test("a stream whose filter leaves out all that happens has a comment every 15 s, with the last id", async () => {
+  const events = new JobEvents("aa");
+  const { parts, stop } = await listen(events);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(parts.splice(0)).toEqual(["retry: 2000\n\n", expect.stringContaining("event: snapshot\nid: aa-0\n")]);
+  const at: number[] = [];
+  for (let second = 1; second <= 60; second++) {
+    events.publish({ kind: "forgotten", id: 2 });
+    await vi.advanceTimersByTimeAsync(1000);
+    const [part, ...more] = parts.splice(0);
+    expect(more).toEqual([]);
+    if (part === undefined) continue;
+    expect(part).toMatch(/^: .*\nid: aa-\d+\n\n$/);
+    expect(events.last - (events.numberOf(/aa-\d+/.exec(part)?.[0] ?? "") ?? 0), "events behind").toBeLessThanOrEqual(
+      1,
+    );
+    at.push(second);
+  }
+  const gaps = at.map((second, n) => second - (at[n - 1] ?? 0));
+  expect(at.length).toBe(4);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(15);
+  await stop();
+});
+
+test("a stream that is sent events has no comment between them, and one where nothing happens has", async () => {
+  const events = new JobEvents("aa");
+  const { parts, stop } = await listen(events);
+  await vi.advanceTimersByTimeAsync(0);
+  parts.length = 0;
+  for (let n = 1; n <= 20; n++) {
+    events.publish({ kind: "forgotten", id: 1 });
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  expect(parts.splice(0).map((part) => part.split("\n", 1)[0])).toEqual(Array(20).fill("event: forgotten"));
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(parts).toEqual([": still here\nid: aa-20\n\n", ": still here\nid: aa-20\n\n"]);
+  await stop();
+});

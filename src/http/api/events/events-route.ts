@@ -1,0 +1,110 @@
+import type { Operations } from "../../../coordinator/operations.ts";
+import { jsonText } from "../../../lib/json-text.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { JobEvent, JobView } from "../../../plan/job-request.ts";
+import { refusalProblem } from "../../errors.ts";
+import type { Resource } from "../../resource.ts";
+import { type ApiParts, layerOf, reader } from "../api-parts.ts";
+import type { JobEvents } from "./job-events.ts";
+
+/**
+ * Longest silence of a stream, with a second for the way: proxies close what is silent for a minute, some after 20 s.
+ * Events that the filter leaves out break no silence.
+ */
+const HEARTBEAT_MS = 14_000;
+/** How soon a browser comes again. */
+const RETRY_MS = 2_000;
+/** Jobs in a snapshot, at most. */
+const SNAPSHOT = 1_000;
+
+type EventParts = Pick<ApiParts, "catalogue" | "events"> & { readonly operations: Pick<Operations, "jobs"> };
+
+interface Wanted {
+  readonly layer: string | undefined;
+  readonly job: number | undefined;
+}
+
+/**
+ * `events`: server-sent events (HTML, 9.2). First a snapshot of the jobs that have not ended, then each change. A client
+ * that comes again with its Last-Event-ID goes on where it was; when that is no longer known it gets a snapshot again.
+ */
+export function eventsResource({ operations, catalogue, events }: EventParts): Resource {
+  return reader(async ({ query, headers, signal }) => {
+    const wanted = wantedOf(query, layerOf(query, catalogue()));
+    if (!wanted.ok) return refusalProblem(wanted.error);
+    const last = headers["last-event-id"] ?? query.get("lastEventId") ?? "";
+    const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
+    return {
+      status: 200,
+      type: "text/event-stream",
+      // nginx would collect the events of minutes.
+      headers: { "X-Accel-Buffering": "no" },
+      body: stream(operations, events, wanted.value, from, signal),
+    };
+  });
+}
+
+function wantedOf(query: URLSearchParams, layer: Result<string | undefined, Refusal>): Result<Wanted, Refusal> {
+  if (!layer.ok) return layer;
+  const job = query.get("job") || undefined;
+  if (job !== undefined && !/^\d{1,15}$/.test(job)) return refuse(badField("job", "the id of a job", job));
+  return ok({ layer: layer.value, job: job === undefined ? undefined : Number(job) });
+}
+
+async function* stream(
+  operations: EventParts["operations"],
+  events: JobEvents,
+  wanted: Wanted,
+  from: number | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  yield `retry: ${RETRY_MS}\n\n`;
+  let seen = from;
+  let sentMs = performance.now();
+  while (!signal.aborted) {
+    if (seen === undefined) {
+      seen = events.last;
+      yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));
+      sentMs = performance.now();
+    }
+    const silenceMs = performance.now() - sentMs;
+    const next = events.at(seen + 1);
+    if (next === "gone") seen = undefined;
+    else if (next !== undefined && isWanted(next.event, wanted)) {
+      seen++;
+      yield message(next.event.kind, events.idOf(seen), next.data);
+      sentMs = performance.now();
+    } else if (silenceMs >= HEARTBEAT_MS && !events.closed) {
+      yield heartbeat(events.idOf(seen));
+      sentMs = performance.now();
+    } else if (next !== undefined) seen++;
+    else {
+      if (events.closed) return;
+      await events.next(seen, HEARTBEAT_MS - silenceMs, signal);
+    }
+  }
+}
+
+/** A comment. An id without data is no event (HTML, 9.2.6), but a client that comes again goes on after it. */
+const heartbeat = (id: string): string => `: still here\nid: ${id}\n\n`;
+
+const message = (event: string, id: string, data: string): string => `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
+
+function isWanted(event: JobEvent, { layer, job }: Wanted): boolean {
+  if (event.kind === "forgotten") return job === undefined || event.id === job;
+  return isOf(event.job, { layer, job });
+}
+
+const isOf = (view: JobView, { layer, job }: Wanted): boolean =>
+  (layer === undefined || view.layer === layer) && (job === undefined || view.id === job);
+
+/** Taken after its number: what changes in between is told again, which is harmless. */
+async function snapshot(operations: EventParts["operations"], wanted: Wanted): Promise<string> {
+  const layer = wanted.layer === undefined ? {} : { layer: wanted.layer };
+  const lists = await Promise.all(
+    (["running", "pending"] as const).map((state) => operations.jobs({ state, limit: SNAPSHOT, ...layer })),
+  );
+  const jobs = lists.flat().filter((view) => isOf(view, wanted));
+  return jsonText({ jobs, complete: lists.every((list) => list.length < SNAPSHOT) });
+}

@@ -1,0 +1,88 @@
+import { type Extent, sameSrs } from "../../../grid/grid-set.ts";
+import type { Position } from "../../../grid/reproject.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { RequestedArea, RequestedTile } from "../../../plan/seed-request.ts";
+import { crsOfGeoJson, decodeGeoJson, type Polygons } from "./geojson-area.ts";
+import { decodeWkt } from "./wkt-area.ts";
+
+/** RFC 7946, 4: WGS 84 in degrees. */
+export const GEOJSON_CRS = 4326;
+const MOST_TILES = 100_000;
+
+/** `area`, with its `areaCrs` or with what it says of its CRS itself: the two must not contradict one another. */
+export function decodeArea(area: unknown, areaCrs: unknown): Result<RequestedArea, Refusal> {
+  const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
+  if (!given.ok) return given;
+  const decoded = typeof area === "string" ? decodeWkt(area) : decodeDocument(area);
+  if (!decoded.ok) return decoded;
+  const { polygons, srs } = decoded.value;
+  if (given.value !== undefined && srs !== undefined && !sameSrs(given.value, srs))
+    return refuse(badField("areaCrs", `${srs}, as the area says itself, or nothing`, areaCrs));
+  const standard = typeof area === "string" ? "grid_set" : GEOJSON_CRS;
+  const opened = polygons.map((rings) => rings.map(withoutClosing)).filter((rings) => rings.length > 0);
+  if (opened.length === 0) return refuse(badField("area", "at least one polygon", "none"));
+  const flat = opened.flat().find((ring) => !isAroundSomething(ring));
+  if (flat !== undefined)
+    return refuse(badField("area", "rings of three corners or more that are around something", flat));
+  return ok({ polygons: opened, srs: given.value ?? srs ?? standard });
+}
+
+/** `bounds` with `boundsCrs`: the rectangle as an area, with corners in between, as no edge may go halfway around the world. */
+export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<RequestedArea, Refusal> {
+  const { minX, minY, maxX, maxY } = bounds;
+  const srs = decodeCrs("boundsCrs", boundsCrs);
+  if (!srs.ok) return srs;
+  if (minX >= maxX || minY >= maxY) {
+    const expected = "minx, miny, maxx, maxy with minx < maxx and miny < maxy";
+    return refuse(badField("bounds", expected, [minX, minY, maxX, maxY]));
+  }
+  const middle = (minX + maxX) / 2;
+  const [lower, upper] = [minY, maxY].map((y): readonly Position[] => [minX, middle, maxX].map((x) => [x, y]));
+  const ring = [...(lower ?? []), ...[...(upper ?? [])].reverse()];
+  return ok({ polygons: [[ring]], srs: srs.value, bounds });
+}
+
+function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number | undefined }, Refusal> {
+  const srs = crsOfGeoJson(area);
+  if (!srs.ok) return srs;
+  const polygons = decodeGeoJson(area);
+  return polygons.ok ? ok({ polygons: polygons.value, srs: srs.value }) : polygons;
+}
+
+/** 4326, "4326" or "EPSG:4326". */
+function decodeCrs(field: "areaCrs" | "boundsCrs", value: unknown): Result<number, Refusal> {
+  const code = typeof value === "number" ? String(value) : value;
+  const digits = typeof code === "string" ? /^(?:EPSG:)?(\d{1,6})$/i.exec(code.trim())?.[1] : undefined;
+  return digits === undefined ? refuse(badField(field, "an EPSG code, such as EPSG:4326", value)) : ok(Number(digits));
+}
+
+function withoutClosing(ring: readonly Position[]): readonly Position[] {
+  const [first, last] = [ring[0], ring.at(-1)];
+  return ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1] ? ring.slice(0, -1) : ring;
+}
+
+/** Not all of its corners lie on one line. */
+function isAroundSomething([first, ...others]: readonly Position[]): boolean {
+  if (first === undefined) return false;
+  return others.some(([x, y], i) => {
+    const [nextX, nextY] = others[i + 1] ?? first;
+    return (x - first[0]) * (nextY - first[1]) !== (nextX - first[0]) * (y - first[1]);
+  });
+}
+
+/** `tiles`: names of tiles as XYZ has them. */
+export function decodeTiles(value: unknown): Result<readonly RequestedTile[], Refusal> {
+  const names: readonly unknown[] = Array.isArray(value) ? value : [];
+  if (names.length === 0 || names.length > MOST_TILES)
+    return refuse(
+      badField("tiles", `1 to ${MOST_TILES} tiles, ["z/x/y",…]`, names.length > 0 ? `${names.length} tiles` : value),
+    );
+  const tiles: RequestedTile[] = [];
+  for (const name of names) {
+    const [, z, x, y] = (typeof name === "string" && /^(\d{1,2})\/(\d{1,10})\/(\d{1,10})$/.exec(name)) || [];
+    if (z === undefined) return refuse(badField("tiles", 'names of tiles, "z/x/y" with y from the top', name ?? null));
+    tiles.push({ z: Number(z), x: Number(x), y: Number(y) });
+  }
+  return ok(tiles);
+}

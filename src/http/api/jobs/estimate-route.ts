@@ -1,0 +1,95 @@
+import type { EstimateOperations } from "../../../coordinator/operations.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { type Result, refuse } from "../../../lib/result.ts";
+import { planBatch } from "../../../plan/plan-batch.ts";
+import { refusalProblem } from "../../errors.ts";
+import { ClientGone } from "../../request.ts";
+import type { Exchange, Resource } from "../../resource.ts";
+import { type ApiParts, json } from "../api-parts.ts";
+import { decodeJobBody } from "./job-body-codec.ts";
+import { planAsked } from "./jobs-route.ts";
+
+/** Estimates that one process works on at a time. Who may only read may ask for them: they are not to be all that is done. */
+const MOST_AT_ONCE = 4;
+/** How long one may take. */
+const LONGEST_MS = 20_000;
+
+export interface EstimateParts extends Pick<ApiParts, "jobOptions"> {
+  readonly operations: EstimateOperations;
+}
+
+/** `estimate`: what a job would come to, of the body that would make it. Changes nothing: whoever may read may ask. */
+export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
+  let running = 0;
+  return {
+    problems: true,
+    methods: {
+      POST: {
+        need: "read",
+        async handle(exchange) {
+          const bytes = await exchange.body();
+          if (!bytes.ok) return refusalProblem(bytes.error);
+          if (running >= MOST_AT_ONCE)
+            return refusalProblem({
+              code: "too_many_requests",
+              message: `${MOST_AT_ONCE} estimates are being worked out already; ask again in a moment.`,
+            });
+          running++;
+          try {
+            const estimated = await withinTime(exchange.signal, longestMs, (signal) =>
+              estimateOf(parts, exchange, bytes.value, signal),
+            );
+            return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
+          } finally {
+            running--;
+          }
+        },
+      },
+    },
+  };
+}
+
+async function estimateOf(
+  { operations, jobOptions }: EstimateParts,
+  { catalogue }: Exchange,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<Result<unknown, Refusal>> {
+  const decoded = decodeJobBody(bytes);
+  if (!decoded.ok) return decoded;
+  const asked = decoded.value;
+  const { type } = "many" in asked ? asked.many.request : asked.request;
+  if (type === "truncate") return refuse(badField("type", "seed or reseed", type));
+  if ("many" in asked) {
+    const many = await planBatch(asked.many, catalogue, { options: jobOptions(), nowMs: Date.now(), signal });
+    return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
+  }
+  const planned = await planAsked(asked, catalogue, jobOptions(), signal);
+  return planned.ok ? operations.estimate(planned.value, signal) : planned;
+}
+
+/** Ends work when its client has gone or its time is over. @throws ClientGone */
+async function withinTime<T>(
+  gone: AbortSignal,
+  longestMs: number,
+  work: (signal: AbortSignal) => Promise<Result<T, Refusal>>,
+): Promise<Result<T, Refusal>> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort(new Error("the estimate was given up"));
+  const late = setTimeout(end, longestMs);
+  gone.addEventListener("abort", end, { once: true });
+  try {
+    gone.throwIfAborted();
+    return await work(ended.signal);
+  } catch (error) {
+    if (gone.aborted) throw new ClientGone("the client has gone", { cause: error });
+    if (!ended.signal.aborted) throw error;
+    return refuse({
+      code: "too_costly",
+      message: `The estimate took longer than ${longestMs / 1000} seconds: ask for fewer levels or jobs, or for an area with fewer corners.`,
+    });
+  } finally {
+    clearTimeout(late);
+    gone.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Position } from "../../../grid/reproject.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { RequestedArea } from "../../../plan/seed-request.ts";
+
+export type Polygons = RequestedArea["polygons"];
+type RequestedPolygon = Polygons[number];
+
+const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of them, or WKT";
+/** Collections in collections: nobody has more. */
+const MOST_LEVELS = 8;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The polygons of a GeoJSON document (RFC 7946), in the order in which they come. Heights are left out. */
+export function decodeGeoJson(value: unknown, levels = MOST_LEVELS): Result<Polygons, Refusal> {
+  if (!isObject(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
+  const { type } = value;
+  switch (type) {
+    case "Polygon":
+      return all([value["coordinates"]], polygonOf);
+    case "MultiPolygon":
+      return all(value["coordinates"], polygonOf);
+    case "Feature":
+      return value["geometry"] === null ? ok([]) : decodeGeoJson(value["geometry"], levels - 1);
+    case "FeatureCollection":
+      return flat(all(value["features"], (feature) => decodeGeoJson(feature, levels - 1)));
+    case "GeometryCollection":
+      return flat(all(value["geometries"], (geometry) => decodeGeoJson(geometry, levels - 1)));
+    default:
+      return refuse(badField("area", EXPECTED, type ?? value));
+  }
+}
+
+/** The first refusal, or all values. */
+function all<T>(values: unknown, decode: (value: unknown) => Result<T, Refusal>): Result<T[], Refusal> {
+  if (!Array.isArray(values)) return refuse(badField("area", EXPECTED, values ?? null));
+  const decoded: T[] = [];
+  for (const value of values) {
+    const one = decode(value);
+    if (!one.ok) return one;
+    decoded.push(one.value);
+  }
+  return ok(decoded);
+}
+
+const flat = <T>(lists: Result<readonly (readonly T[])[], Refusal>): Result<readonly T[], Refusal> =>
+  lists.ok ? ok(lists.value.flat()) : lists;
+
+const polygonOf = (rings: unknown): Result<RequestedPolygon, Refusal> => all(rings, ringOf);
+
+function ringOf(positions: unknown): Result<readonly Position[], Refusal> {
+  return all(positions, (position): Result<Position, Refusal> => {
+    const numbers: readonly unknown[] = Array.isArray(position) ? position : [];
+    const [x, y] = numbers;
+    return typeof x === "number" && typeof y === "number" && Number.isFinite(x) && Number.isFinite(y)
+      ? ok([x, y])
+      : refuse(badField("area", "positions of two numbers, [longitude, latitude]", position ?? null));
+  });
+}
+
+/** What a document of GeoJSON's first version (2008) says of its CRS, as GDAL still writes it; undefined: nothing. */
+export function crsOfGeoJson(value: unknown): Result<number | undefined, Refusal> {
+  const crs = isObject(value) ? value["crs"] : undefined;
+  if (crs === undefined || crs === null) return ok(undefined);
+  const properties = isObject(crs) ? crs["properties"] : undefined;
+  const name = isObject(properties) ? properties["name"] : undefined;
+  if (typeof name === "string") {
+    if (/^urn:ogc:def:crs:OGC:[\d.]*:CRS84$/i.test(name)) return ok(4326);
+    const code = /^(?:urn:ogc:def:crs:EPSG:[\d.]*:|EPSG:)(\d{1,6})$/i.exec(name)?.[1];
+    if (code !== undefined) return ok(Number(code));
+  }
+  return refuse(badField("area", "a crs with the name of an EPSG code, or none", crs));
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { parseWindow } from "../../../plan/run-window.ts";
+import { decodeJobDocument } from "./job-request-codec.ts";
+import { decodeTermsChange } from "./job-terms-codec.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const asked = (fields: string) => decodeJobDocument(JSON.parse(`{"layer":"a",${fields}}`));
+const refusal = (fields: string): string => {
+  const decoded = asked(fields);
+  return decoded.ok ? "accepted" : decoded.error.message;
+};
+const changed = (text: string) => {
+  const decoded = decodeTermsChange(bytes(text));
+  return decoded.ok ? decoded.value : decoded.error.message;
+};
+const night = parseWindow("22:00", "06:00");
+const window = night.ok ? night.value : undefined;
+const NIGHT = '"runWindow":{"from":"22:00","to":"06:00","timeZone":"Europe/Zurich"}';
+
+test("terms are read, with the standard for what is not given, and written as they were asked for", () => {
+  const decoded = asked(`"priority":"high","rateLimit":0.5,${NIGHT}`);
+  const terms = { priority: 100, rateLimit: 0.5, runWindow: { window, timeZone: "Europe/Zurich" } };
+  expect(decoded).toMatchObject({ ok: true, value: { request: { terms } } });
+  expect(asked('"priority":7')).toMatchObject({
+    value: { request: { terms: { priority: 7, rateLimit: null, runWindow: null } } },
+  });
+  expect(asked('"runWindow":{"from":"22:00","to":"06:00"}')).toMatchObject({
+    value: { request: { terms: { runWindow: { timeZone: "UTC" } } } },
+  });
+});
+
+test("a request without terms has none, so that its key is the one it always was", () => {
+  const plain = asked('"priority":null,"rateLimit":null,"runWindow":null,"supersede":null');
+  const before = asked('"type":"seed"');
+  if (!plain.ok || !before.ok) throw new Error("a mistake of the test");
+  expect(plain.value).toEqual(before.value);
+  expect("terms" in plain.value.request).toBe(false);
+});
+
+test.each([
+  ['"priority":0', "priority: expected a whole number from 1 to 100, or low, normal or high, got 0"],
+  ['"priority":1.5', "priority: expected a whole number from 1 to 100, or low, normal or high, got 1.5"],
+  ['"priority":"urgent"', 'priority: expected a whole number from 1 to 100, or low, normal or high, got "urgent"'],
+  ['"rateLimit":0', "rateLimit: expected a number of tiles per second, 0.001 to 1000000, got 0"],
+  ['"rateLimit":"5"', 'rateLimit: expected a number of tiles per second, 0.001 to 1000000, got "5"'],
+  ['"rateLimit":5,"type":"truncate"', "rateLimit: expected none for a truncate, as it renders nothing, got 5"],
+  ['"runWindow":"22:00-06:00"', expect.stringMatching(/^runWindow: expected an object such as/)],
+  ['"runWindow":{"from":"22:00"}', expect.stringMatching(/^runWindow.to: expected a time of the day.*, got null$/)],
+  ['"runWindow":{"start":"22:00"}', 'runWindow.start: unknown field, expected one of from, to, timeZone, got "22:00"'],
+  ['"runWindow":{"from":"22:00","to":"22:00"}', expect.stringMatching(/^runWindow.to: expected another time than/)],
+  ['"runWindow":{"from":"22:00","to":"6:00"}', expect.stringMatching(/^runWindow.to: expected a time of the day/)],
+  [
+    '"runWindow":{"from":"22:00","to":"06:00","timeZone":"+02:00"}',
+    expect.stringMatching(/^runWindow.timeZone: expected a time zone of the IANA database/),
+  ],
+  ['"supersede":"yes"', 'supersede: expected true or false, got "yes"'],
+  ['"supersede":true', expect.stringMatching(/^supersede: expected none for a seed/)],
+  [
+    '"supersede":true,"type":"reseed","tiles":["0/0/0"]',
+    expect.stringMatching(/^supersede: expected none beside tiles/),
+  ],
+  [
+    '"supersede":true,"type":"reseed","onlyExisting":true',
+    expect.stringMatching(/^supersede: expected none beside onlyExisting/),
+  ],
+  ['"supersede":true,"type":"reseed","onlyExisting":false', "accepted"],
+  ['"supersede":true,"type":"reseed"', "accepted"],
+  ['"supersede":false', "accepted"],
+])("%s", (fields, expected) => {
+  expect(refusal(fields)).toEqual(expected);
+});
+
+test("a change names what it changes; null is the standard, what is left out is not named", () => {
+  expect(changed('{"priority":"low"}')).toEqual({ priority: 1 });
+  expect(changed('{"rateLimit":null,"runWindow":null}')).toEqual({ rateLimit: null, runWindow: null });
+  expect(changed('{"priority":null,"rateLimit":20}')).toEqual({ priority: 10, rateLimit: 20 });
+  expect(changed("{}")).toBe("body: expected at least one of priority, rateLimit, runWindow");
+  expect(changed('{"threadCount":2}')).toMatch(/^threadCount: unknown field/);
+  expect(changed('{"priority":101}')).toMatch(/^priority: expected/);
+});

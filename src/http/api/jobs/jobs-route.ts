@@ -1,0 +1,218 @@
+import { createHash } from "node:crypto";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { Slices } from "../../../lib/slices.ts";
+import type { JobOptions } from "../../../plan/job-options.ts";
+import {
+  type IdempotencyKey,
+  JOB_STATES,
+  type JobFilter,
+  type JobOrigin,
+  type JobRequest,
+  type SubmittedJob,
+} from "../../../plan/job-request.ts";
+import { planBatch } from "../../../plan/plan-batch.ts";
+import { planSeedInSteps } from "../../../plan/plan-job.ts";
+import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { refusalProblem } from "../../errors.ts";
+import type { Answer } from "../../reply.ts";
+import type { Exchange, Resource } from "../../resource.ts";
+import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
+import { decodeJobBody, type RequestedJobs } from "./job-body-codec.ts";
+import type { RequestedJob } from "./job-request-codec.ts";
+import { decodeTermsChange } from "./job-terms-codec.ts";
+import { waitForJob, waitOf } from "./wait-for-job.ts";
+
+const LONGEST_KEY = 255;
+
+/** `jobs`: GET lists them, POST asks for one. */
+export function jobsResource(parts: ApiParts): Resource {
+  const { operations, catalogue } = parts;
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle({ query }) {
+          const filter = decodeFilter(query, catalogue());
+          return filter.ok ? json({ jobs: await operations.jobs(filter.value) }) : refusalProblem(filter.error);
+        },
+      },
+      POST: {
+        need: "operate",
+        async handle(exchange) {
+          const body = await exchange.body();
+          if (!body.ok) return refusalProblem(body.error);
+          const asked = decodeJobBody(body.value);
+          if (!asked.ok) return refusalProblem(asked.error);
+          const origin = originOf(exchange, asked.value.digest);
+          if (!origin.ok) return refusalProblem(origin.error);
+          const submitted = await submit(parts, exchange, asked.value, origin.value);
+          return "many" in asked.value
+            ? submittedAllAnswer(parts, exchange, submitted)
+            : submittedAnswer(parts, exchange, submitted);
+        },
+      },
+    },
+  };
+}
+
+/** A key that is known is answered before the layer is looked at: it may have been reconfigured since. */
+async function submit(
+  { operations, jobOptions }: ApiParts,
+  { catalogue }: Exchange,
+  asked: RequestedJob | RequestedJobs,
+  origin: JobOrigin,
+): Promise<Result<SubmittedJob, Refusal>> {
+  const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
+  if (known !== undefined) return known;
+  const options = jobOptions();
+  const isAsked = !asked.confirmed && options.confirmTiles !== undefined;
+  const asking = isAsked ? { ...origin, mostTiles: options.confirmTiles } : origin;
+  if ("many" in asked) {
+    const many = await planBatch(asked.many, catalogue, { options, nowMs: Date.now() });
+    return many.ok ? operations.submitAll(many.value, asking) : many;
+  }
+  const planned = await planAsked(asked, catalogue, options);
+  return planned.ok ? operations.submit(planned.value, asking) : planned;
+}
+
+/** A request held against its layer. @throws the reason of the signal */
+export async function planAsked(
+  { layer: name, request }: RequestedJob,
+  { layers }: Catalogue,
+  options: JobOptions,
+  signal?: AbortSignal,
+): Promise<Result<JobRequest, Refusal>> {
+  const layer = layers.get(name);
+  if (layer === undefined) return refuse(unknownLayer(name));
+  return new Slices(signal).run(
+    planSeedInSteps(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() }),
+  );
+}
+
+/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */
+export function jobResource(parts: ApiParts, id: number): Resource {
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle({ query, signal }) {
+          const waitMs = waitOf(query);
+          if (!waitMs.ok) return refusalProblem(waitMs.error);
+          const job = await waitForJob(id, waitMs.value, parts, signal);
+          return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
+        },
+      },
+      PATCH: {
+        need: "operate",
+        async handle(exchange) {
+          const body = await exchange.body();
+          if (!body.ok) return refusalProblem(body.error);
+          const terms = decodeTermsChange(body.value);
+          return terms.ok ? viewAnswer(await parts.operations.change(id, terms.value)) : refusalProblem(terms.error);
+        },
+      },
+      DELETE: {
+        need: "operate",
+        async handle() {
+          const forgotten = await parts.operations.forget(id);
+          return forgotten.ok ? { status: 204, body: "" } : refusalProblem(forgotten.error);
+        },
+      },
+    },
+  };
+}
+
+/** `jobs/ID/cancel`, `/pause`, `/resume`, `/retry`; undefined: there is no such thing to do. */
+export function jobActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
+  const { operations } = parts;
+  switch (action) {
+    case "cancel":
+      return doing(async ({ by }) => viewAnswer(await operations.cancel(id, by)));
+    case "pause":
+      return doing(async ({ by }) => viewAnswer(await operations.pause(id, by)));
+    case "resume":
+      return doing(async () => viewAnswer(await operations.unpause(id)));
+    case "retry":
+      return doing(async (exchange) => {
+        const origin = originOf(exchange, `retry of job ${id}`);
+        if (!origin.ok) return refusalProblem(origin.error);
+        return submittedAnswer(parts, exchange, await operations.retry(id, origin.value));
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** 201 for a repeated key too: to a client that lost the first answer it is the first. */
+export async function submittedAnswer(
+  { operations }: ApiParts,
+  { base }: Exchange,
+  submitted: Result<SubmittedJob, Refusal>,
+): Promise<Answer> {
+  if (!submitted.ok) return refusalProblem(submitted.error);
+  const { jobId, known } = submitted.value;
+  const headers = {
+    Location: `${base}/api/v1/jobs/${jobId}`,
+    ...(known ? { "Idempotency-Replayed": "true" } : {}),
+  };
+  return { ...json(await operations.job(jobId), 201), headers };
+}
+
+/** All jobs of one request, in the order in which they were made, as in a list. */
+export async function submittedAllAnswer(
+  { operations }: ApiParts,
+  { base }: Exchange,
+  submitted: Result<SubmittedJob, Refusal>,
+): Promise<Answer> {
+  if (!submitted.ok) return refusalProblem(submitted.error);
+  const { jobId, jobIds: ids, known } = submitted.value;
+  const jobs = await operations.jobs({ ids, limit: ids.length });
+  const headers = {
+    Location: `${base}/api/v1/batches/${jobId}`,
+    ...(known ? { "Idempotency-Replayed": "true" } : {}),
+  };
+  return { ...json({ jobs: [...jobs].reverse() }, 201), headers };
+}
+
+/** Who asks, with the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), in quotes or without. */
+function originOf({ by, headers }: Exchange, asked: string): Result<JobOrigin, Refusal> {
+  const given = headers["idempotency-key"];
+  if (given === undefined) return ok({ by });
+  const text = Array.isArray(given) ? given.join(",") : given;
+  const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > LONGEST_KEY)
+    return refuse(badField("Idempotency-Key", `1 to ${LONGEST_KEY} printable ASCII characters without blanks`, text));
+  const digest = createHash("sha256").update(asked).digest("hex");
+  const identity: IdempotencyKey = { key, digest };
+  return ok({ by, key: identity });
+}
+
+function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobFilter, Refusal> {
+  const layer = layerOf(query, catalogue);
+  if (!layer.ok) return layer;
+  const state = oneOf(query, "state", JOB_STATES);
+  if (!state.ok) return state;
+  const type = oneOf(query, "type", JOB_TYPES);
+  if (!type.ok) return type;
+  // Any name: jobs outlive the schedule that made them.
+  const schedule = query.get("schedule") || undefined;
+  const requestedWith = idOf(query, "requestedWith", "job");
+  if (!requestedWith.ok) return requestedWith;
+  const limit = limitOf(query, { standard: 100, most: 1_000 });
+  if (!limit.ok) return limit;
+  const after = idOf(query, "after", "job");
+  if (!after.ok) return after;
+  return ok({
+    limit: limit.value,
+    ...(layer.value === undefined ? {} : { layer: layer.value }),
+    ...(state.value === undefined ? {} : { state: state.value }),
+    ...(type.value === undefined ? {} : { type: type.value }),
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(requestedWith.value === undefined ? {} : { requestedWith: requestedWith.value }),
+    ...(after.value === undefined ? {} : { after: after.value }),
+  });
+}

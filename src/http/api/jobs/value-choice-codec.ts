@@ -1,0 +1,68 @@
+import { parseAge, type RequestedAge } from "../../../plan/tile-age.ts";
+import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
+import { isObject, parametersOf } from "../json-fields.ts";
+
+/** Values of one key at most. */
+const MOST_VALUES = 1000;
+
+const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
+const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
+const RANGE_EXPECTED = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
+const AGE_OR_TIME_EXPECTED = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
+
+/** The first key whose value is no choice: what it should be, and what it is; undefined: there is none. */
+export function wrongChoiceIn(
+  set: object,
+): { readonly key: string; readonly expected: string; readonly given: unknown } | undefined {
+  for (const [key, given] of Object.entries(set)) {
+    const read = choiceIn(given);
+    if ("expected" in read) return { key, expected: read.expected, given };
+  }
+  return undefined;
+}
+
+/** A combination of choices; undefined: it is none. */
+export const chosenSetIn = (value: unknown): RequestedSet | undefined =>
+  parametersOf(value, (given) => {
+    const read = choiceIn(given);
+    return "choice" in read ? read.choice : undefined;
+  });
+
+type Read = { readonly choice: RequestedChoice } | { readonly expected: string };
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+function choiceIn(value: unknown): Read {
+  if (isText(value)) return { choice: value };
+  if (Array.isArray(value)) return listIn(value);
+  if (!isObject(value)) return { expected: CHOICE_EXPECTED };
+  const fields = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== null));
+  const [only, ...others] = fields.keys();
+  const [like, olderThan] = [fields.get("like"), fields.get("olderThan")];
+  if (only === "like" && others.length === 0 && isText(like)) return { choice: { kind: "like", pattern: like } };
+  if (only === "olderThan" && others.length === 0) return ageIn(olderThan);
+  if (["from", "to"].some((end) => fields.has(end))) return rangeIn(fields);
+  return { expected: CHOICE_EXPECTED };
+}
+
+function listIn(values: readonly unknown[]): Read {
+  const texts = values.filter(isText);
+  return texts.length === values.length && texts.length > 0 && texts.length <= MOST_VALUES
+    ? { choice: { kind: "any of", values: texts } }
+    : { expected: LIST_EXPECTED };
+}
+
+function ageIn(given: unknown): Read {
+  if (!isText(given)) return { expected: AGE_OR_TIME_EXPECTED };
+  const ms = timeOf(given);
+  const than: RequestedAge | undefined =
+    ms === undefined ? parseAge(given) : { kind: "moment", text: given.trim(), ms };
+  return than === undefined ? { expected: AGE_OR_TIME_EXPECTED } : { choice: { kind: "older", than } };
+}
+
+function rangeIn(fields: ReadonlyMap<string, unknown>): Read {
+  const [from, to] = [fields.get("from"), fields.get("to")];
+  const ends = { ...(isText(from) ? { from } : {}), ...(isText(to) ? { to } : {}) };
+  const isWhole = Object.keys(ends).length === fields.size;
+  return isWhole && isRange(ends) ? { choice: { kind: "range", ...ends } } : { expected: RANGE_EXPECTED };
+}

@@ -1,0 +1,147 @@
+import type { Position } from "../../../grid/reproject.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Polygons } from "./geojson-area.ts";
+
+/** Polygons as text, with the CRS that EWKT names. */
+export interface WktArea {
+  readonly polygons: Polygons;
+  readonly srs: number | undefined;
+}
+
+type RequestedPolygon = Polygons[number];
+type Ring = RequestedPolygon[number];
+
+const EXPECTED = "WKT: POLYGON, MULTIPOLYGON or a GEOMETRYCOLLECTION of them; or GeoJSON";
+const MISFITS = `${EXPECTED}; its brackets and numbers do not fit together`;
+const POSITIONS = "positions of two numbers, with heights and measures or without";
+
+/**
+ * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7), and EWKT's `SRID=4326;` before it, where 0 names
+ * no CRS. Leaves Z and M out. Takes time in proportion to the text: the scanner never goes back.
+ */
+export function decodeWkt(text: string): Result<WktArea, Refusal> {
+  const scanner = new Scanner(text);
+  try {
+    const srs = sridIn(scanner);
+    const polygons: RequestedPolygon[] = [];
+    if (scanner.takes(COLLECTION)) {
+      scanner.takes(DIMENSIONS);
+      for (const geometry of listIn(scanner, polygonsIn)) for (const polygon of geometry) polygons.push(polygon);
+    } else {
+      do for (const polygon of polygonsIn(scanner)) polygons.push(polygon);
+      while (scanner.takesMark(","));
+    }
+    scanner.end();
+    return ok({ polygons, srs: srs === 0 ? undefined : srs });
+  } catch (error) {
+    if (error instanceof WktError) return refuse(badField("area", error.message, text));
+    throw error;
+  }
+}
+
+/** Says what the scanner expected and where. Never leaves `decodeWkt`. */
+class WktError extends Error {
+  override readonly name = "WktError";
+}
+
+// Sticky: each is tried at one place of the text only.
+const COLLECTION = /GEOMETRYCOLLECTION/iy;
+const TYPE = /(?:MULTI)?POLYGON/iy;
+const DIMENSIONS = /ZM?|M/iy;
+const EMPTY = /EMPTY/iy;
+const SRID = /SRID/iy;
+const CODE = /\d{1,6}/y;
+const NUMBER = /[-+.\dE]+/iy;
+
+/** Reads tokens from the beginning of a text to its end. Blanks before a token count for nothing. */
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns the token when it is next, and goes on behind it. */
+  take(token: RegExp): string | undefined {
+    this.#skipBlanks();
+    const from = this.#at;
+    token.lastIndex = from;
+    if (!token.test(this.#text)) return undefined;
+    this.#at = token.lastIndex;
+    return this.#text.slice(from, this.#at);
+  }
+
+  takes(token: RegExp): boolean {
+    return this.take(token) !== undefined;
+  }
+
+  /** The same of a single character: most tokens are brackets and commas. */
+  takesMark(mark: string): boolean {
+    this.#skipBlanks();
+    const isNext = this.#text[this.#at] === mark;
+    if (isNext) this.#at++;
+    return isNext;
+  }
+
+  needsMark(mark: string): void {
+    if (!this.takesMark(mark)) this.fail(MISFITS);
+  }
+
+  end(): void {
+    this.#skipBlanks();
+    if (this.#at < this.#text.length) this.fail(MISFITS);
+  }
+
+  fail(expected: string): never {
+    throw new WktError(`${expected}, at character ${this.#at + 1}`);
+  }
+
+  #skipBlanks(): void {
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+}
+
+/** Space, tab, line feed, carriage return. */
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+
+function sridIn(scanner: Scanner): number | undefined {
+  if (!scanner.takes(SRID)) return undefined;
+  scanner.needsMark("=");
+  const code = scanner.take(CODE) ?? scanner.fail(MISFITS);
+  scanner.needsMark(";");
+  return Number(code);
+}
+
+function polygonsIn(scanner: Scanner): Polygons {
+  const type = scanner.take(TYPE) ?? scanner.fail(EXPECTED);
+  scanner.takes(DIMENSIONS);
+  if (scanner.takes(EMPTY)) return [];
+  return type.length > "POLYGON".length ? listIn(scanner, polygonIn) : [polygonIn(scanner)];
+}
+
+const polygonIn = (scanner: Scanner): RequestedPolygon => (scanner.takes(EMPTY) ? [] : listIn(scanner, ringIn));
+const ringIn = (scanner: Scanner): Ring => listIn(scanner, positionIn);
+
+/** Reads what stands between brackets, with commas in between. */
+function listIn<T>(scanner: Scanner, read: (scanner: Scanner) => T): T[] {
+  scanner.needsMark("(");
+  const list: T[] = [];
+  do list.push(read(scanner));
+  while (scanner.takesMark(","));
+  scanner.needsMark(")");
+  return list;
+}
+
+function positionIn(scanner: Scanner): Position {
+  const [x, y] = [numberIn(scanner), numberIn(scanner)];
+  // Height and measure.
+  for (let others = 0; others < 2 && scanner.takes(NUMBER); ) others++;
+  return [x, y];
+}
+
+function numberIn(scanner: Scanner): number {
+  const number = Number(scanner.take(NUMBER) ?? Number.NaN);
+  return Number.isFinite(number) ? number : scanner.fail(POSITIONS);
+}

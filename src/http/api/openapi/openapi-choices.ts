@@ -1,0 +1,43 @@
+import { JOB_ORDERS } from "../../../plan/seed-request.ts";
+
+/** What chooses among the tiles of a job's range, or says how much of them may go wrong: as asked for. */
+export const choiceProperties = {
+  onlyExisting: {
+    description: "Reseeds only: nothing but tiles that are kept when the job is made",
+    type: ["boolean", "null"],
+    default: false,
+  },
+  olderThan: {
+    description:
+      "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
+    type: ["string", "null"],
+    examples: ["P7D", "2026-11-01T00:00:00Z"],
+  },
+  order: {
+    description:
+      "In which order tiles are rendered; hot: what is used most first. by-zoom or hot beside tiles and onlyExisting",
+    enum: [null, ...JOB_ORDERS],
+    default: "by-zoom",
+  },
+  maxFailures: { description: "Another name for totalFailuresBeforeAborting", type: ["integer", "null"] },
+  maxFailurePercent: {
+    description: "Of the tiles that were tried, once these are a hundred or all",
+    type: ["number", "null"],
+    exclusiveMinimum: 0,
+    maximum: 100,
+  },
+  confirm: {
+    description: "A job of more tiles than jobs.confirmTiles is meant",
+    type: ["boolean", "null"],
+    default: false,
+  },
+};
+
+/** The same as a job tells it. */
+export const choiceOfJob = {
+  order: { enum: JOB_ORDERS },
+  onlyExisting: { type: "boolean" },
+  olderThan: { description: "null: tiles of any age", type: ["string", "null"], format: "date-time" },
+  maxFailures: { description: "null: any number", type: ["integer", "null"] },
+  maxFailurePercent: { type: ["number", "null"] },
+};

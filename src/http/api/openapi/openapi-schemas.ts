@@ -1,0 +1,377 @@
+import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
+import { parameterSet, pluralFields } from "./openapi-many.ts";
+import { requestedTerms, supersede, toldTerms } from "./openapi-terms.ts";
+
+/** 64 bits: exact integers on the wire. */
+export const int64 = { type: "integer", format: "int64" };
+const nullable = (type: string) => ({ type: [type, "null"] });
+const int64OrNull = { type: ["integer", "null"], format: "int64" };
+/** What we answer holds all of its fields, but for those named. */
+export const object = <T extends object>(properties: T, optional: readonly string[] = []) => ({
+  type: "object",
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
+
+const tiles = {
+  ...object({ total: int64, stored: int64, skipped: int64, failed: int64, unchanged: int64, deleted: int64 }, [
+    "unchanged",
+    "deleted",
+  ]),
+  description: "unchanged: reseeds only, of those stored; deleted: truncates only",
+};
+
+const parameters = { type: "object", additionalProperties: { type: "string" } } as const;
+const parametersOrNull = { ...parameters, type: ["object", "null"] } as const;
+const parameterSets = {
+  description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
+  type: ["array", "null"],
+  items: parameterSet,
+} as const;
+
+export const job = object(
+  {
+    id: int64,
+    layer: { type: "string" },
+    type: { enum: JOB_TYPES },
+    gridSet: nullable("string"),
+    format: nullable("string"),
+    parameters: parametersOrNull,
+    parameterSets,
+    bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    zoomStart: { type: "integer" },
+    zoomStop: { type: "integer" },
+    state: { enum: ["pending", "running", "done", "aborted"] },
+    outcome: { enum: [null, "done", "done_with_failures", "aborted"] },
+    reason: nullable("string"),
+    tasks: { type: "array", items: int64 },
+    tiles,
+    createdAt: { type: "string", format: "date-time" },
+    startedAt: { type: ["string", "null"], format: "date-time" },
+    endedAt: { type: ["string", "null"], format: "date-time" },
+    errors: {
+      type: "array",
+      items: object({
+        class: { type: "string" },
+        count: { type: "integer" },
+        message: { type: "string" },
+        tile: { type: ["array", "null"], items: { type: "integer" } },
+      }),
+    },
+    retries: { type: "integer" },
+    paused: { type: "boolean" },
+    createdBy: nullable("string"),
+    abortedBy: nullable("string"),
+    retryOf: int64OrNull,
+    schedule: nullable("string"),
+    requestedWith: {
+      ...int64OrNull,
+      description: "The first job of the request that made it with others, of that job its own id; null: made alone",
+    },
+    ...toldTerms,
+    limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
+    combinations: {
+      description: "Each combination of parameters, where it names several; not in lists and events",
+      type: "array",
+      items: parameters,
+    },
+    area: {
+      description: "GeoJSON in the grid set's CRS; not in lists and events",
+      type: ["object", "null"],
+      properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
+    },
+    ...choiceOfJob,
+    bytes: int64,
+    secondsWorked: { type: "number" },
+    tilesPerSecond: nullable("number"),
+    timeLeft: {
+      type: ["object", "null"],
+      properties: {
+        seconds: { type: "integer" },
+        least: { type: "integer" },
+        most: nullable("integer"),
+        confidence: { enum: ["low", "medium", "high"] },
+      },
+    },
+    zooms: {
+      description: "Not in lists",
+      type: "array",
+      items: object({ z: { type: "integer" }, tiles, bytes: int64 }),
+    },
+  },
+  ["area", "combinations", "zooms"],
+);
+
+/** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
+export const jobRequest = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    layer: { description: "This or layers", type: ["string", "null"] },
+    ...pluralFields,
+    type: { enum: JOB_TYPES, default: "seed" },
+    gridSet: nullable("string"),
+    srs: nullable("integer"),
+    format: nullable("string"),
+    parameters: parametersOrNull,
+    bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
+    boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
+    area: {
+      description:
+        "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
+      type: ["object", "string", "null"],
+    },
+    areaCrs: {
+      description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT",
+      type: ["string", "integer", "null"],
+      examples: ["EPSG:4326"],
+    },
+    tiles: {
+      description: "Not beside bounds, area or zooms; y from the top",
+      type: ["array", "null"],
+      items: { type: "string", pattern: "^\\d+/\\d+/\\d+$" },
+      maxItems: 100_000,
+    },
+    zoomStart: nullable("integer"),
+    zoomStop: nullable("integer"),
+    threadCount: nullable("integer"),
+    tileFailureRetryCount: nullable("integer"),
+    tileFailureRetryWaitTime: nullable("integer"),
+    totalFailuresBeforeAborting: nullable("integer"),
+    ...choiceProperties,
+    ...requestedTerms,
+    supersede,
+  },
+};
+
+const list = (items: object) => ({ type: "array", items });
+const sum = { tiles: int64, bytes: int64 };
+const moment = { type: ["string", "null"], format: "date-time" };
+export const policy = { enum: ["LRU", "LFU"] };
+
+const usage = object(
+  {
+    total: object(sum),
+    layers: list(
+      object({
+        layer: { type: "string" },
+        ...sum,
+        quota: nullable("integer"),
+        allocatedBytes: int64,
+        complete: { type: "boolean" },
+      }),
+    ),
+    allocatedBytes: int64,
+    quota: nullable("integer"),
+    trend: {
+      type: ["object", "null"],
+      properties: { since: moment, bytesPerDay: { type: "integer" }, secondsUntilFull: nullable("integer") },
+    },
+    disk: object({
+      freeBytes: int64,
+      totalBytes: int64,
+      freeInodes: nullable("integer"),
+      totalInodes: nullable("integer"),
+    }),
+    enforcement: object({
+      evictedTiles: { type: "integer" },
+      evictedBytes: { type: "integer" },
+      notStored: { type: "integer" },
+      cleanUps: { type: "integer" },
+    }),
+    adoption: object({ pyramidsLeft: { type: "integer" }, current: { type: ["object", "null"] }, tiles: int64 }),
+    tileSets: list(
+      object({
+        layer: { type: "string" },
+        gridSet: { type: "string" },
+        format: { type: "string" },
+        parametersId: { type: "string" },
+        parameters: parametersOrNull,
+        ...sum,
+        allocatedBytes: int64,
+        zooms: list(object({ z: { type: "integer" }, ...sum, allocatedBytes: int64 })),
+      }),
+    ),
+  },
+  ["tileSets"],
+);
+
+const verification = object({
+  state: { enum: ["running", "done", "cancelled", "failed"] },
+  repair: { type: "boolean" },
+  startedAt: moment,
+  endedAt: moment,
+  tiles: int64,
+  differing: { type: "integer" },
+  differences: list(
+    object({ tileSet: { type: "object" }, rect: { type: "object" }, ledger: object(sum), store: object(sum) }),
+  ),
+  reason: nullable("string"),
+});
+
+const simulation = object({
+  reads: { type: "integer" },
+  share: { type: "number" },
+  since: moment,
+  until: moment,
+  results: list(
+    object({
+      policy,
+      bytes: int64,
+      hits: { type: "integer" },
+      hitRatio: nullable("number"),
+      bytesKept: int64,
+      mostBytesKept: int64,
+      tilesDrawn: int64,
+    }),
+  ),
+});
+
+const estimated = { tiles: int64, kept: int64OrNull, missing: int64OrNull };
+const weighed = {
+  ...estimated,
+  bytes: int64OrNull,
+  fitsQuota: nullable("boolean"),
+  fitsDisk: nullable("boolean"),
+  seconds: nullable("integer"),
+};
+const estimateFields = {
+  ...weighed,
+  tilesPerSecond: nullable("number"),
+  zooms: list(object({ z: { type: "integer" }, ...estimated })),
+};
+const estimates = object({
+  ...weighed,
+  jobs: list(
+    object({
+      layer: { type: "string" },
+      gridSet: nullable("string"),
+      format: nullable("string"),
+      parameters: parametersOrNull,
+      parameterSets,
+      zoomStart: { type: "integer" },
+      zoomStop: { type: "integer" },
+      ...estimateFields,
+    }),
+  ),
+});
+
+const layers = object({
+  layers: list(
+    object({
+      name: { type: "string" },
+      title: { type: "string" },
+      formats: list({ type: "string" }),
+      gridSets: list(
+        object({
+          gridSet: { type: "string" },
+          srs: { type: "integer" },
+          zoomStart: { type: "integer" },
+          zoomStop: { type: "integer" },
+          bounds: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+        }),
+      ),
+      parameters: list(
+        object(
+          {
+            type: { enum: ["string", "regex", "float", "integer"] },
+            key: { type: "string" },
+            default: { type: "string" },
+            values: list({ type: ["string", "number"] }),
+            regex: { type: "string" },
+            threshold: { type: "number" },
+            normalize: { enum: ["NONE", "UPPER", "LOWER"] },
+          },
+          ["values", "regex", "threshold", "normalize"],
+        ),
+      ),
+      jobs: object({ weight: { type: "number" }, maxTasks: nullable("integer") }),
+    }),
+  ),
+  gridSets: {
+    description: "Those that the layers have, as in the configuration",
+    ...list(
+      object(
+        {
+          id: { type: "string" },
+          title: { type: "string" },
+          srs: { type: "integer" },
+          extent: { ...list({ type: "number" }), minItems: 4, maxItems: 4 },
+          resolutions: list({ type: "number" }),
+          scaleNames: list({ type: "string" }),
+          metersPerUnit: { type: "number" },
+          tileSize: { ...list({ type: "integer" }), minItems: 2, maxItems: 2 },
+          alignTopLeft: { type: "boolean" },
+          yCoordinateFirst: { type: "boolean" },
+        },
+        ["title"],
+      ),
+    ),
+  },
+});
+
+const status = object({
+  version: { type: "string" },
+  ready: { type: "boolean" },
+  reason: nullable("string"),
+  stateLoss: { ...object({ file: { type: "string" }, reason: { type: "string" } }), type: ["object", "null"] },
+  layers: { type: "integer" },
+  jobs: object({ pending: { type: "integer" }, running: { type: "integer" }, paused: { type: "integer" } }),
+  usage: object({ ...sum, allocatedBytes: int64, quota: nullable("integer") }),
+  disk: object({ freeBytes: int64, totalBytes: int64 }),
+});
+
+const problem = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string" },
+    tiles: { description: "Of a job that has to be confirmed", ...int64 },
+  },
+};
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every schema that the description names. */
+export const schemas = {
+  Job: job,
+  JobRequest: jobRequest,
+  JobTerms: { type: "object", minProperties: 1, additionalProperties: false, properties: requestedTerms },
+  Jobs: object({ jobs: { type: "array", items: ref("Job") } }),
+  Failures: object({
+    gridSet: nullable("string"),
+    failures: list(
+      object(
+        {
+          z: { type: "integer" },
+          x: { type: "integer" },
+          y: { type: "integer" },
+          class: { type: "string" },
+          message: { type: "string" },
+          parameters: { ...parameters, description: "Where the job has several combinations" },
+        },
+        ["parameters"],
+      ),
+    ),
+    next: int64OrNull,
+  }),
+  WebhookDelivery: object({
+    id: { type: "string", format: "uuid" },
+    event: { enum: JOB_MOMENTS },
+    sentAt: { type: "string", format: "date-time" },
+    job: ref("Job"),
+  }),
+  Estimate: object(estimateFields),
+  Estimates: estimates,
+  Layers: layers,
+  Status: status,
+  Usage: usage,
+  Verification: verification,
+  Simulation: simulation,
+  Problem: problem,
+};

@@ -1,0 +1,98 @@
+import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
+import { failed, ok, parameter } from "./openapi-parts.ts";
+import { int64, object, ref } from "./openapi-schemas.ts";
+
+const id = { name: "id", in: "path", required: true, schema: int64 };
+const moment = { type: "string", format: "date-time" };
+const momentOrNull = { type: ["string", "null"], format: "date-time" };
+const account = { type: ["string", "null"] };
+const int64OrNull = { ...int64, type: ["integer", "null"] };
+const parameters = { type: ["object", "null"], additionalProperties: { type: "string" } };
+
+export const truncationSchemas = {
+  TruncationRequest: {
+    type: "object",
+    required: ["layer"],
+    additionalProperties: false,
+    properties: {
+      layer: { type: "string" },
+      type: { enum: MASS_TRUNCATION_TYPES, default: "truncateLayer" },
+      mode: {
+        description: "soft: the tiles of the whole layer are stale, and served until they are rendered anew",
+        enum: TRUNCATION_MODES,
+        default: "hard",
+      },
+      parameters: { description: "For truncateParameters, which needs them", ...parameters },
+    },
+  },
+  Truncation: object({
+    id: int64,
+    layer: { type: "string" },
+    type: { enum: MASS_TRUNCATION_TYPES },
+    mode: { enum: TRUNCATION_MODES },
+    parameters,
+    state: { description: "Only what is kept can be undone", enum: TRUNCATION_STATES },
+    createdAt: moment,
+    createdBy: account,
+    undoUntil: { description: "Its tiles stay on the disk until then; null: they do not", ...momentOrNull },
+    endedAt: { description: "When it was undone, or its space reclaimed", ...momentOrNull },
+    endedBy: account,
+    tiles: { description: "What it took away, or made stale; null: some had not been counted", ...int64OrNull },
+    bytes: int64OrNull,
+  }),
+  Truncations: object({ truncations: { type: "array", items: ref("Truncation") } }),
+};
+
+/** `/truncations` and what is under it. */
+export const truncationPaths = {
+  "/truncations": {
+    get: {
+      operationId: "listTruncations",
+      summary: "Mass truncations, newest first, those of the classic interface too",
+      parameters: [
+        parameter("layer", { type: "string" }),
+        parameter("state", { enum: TRUNCATION_STATES }),
+        parameter("limit", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
+        parameter("after", int64),
+      ],
+      responses: { 200: ok(ref("Truncations")), 400: failed, 404: failed },
+    },
+    post: {
+      operationId: "truncate",
+      summary: "Truncates a layer; answered when no reader can see the tiles any more",
+      requestBody: { required: true, content: { "application/json": { schema: ref("TruncationRequest") } } },
+      responses: {
+        201: {
+          ...ok(ref("Truncation")),
+          description: "Created",
+          headers: { Location: { schema: { type: "string", format: "uri" } } },
+        },
+        400: failed,
+        404: failed,
+        413: failed,
+      },
+    },
+  },
+  "/truncations/{id}": {
+    get: {
+      operationId: "getTruncation",
+      summary: "One mass truncation",
+      parameters: [id],
+      responses: { 200: ok(ref("Truncation")), 404: failed },
+    },
+    delete: {
+      operationId: "reclaimTruncation",
+      summary: "Gives the space of its tiles back now",
+      parameters: [id],
+      responses: { 200: ok(ref("Truncation")), 404: failed, 409: failed },
+    },
+  },
+  "/truncations/{id}/undo": {
+    post: {
+      operationId: "undoTruncation",
+      summary: "Brings its tiles back; what has been stored since stays",
+      parameters: [id],
+      responses: { 200: ok(ref("Truncation")), 404: failed, 409: failed },
+    },
+  },
+};

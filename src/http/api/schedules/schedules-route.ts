@@ -1,0 +1,121 @@
+import { badField, type Refusal, unknownSchedule } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { layersNamed } from "../../../plan/plan-batch.ts";
+import type { ScheduleView } from "../../../schedule/schedule.ts";
+import { refusalProblem } from "../../errors.ts";
+import type { Answer } from "../../reply.ts";
+import type { Exchange, Resource } from "../../resource.ts";
+import { type ApiParts, doing, json } from "../api-parts.ts";
+import { submittedAllAnswer, submittedAnswer } from "../jobs/jobs-route.ts";
+import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
+
+/** `schedules`: GET lists them, POST makes one. */
+export function schedulesResource(parts: ApiParts): Resource {
+  const { operations } = parts;
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle() {
+          const schedules = await operations.schedules();
+          return json({ schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")) });
+        },
+      },
+      POST: {
+        need: "operate",
+        async handle(exchange) {
+          const asked = await scheduleOf(exchange);
+          if (!asked.ok) return refusalProblem(asked.error);
+          const { name, plan } = asked.value;
+          const made = await operations.addSchedule(name, plan, exchange.by);
+          return made.ok ? madeAnswer(exchange, made.value) : refusalProblem(ofJob(made.error));
+        },
+      },
+    },
+  };
+}
+
+/** `schedules/NAME`. */
+export function scheduleResource(parts: ApiParts, name: string): Resource {
+  const { operations } = parts;
+  return {
+    problems: true,
+    methods: {
+      GET: {
+        need: "read",
+        async handle() {
+          const view = await operations.schedule(name);
+          return view === undefined ? refusalProblem(unknownSchedule(name)) : wholeAnswer(view);
+        },
+      },
+      PUT: {
+        need: "operate",
+        async handle(exchange) {
+          const asked = await scheduleOf(exchange, name);
+          if (!asked.ok) return refusalProblem(asked.error);
+          const put = await operations.putSchedule(name, asked.value.plan, exchange.by);
+          if (!put.ok) return refusalProblem(ofJob(put.error));
+          const { view, isNew } = put.value;
+          return isNew ? madeAnswer(exchange, view) : wholeAnswer(view);
+        },
+      },
+      DELETE: {
+        need: "operate",
+        async handle() {
+          const removed = await operations.removeSchedule(name);
+          return removed.ok ? { status: 204, body: "" } : refusalProblem(removed.error);
+        },
+      },
+    },
+  };
+}
+
+/** `schedules/NAME/pause`, `/resume`, `/run`; undefined: there is no such thing to do. */
+export function scheduleActionResource(parts: ApiParts, name: string, action: string): Resource | undefined {
+  const { operations } = parts;
+  switch (action) {
+    case "pause":
+      return doing(async () => changedAnswer(await operations.pauseSchedule(name)));
+    case "resume":
+      return doing(async () => changedAnswer(await operations.resumeSchedule(name)));
+    case "run":
+      return doing(async (exchange) => {
+        const run = await operations.runSchedule(name, exchange.by);
+        if (!run.ok) return refusalProblem(run.error);
+        const submitted = ok(run.value.submitted);
+        return run.value.isMany
+          ? submittedAllAnswer(parts, exchange, submitted)
+          : submittedAnswer(parts, exchange, submitted);
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** What the body asks for; its jobs are held against their layers by the coordinator, as at each run. */
+async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
+  const bytes = await body();
+  if (!bytes.ok) return bytes;
+  const asked = decodeSchedule(bytes.value, name);
+  if (!asked.ok) return asked;
+  const { layers, layersAre } = asked.value.plan.job.many;
+  const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
+  if (unknown === undefined) return asked;
+  // Not a 404: that says that there is no such schedule.
+  return refuse(
+    layersAre === "names"
+      ? badField("job.layer", "the name of a layer", unknown)
+      : badField("job.layers", "names of layers, in which * stands for any characters", unknown),
+  );
+}
+
+const wholeAnswer = (view: ScheduleView, status = 200): Answer => json(scheduleDocument(view, "with runs"), status);
+
+const changedAnswer = (view: Result<ScheduleView, Refusal>): Answer =>
+  view.ok ? wholeAnswer(view.value) : refusalProblem(view.error);
+
+const madeAnswer = ({ base }: Exchange, view: ScheduleView): Answer => ({
+  ...wholeAnswer(view, 201),
+  headers: { Location: `${base}/api/v1/schedules/${encodeURIComponent(view.schedule.name)}` },
+});

@@ -1,0 +1,25 @@
+import { ownVersion } from "../../../lib/version.ts";
+import type { Resource } from "../../resource.ts";
+import { type ApiParts, json, reader } from "../api-parts.ts";
+
+/** `status`: the server in a few numbers. Not ready is an answer too, so it is 200; `/readyz` is for probes. */
+export function statusResource({ operations, readiness }: ApiParts): Resource {
+  const version = ownVersion();
+  return reader(async ({ catalogue }) => {
+    const [{ jobs, stateLoss }, { total, allocatedBytes, quota, disk }] = await Promise.all([
+      operations.jobMetrics(),
+      operations.usage({ tileSets: false, layer: undefined }),
+    ]);
+    const state = readiness();
+    return json({
+      version,
+      ready: state.ready,
+      reason: state.ready ? null : state.reason,
+      stateLoss,
+      layers: catalogue.layers.size,
+      jobs: Object.fromEntries(jobs.map((each) => [each.state, each.count])),
+      usage: { ...total, allocatedBytes, quota },
+      disk: { freeBytes: disk.freeBytes, totalBytes: disk.totalBytes },
+    });
+  });
+}

@@ -1,0 +1,181 @@
+import type { UsageView } from "../../coordinator/operations.ts";
+import { matrixRect, rectExtent } from "../../grid/grid-set.ts";
+import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
+import { listedValues } from "../../layer/parameter-filter.ts";
+import { escapeHtml } from "../../lib/escape.ts";
+import type { TaskRow } from "../../plan/job-request.ts";
+import { JOB_TYPES } from "../../plan/seed-request.ts";
+import { WEB_GRID } from "../tiles/tile-parts.ts";
+import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
+
+/** All that the page shows, as it was at one moment. */
+export interface MapPageData {
+  /** "" or such as "/geowebcache". */
+  readonly mount: string;
+  readonly catalogue: Catalogue;
+  readonly chosen: Layer | undefined;
+  readonly rows: readonly TaskRow[];
+  readonly usage: UsageView;
+}
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+function readableBytes(bytes: bigint): string {
+  let value = Number(bytes);
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
+
+/** Where a map begins: the middle of the layer's extent, in degrees where Leaflet knows the CRS, else in its units. */
+function viewOf(subset: GridSubset): { x: number; y: number; zoom: number } {
+  const { gridSet, extent, zoomStart, zoomStop } = subset;
+  const e = subsetExtent(subset);
+  const x = (e.minX + e.maxX) / 2;
+  const y = (e.minY + e.maxY) / 2;
+  const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
+  return gridSet.id === WEB_GRID ? { x: longitudeAt(x), y: latitudeAt(y), zoom } : { x, y, zoom };
+}
+
+/** A web map's view; another subset may say where the layer's data is. */
+function webView(layer: Layer, subset: GridSubset): ReturnType<typeof viewOf> {
+  return viewOf(layer.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset);
+}
+
+/** What the page's script needs to make Leaflet's plane of pixels that of a grid set: its corner is where rows begin. */
+function planeOf(subset: GridSubset): string {
+  const { gridSet } = subset;
+  const { matrices, alignTopLeft, tileWidth, tileHeight } = gridSet;
+  const whole = rectExtent(gridSet, matrixRect(gridSet, 0));
+  const { minX, minY, maxX, maxY } = subsetExtent(subset);
+  return JSON.stringify({
+    corner: [whole.minX, alignTopLeft ? whole.maxY : whole.minY],
+    fromTop: alignTopLeft,
+    tileSize: [tileWidth, tileHeight],
+    resolutions: matrices.map(({ resolution }) => resolution),
+    heights: matrices.map(({ matrixHeight }) => matrixHeight),
+    bounds: [
+      [minY, minX],
+      [maxY, maxX],
+    ],
+  });
+}
+
+function mapDiv({ mount, chosen }: MapPageData): string {
+  const subset =
+    chosen?.gridSubsets.find((s) => s.gridSet.id === WEB_GRID) ??
+    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326") ??
+    chosen?.gridSubsets[0];
+  const format = chosen?.formats.find(({ kind }) => kind === "image");
+  if (chosen !== undefined && format === undefined)
+    return '<div id="map"><p class="none">This layer has no pictures, only data.</p></div>';
+  if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
+  const isWeb = subset.gridSet.id === WEB_GRID;
+  const { x, y, zoom } = isWeb ? webView(chosen, subset) : viewOf(subset);
+  const tiles = `${mount}/xyz/${encodeURIComponent(chosen.name)}/${encodeURIComponent(subset.gridSet.id)}/{z}/{x}/{y}.${format.extension}`;
+  const data: Readonly<Record<string, string | number>> = {
+    tiles,
+    x,
+    y,
+    zoom,
+    minzoom: subset.zoomStart,
+    maxzoom: subset.zoomStop,
+    attribution: escapeHtml(chosen.title),
+    ...(isWeb ? {} : { plane: planeOf(subset) }),
+  };
+  const attributes = Object.entries(data).map(([key, value]) => `data-${key}="${escapeHtml(String(value))}"`);
+  return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
+}
+
+/** What the colours of the default style mean, where the layer has a legend on this server. */
+function legendFigure({ mount, chosen }: MapPageData): string {
+  const legend = chosen === undefined ? undefined : legendOf(chosen, undefined);
+  // A picture from another host would be kept off by the page's policy.
+  if (chosen === undefined || legend === undefined || legend.url !== undefined) return "";
+  const address = escapeHtml(legendAddress(chosen, legend, mount));
+  return `<img class="legend" src="${address}" width="${legend.width}" height="${legend.height}" alt="Legend">`;
+}
+
+function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
+  const kept = new Map(usage.layers.map((l) => [l.layer, l]));
+  return [...catalogue.layers.values()]
+    .map((layer) => {
+      const sum = kept.get(layer.name);
+      const name = escapeHtml(layer.name);
+      const link = `${mount}/?layer=${encodeURIComponent(layer.name)}`;
+      const grids = layer.gridSubsets.map((s) => escapeHtml(s.gridSet.id)).join(", ");
+      const mark = layer === chosen ? ' aria-current="true"' : "";
+      return `<tr><td><a href="${escapeHtml(link)}"${mark}>${name}</a><br><small>${escapeHtml(layer.title)} · ${grids}</small></td><td class="number">${sum?.tiles ?? 0n}</td><td class="number">${readableBytes(sum?.bytes ?? 0n)}</td></tr>`;
+    })
+    .join("");
+}
+
+function taskRows({ mount, rows }: MapPageData): string {
+  if (rows.length === 0) return '<p class="none">No task is running.</p>';
+  const items = rows.map((row) => {
+    const left = row.remainingSeconds < 0 ? "…" : `${row.remainingSeconds} s`;
+    const kill = `<form class="inline" method="post" action="${escapeHtml(seedPath(mount, row.layer))}"><input type="hidden" name="kill_thread" value="1"><input type="hidden" name="thread_id" value="${row.id}"><button class="quiet">Kill</button></form>`;
+    return `<tr><td>${row.id}</td><td>${escapeHtml(row.layer)}</td><td>${row.type}</td><td>${row.status === 1 ? "running" : "pending"}</td><td class="number">${row.processed} / ${row.total}</td><td class="number">${left}</td><td>${kill}</td></tr>`;
+  });
+  const all = `<form class="inline" method="post" action="${escapeHtml(mount)}/rest/seed"><input type="hidden" name="kill_all" value="all"><button class="quiet">Kill all</button></form>`;
+  return `<table><thead><tr><th>Id</th><th>Layer</th><th>Type</th><th>State</th><th class="number">Tiles</th><th class="number">Left</th><th></th></tr></thead><tbody>${items.join("")}</tbody></table><p>${all}</p>`;
+}
+
+const option = (value: string | number, selected = false): string =>
+  `<option value="${escapeHtml(String(value))}"${selected ? " selected" : ""}>${escapeHtml(String(value))}</option>`;
+
+function seedForm({ mount, chosen }: MapPageData): string {
+  if (chosen === undefined) return "";
+  const first = Math.min(...chosen.gridSubsets.map((s) => s.zoomStart));
+  const last = Math.max(...chosen.gridSubsets.map((s) => s.zoomStop));
+  const zooms = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const filters = chosen.parameterFilters.map((filter) => {
+    const name = escapeHtml(`parameter_${filter.key}`);
+    const listed = listedValues(filter);
+    const field =
+      listed !== undefined
+        ? `<select name="${name}">${listed.map((v) => option(v)).join("")}</select>`
+        : `<input name="${name}" value="${escapeHtml(filter.default)}">`;
+    return `<label>${escapeHtml(filter.key)}${field}</label>`;
+  });
+  const box = ["minX", "minY", "maxX", "maxY"].map(
+    (name) => `<label>${name}<input name="${name}" inputmode="decimal"></label>`,
+  );
+  return `<section><h2>New task for ${escapeHtml(chosen.name)}</h2>
+<form class="fields" method="post" action="${escapeHtml(seedPath(mount, chosen.name))}">
+<label>Type<select name="type">${JOB_TYPES.map((t) => option(t)).join("")}</select></label>
+<label>Grid set<select name="gridSetId">${chosen.gridSubsets.map((s) => option(s.gridSet.id)).join("")}</select></label>
+<label>Format<select name="tileFormat">${chosen.formats.map((f) => option(f.mimeType)).join("")}</select></label>
+<label>Threads<select name="threadCount">${[1, 2, 4, 8, 16, 32, 64, 128].map((n) => option(n)).join("")}</select></label>
+<label>First zoom<select name="zoomStart">${zooms.map((z) => option(z)).join("")}</select></label>
+<label>Last zoom<select name="zoomStop">${zooms.map((z) => option(z, z === Math.min(last, first + 4))).join("")}</select></label>
+${box.join("\n")}
+${filters.join("\n")}
+<div><button>Submit</button></div>
+</form><p class="none">Empty bounds: the whole layer.</p></section>`;
+}
+
+/** The page at `/`: a map, the layers, the running tasks, a form. Pure. */
+export function mapPage(data: MapPageData): string {
+  const m = escapeHtml(data.mount);
+  return `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Nuthatch</title>
+<link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${m}/assets/leaflet.css"><link rel="stylesheet" href="${m}/assets/page.css">
+<script src="${m}/assets/leaflet.js" defer></script><script src="${m}/assets/page.js" defer></script></head>
+<body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>
+<p><a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a> · <a href="${m}/api/v1/jobs">Jobs</a> · <a href="${m}/api/v1/usage">Usage</a></p></header>
+<main><div><section class="map">${mapDiv(data)}${legendFigure(data)}</section>
+<section><h2>Running tasks</h2><div id="tasks">${taskRows(data)}</div></section></div>
+<div><section><h2>Layers</h2><table><thead><tr><th>Layer</th><th class="number">Tiles</th><th class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section>
+${seedForm(data)}</div></main></body></html>
+`;
+}

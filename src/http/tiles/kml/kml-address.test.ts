@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { catalogueOf } from "../../../layer/catalogue.ts";
+import { gridSubset } from "../../../layer/layer.ts";
+import { catalogue, geodetic, startProtocols, textsOf } from "../tiles-fixture.ts";
+
+const TYPE = "application/vnd.google-earth.kml+xml";
+
+describe("a super-overlay", () => {
+  test("leads by its links from the first level to the last, and every picture is a tile", async () => {
+    await using protocols = await startProtocols();
+    const root = await protocols.ask("/service/kml/full.png.kml");
+    expect([root.status, root.headers["content-type"]]).toEqual([200, TYPE]);
+    const links = textsOf(root.body, "href");
+    expect(links).toEqual(["x0y0z0", "x1y0z0"].map((tile) => `${protocols.baseUrl}/service/kml/full/${tile}.png.kml`));
+    let at = links[1] ?? "";
+    let level = 0;
+    for (; at.endsWith(".kml"); level++) {
+      const node = await protocols.ask(at.slice(protocols.baseUrl.length));
+      expect([node.status, node.headers["content-type"]], at).toEqual([200, TYPE]);
+      const hrefs = textsOf(node.body, "href");
+      expect(hrefs).toHaveLength(level === 10 ? 1 : 5);
+      expect(hrefs.at(-1)).toBe(at.replace(/\.kml$/, ""));
+      at = hrefs[0] ?? "";
+    }
+    expect(level).toBe(11);
+    const tile = await protocols.ask(at.slice(protocols.baseUrl.length));
+    expect([tile.status, tile.headers["content-type"]]).toEqual([200, "image/png"]);
+    expect(protocols.reader.asked.map(({ index }) => index)).toEqual([{ x: 1024, y: 0, z: 10 }]);
+  });
+
+  test("places a tile by its extent, above those of the level before", async () => {
+    await using protocols = await startProtocols();
+    const { body } = await protocols.ask("/service/kml/full/x3y1z1.png.kml");
+    expect(body).toContain(
+      "<GroundOverlay><drawOrder>1</drawOrder><Icon><href>" +
+        `${protocols.baseUrl}/service/kml/full/x3y1z1.png</href></Icon><LatLonBox><north>90</north><south>0</south><east>180</east><west>90</west></LatLonBox></GroundOverlay>`,
+    );
+    expect(body).toContain(
+      "<NetworkLink><name>2/6/2</name><Region><LatLonAltBox><north>45</north><south>0</south><east>135</east><west>90</west></LatLonAltBox><Lod><minLodPixels>128</minLodPixels><maxLodPixels>-1</maxLodPixels></Lod></Region>",
+    );
+  });
+
+  test("hands its parameters on, escaped, and names what it may hold", async () => {
+    await using protocols = await startProtocols();
+    const { body } = await protocols.ask("/service/kml/topp:states.png.kml?CQL_FILTER=A%3D'%26%3C'&STYLES=pop");
+    const [link = ""] = textsOf(body, "href");
+    const query = new URL(link).searchParams;
+    expect([query.get("CQL_FILTER"), query.get("STYLES")]).toEqual(["A='&<'", "pop"]);
+    expect(textsOf(body, "name")[0]).toBe("States & <provinces>");
+    expect((await protocols.ask(link.slice(protocols.baseUrl.length))).status).toBe(200);
+  });
+
+  test("is not there where there is no such tile, grid set, format or document", async () => {
+    const first = catalogue.layers.get("full");
+    if (first === undefined) throw new Error("the fixture has changed");
+    const deep = { ...first, name: "deep", gridSubsets: [gridSubset(geodetic, { zoomStart: 9 })] };
+    const more = catalogueOf([...catalogue.layers.values(), deep]);
+    await using protocols = await startProtocols({ catalogue: () => more });
+    const cases: [string, number][] = [
+      ["/service/kml", 404],
+      ["/service/kml/none.png.kml", 404],
+      ["/service/kml/broken.png.kml", 404],
+      ["/service/kml/topp:states.gif.kml", 400],
+      ["/service/kml/topp:states.png", 404],
+      ["/service/kml/topp:states.png.kmz", 404],
+      ["/service/kml/topp:states/x0y0z1.png.kml", 404],
+      ["/service/kml/topp:states/x0y0z99.png", 404],
+      ["/service/kml/topp:states/x0y0.png", 404],
+      ["/service/kml/topp:states/a/b.png", 404],
+      ["/service/kml/deep.png.kml", 404],
+    ];
+    for (const [target, status] of cases) expect((await protocols.ask(target)).status, target).toBe(status);
+  });
+});

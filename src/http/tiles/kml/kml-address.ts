@@ -1,0 +1,74 @@
+import { canonicalSrs } from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { parseParameters } from "../../../layer/parameter-filter.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import { splitExtension } from "../address.ts";
+import {
+  type Asked,
+  findFormatOfExtension,
+  findLayer,
+  notFound,
+  type RequestedDocument,
+  tileAt,
+} from "../tile-parts.ts";
+import { firstTiles, type KmlLayer, MOST_LINKS, overlayNode, superOverlay } from "./kml-documents.ts";
+
+type Query = ReadonlyMap<string, string>;
+
+const WORDS =
+  "KML is /service/kml/{layer}.{ext}.kml, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml]";
+
+/** A document of a super-overlay: there are as many as tiles, and each is made in no time. */
+const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
+  kind: "document",
+  name: "kml",
+  contentType: "application/vnd.google-earth.kml+xml",
+  isStored: false,
+  write,
+});
+
+/**
+ * GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the tiles.
+ * `rest` is what follows it.
+ */
+export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  const [first = "", second] = rest;
+  if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
+  const last = splitExtension(second ?? first);
+  const isDocument = last.extension === "kml";
+  if (last.extension === "kmz" || (second === undefined && !isDocument)) return notFound(WORDS);
+  const named = isDocument ? splitExtension(last.stem) : last;
+  const found = layerOf(catalogue, second === undefined ? named.stem : first, named.extension, query);
+  if (!found.ok) return found;
+  const kml = found.value;
+  if (second === undefined) {
+    const tiles = firstTiles(kml.subset);
+    if (tiles === undefined)
+      return notFound(`The layer's first level has more than ${MOST_LINKS} tiles: too many to link to`);
+    return ok(kmlDocument((baseUrl) => superOverlay(kml, tiles, baseUrl)));
+  }
+  const [, x, y, z] = /^x(\d+)y(\d+)z(\d+)$/.exec(named.stem) ?? [];
+  if (x === undefined || y === undefined || z === undefined) return notFound(WORDS);
+  const tile = tileAt(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
+  if (!tile.ok || !isDocument) return tile;
+  const { index } = tile.value.request;
+  return ok(kmlDocument((baseUrl) => overlayNode(kml, index, baseUrl)));
+}
+
+function layerOf(
+  catalogue: Catalogue,
+  name: string,
+  extension: string | undefined,
+  query: Query,
+): Result<KmlLayer, Refusal> {
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return layer;
+  const subset = layer.value.gridSubsets.find(({ gridSet }) => canonicalSrs(gridSet.srs) === 4326);
+  if (subset === undefined) return notFound("The layer has no grid set in EPSG:4326, the only CRS of KML");
+  const format = findFormatOfExtension(layer.value, extension);
+  if (!format.ok) return format;
+  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  return ok({ layer: layer.value, subset, format: format.value, parameters: parameters.value });
+}

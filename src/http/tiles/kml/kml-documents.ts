@@ -1,0 +1,88 @@
+import type { TileRequest } from "../../../cache/tile-reader.ts";
+import {
+  type Extent,
+  intersectRects,
+  rectCount,
+  rectExtent,
+  rectOf,
+  type TileIndex,
+  type TileRect,
+  tileExtent,
+} from "../../../grid/grid-set.ts";
+import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
+import { escapeXml } from "../../../lib/escape.ts";
+import { queryOf } from "../tile-parts.ts";
+
+/** What all documents of one super-overlay have in common. */
+export type KmlLayer = Pick<TileRequest, "layer" | "subset" | "format" | "parameters">;
+
+/** A region is looked at from this many pixels on. What lies above it stays beneath, so that nothing is ever empty. */
+const MIN_LOD_PIXELS = 128;
+/** Tiles of one level that a document links to at most. */
+export const MOST_LINKS = 256;
+
+/** The tiles of the first level: undefined when they are too many for one document. */
+export function firstTiles(subset: GridSubset): TileRect | undefined {
+  const z = subset.coverage.findIndex((rect) => rect !== undefined);
+  const rect = coverageAt(subset, z);
+  if (rect === undefined) return undefined;
+  return rectCount(rect) <= MOST_LINKS ? rect : undefined;
+}
+
+/** The document that Google Earth opens: links to the tiles of the first level (OGC 12-007r2, 9.9 and 15.10). */
+export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string): string {
+  const { layer, subset } = kml;
+  return document(layer.title || layer.name, [
+    region(rectExtent(subset.gridSet, first)),
+    ...tilesOf(first).map((tile) => networkLink(kml, tile, baseUrl)),
+  ]);
+}
+
+/** One tile on the ground, and links to those of the next level that lie on it. */
+export function overlayNode(kml: KmlLayer, tile: TileIndex, baseUrl: string): string {
+  const extent = tileExtent(kml.subset.gridSet, tile);
+  return document(`${tile.z}/${tile.x}/${tile.y}`, [
+    region(extent),
+    ...childrenOf(kml.subset, extent, tile.z + 1).map((child) => networkLink(kml, child, baseUrl)),
+    `<GroundOverlay><drawOrder>${tile.z}</drawOrder><Icon><href>${address(kml, tile, "", baseUrl)}</href></Icon>${latLon("LatLonBox", extent)}</GroundOverlay>`,
+  ]);
+}
+
+/** Also in grid sets whose levels do not halve: a tile then hangs below every one that it touches. */
+function childrenOf({ gridSet, coverage }: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
+  const offered = coverage[z];
+  const met = offered === undefined ? undefined : rectOf(gridSet, z, extent);
+  const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);
+  // Levels so far apart that one tile has hundreds below it are no pyramid that anybody flies through.
+  return rect === undefined || rectCount(rect) > MOST_LINKS ? [] : tilesOf(rect);
+}
+
+function tilesOf({ minX, minY, maxX, maxY, z }: TileRect): TileIndex[] {
+  const tiles: TileIndex[] = [];
+  for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) tiles.push({ x, y, z });
+  return tiles;
+}
+
+const document = (name: string, parts: readonly string[]): string => `<?xml version="1.0" encoding="UTF-8"?>
+<kml xmlns="http://www.opengis.net/kml/2.2">
+<Document>
+<name>${escapeXml(name)}</name>
+${parts.join("\n")}
+</Document>
+</kml>
+`;
+
+const latLon = (element: string, { minX, minY, maxX, maxY }: Extent): string =>
+  `<${element}><north>${maxY}</north><south>${minY}</south><east>${maxX}</east><west>${minX}</west></${element}>`;
+
+const region = (extent: Extent): string =>
+  `<Region>${latLon("LatLonAltBox", extent)}<Lod><minLodPixels>${MIN_LOD_PIXELS}</minLodPixels><maxLodPixels>-1</maxLodPixels></Lod></Region>`;
+
+const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string): string =>
+  `<NetworkLink><name>${tile.z}/${tile.x}/${tile.y}</name>${region(tileExtent(kml.subset.gridSet, tile))}<Link><href>${address(kml, tile, ".kml", baseUrl)}</href><viewRefreshMode>onRegion</viewRefreshMode></Link></NetworkLink>`;
+
+/** GWC's addresses (`docs/explanation/geowebcache.md`, Tile services); y counts from the bottom. */
+function address({ layer, format, parameters }: KmlLayer, tile: TileIndex, suffix: string, baseUrl: string): string {
+  const name = `x${tile.x}y${tile.y}z${tile.z}.${format.extension}${suffix}`;
+  return escapeXml(`${baseUrl}/service/kml/${encodeURIComponent(layer.name)}/${name}${queryOf(parameters)}`);
+}

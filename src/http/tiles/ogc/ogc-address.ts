@@ -1,0 +1,122 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { Layer } from "../../../layer/layer.ts";
+import { parseParameters } from "../../../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { wholeNumber } from "../address.ts";
+import { type Asked, findFormatAsked, findLayer, levelOf, notFound, tileAt } from "../tile-parts.ts";
+import {
+  allGrids,
+  collection,
+  collections,
+  conformance,
+  datasetTilesets,
+  formatsOf,
+  landingPage,
+  layersOf,
+  type NamedGrid,
+  namedGrids,
+  type TilesKind,
+  tileMatrixSet,
+  tileMatrixSets,
+  tileset,
+  tilesets,
+} from "./ogc-documents.ts";
+
+type Query = ReadonlyMap<string, string>;
+
+const document = (rest: readonly string[], write: (base: string) => unknown): Result<Asked, Refusal> =>
+  ok({
+    kind: "document",
+    name: `ogc/${rest.map(encodeURIComponent).join("/")}`,
+    contentType: "application/json",
+    write: (baseUrl) => JSON.stringify(write(`${baseUrl}/ogc`)),
+  });
+
+/** OGC API - Tiles - Part 1 (OGC 20-057): map tiles of collections. `rest` is what follows `/ogc`. */
+export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  const [first, second] = rest;
+  switch (first) {
+    case undefined:
+      return document(rest, (base) => landingPage(catalogue, base));
+    case "conformance":
+      return rest.length === 1 ? document(rest, conformance) : nothing();
+    case "tileMatrixSets": {
+      if (rest.length === 1) return document(rest, (base) => tileMatrixSets(catalogue, base));
+      const grid = allGrids(catalogue).get(second ?? "");
+      return grid === undefined || rest.length > 2 ? nothing() : document(rest, () => tileMatrixSet(grid));
+    }
+    case "collections": {
+      if (second === undefined) return document(rest, (base) => collections(catalogue, base));
+      const layer = findLayer(catalogue, second);
+      return layer.ok ? parseCollection(layer.value, rest, query) : layer;
+    }
+    case "map":
+    case "tiles":
+      return parseDataset(catalogue, rest, query);
+    default:
+      return nothing();
+  }
+}
+
+/**
+ * `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first that has such ones.
+ */
+function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  const kind = rest[0] === "map" ? "map" : "vector";
+  const [tiles, tileMatrixSet] = rest.slice(kind === "map" ? 1 : 0);
+  if (tiles !== "tiles") return nothing();
+  const named = query.get("COLLECTIONS");
+  if (named === undefined && tileMatrixSet === undefined)
+    return document(rest, (base) => datasetTilesets(catalogue, kind, base));
+  const layer = named === undefined ? firstWith(catalogue, kind, tileMatrixSet) : findLayer(catalogue, named);
+  return layer.ok ? parseCollection(layer.value, ["collections", layer.value.name, ...rest], query) : layer;
+}
+
+function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string | undefined): Result<Layer, Refusal> {
+  const layer = layersOf(catalogue, kind).find((one) => namedGrids(one).some(({ id }) => id === tileMatrixSet));
+  return layer === undefined ? nothing() : ok(layer);
+}
+
+const nothing = () =>
+  notFound(
+    "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
+  );
+
+/** `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]` */
+function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  if (rest.length === 2) return document(rest, (base) => collection(layer, base));
+  const kind = rest[2] === "map" ? "map" : "vector";
+  const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
+  if (tiles !== "tiles" || formatsOf(layer, kind).length === 0) return nothing();
+  if (tileMatrixSet === undefined) return document(rest, (base) => tilesets(layer, kind, base));
+  const grids = namedGrids(layer);
+  const grid = grids.find(({ id }) => id === tileMatrixSet);
+  if (grid === undefined) return notFound(`The layer's tile matrix sets are ${grids.map(({ id }) => id).join(", ")}`);
+  if (tile.length === 0) return document(rest, (base) => tileset(grid, layer, kind, base));
+  return tile.length === 3 ? parseTile(layer, kind, grid, tile, query) : nothing();
+}
+
+/** The format is that of `f`, a MIME type or an extension, else the layer's first of the kind. */
+function parseTile(
+  layer: Layer,
+  kind: TilesKind,
+  { subset }: NamedGrid,
+  [matrix = "", rowText = "", columnText = ""]: readonly string[],
+  query: Query,
+): Result<Asked, Refusal> {
+  const z = levelOf(subset.gridSet, matrix);
+  if (z === undefined) return refuse(badField("tileMatrix", "the name or number of a level", matrix));
+  const row = wholeNumber("tileRow", rowText);
+  if (!row.ok) return row;
+  const column = wholeNumber("tileCol", columnText);
+  if (!column.ok) return column;
+  const format = findFormatAsked({ formats: formatsOf(layer, kind) }, query.get("F"));
+  if (!format.ok) return format;
+  const parameters = parseParameters(layer.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  return tileAt(
+    { layer, subset, format: format.value, parameters: parameters.value },
+    { z, column: column.value, row: row.value, rows: "top" },
+  );
+}

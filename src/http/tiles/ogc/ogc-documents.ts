@@ -1,0 +1,242 @@
+import { isYFirst } from "../../../grid/axis-order.ts";
+import { canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { TileFormat } from "../../../layer/format.ts";
+import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import { geographicBox } from "../geographic-box.ts";
+import { offeredRange, WEB_GRID } from "../tile-parts.ts";
+
+/*
+ * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and of Common (19-072) what it needs. Every function gives JSON
+ * with absolute links under `base`, which ends in `/ogc`.
+ */
+
+/** A grid set under the name by which it is asked for: its own, or the OGC's for one that is the same. */
+export interface NamedGrid {
+  readonly id: string;
+  readonly subset: GridSubset;
+  /** Of the OGC's register. */
+  readonly uri: string | undefined;
+}
+
+const WELL_KNOWN = [
+  { id: "WebMercatorQuad", gridSet: WEB_GRID },
+  { id: "WorldCRS84Quad", gridSet: "EPSG:4326" },
+];
+const REGISTER = "http://www.opengis.net/def/tilematrixset/OGC/1.0/";
+
+/** A layer's grid sets, those that the OGC knows under its names too. */
+export function namedGrids(layer: Layer): readonly NamedGrid[] {
+  const own = layer.gridSubsets.map((subset) => ({ id: subset.gridSet.id, subset, uri: undefined }));
+  const known = WELL_KNOWN.flatMap(({ id, gridSet }) => {
+    const subset = layer.gridSubsets.find((s) => s.gridSet.id === gridSet);
+    return subset === undefined || own.some((grid) => grid.id === id) ? [] : [{ id, subset, uri: REGISTER + id }];
+  });
+  return [...known, ...own];
+}
+
+/** Every grid set that a layer offers, by name. */
+export function allGrids(catalogue: Catalogue): ReadonlyMap<string, NamedGrid> {
+  const found = new Map<string, NamedGrid>();
+  for (const layer of catalogue.layers.values())
+    for (const grid of namedGrids(layer)) if (!found.has(grid.id)) found.set(grid.id, grid);
+  return found;
+}
+
+const link = (rel: string, href: string, type: string, title?: string) => ({
+  rel,
+  href,
+  type,
+  ...(title === undefined ? {} : { title }),
+});
+const JSON_TYPE = "application/json";
+const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
+const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
+/** What tiles of a collection are: pictures of it (`/map/tiles`), or its data (`/tiles`). */
+export type TilesKind = "map" | "vector";
+const KINDS = ["map", "vector"] as const;
+
+const TILESETS = {
+  map: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map",
+  vector: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector",
+} as const;
+
+const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
+
+/** The formats of a layer that are of a kind. */
+export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
+  layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
+
+/** The layers that have tiles of a kind. */
+export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
+  [...catalogue.layers.values()].filter((layer) => formatsOf(layer, kind).length > 0);
+
+const tilesUrl = (base: string, layer: Layer, kind: TilesKind): string =>
+  `${collectionUrl(base, layer)}/${TILES_PATHS[kind]}`;
+
+const collectionUrl = (base: string, layer: Layer): string => `${base}/collections/${encodeURIComponent(layer.name)}`;
+const crsOf = ({ srs }: GridSet): string => `http://www.opengis.net/def/crs/EPSG/0/${canonicalSrs(srs)}`;
+const CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
+
+export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
+  title: "Nuthatch",
+  description: "A tile cache for maps",
+  links: [
+    link("self", base, JSON_TYPE),
+    link("conformance", `${base}/conformance`, JSON_TYPE),
+    link("data", `${base}/collections`, JSON_TYPE),
+    link(TILING_SCHEMES, `${base}/tileMatrixSets`, JSON_TYPE),
+    ...KINDS.filter((kind) => layersOf(catalogue, kind).length > 0).map((kind) =>
+      link(TILESETS[kind], `${base}/${TILES_PATHS[kind]}`, JSON_TYPE),
+    ),
+  ],
+});
+
+export const conformance = (): unknown => ({
+  conformsTo: [
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
+    "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
+    ...[
+      "core",
+      "tileset",
+      "tilesets-list",
+      "dataset-tilesets",
+      "geodata-tilesets",
+      "png",
+      "jpeg",
+      "mvt",
+      "geojson",
+    ].map((part) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${part}`),
+    "http://www.opengis.net/spec/tms/2.0/conf/json-tilematrixset",
+  ],
+});
+
+export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => ({
+  tileMatrixSets: [...allGrids(catalogue).values()].map(({ id, subset, uri }) => ({
+    id,
+    title: subset.gridSet.title ?? id,
+    ...(uri === undefined ? {} : { uri }),
+    links: [link("self", `${base}/tileMatrixSets/${encodeURIComponent(id)}`, JSON_TYPE)],
+  })),
+});
+
+/** OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. */
+export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
+  const { gridSet } = subset;
+  const lonLat = id === "WorldCRS84Quad";
+  const yFirst = isYFirst(gridSet) && !lonLat;
+  const geographic = canonicalSrs(gridSet.srs) === 4326;
+  const axes = geographic ? ["Lat", "Lon"] : ["N", "E"];
+  return {
+    id,
+    title: gridSet.title ?? id,
+    ...(uri === undefined ? {} : { uri }),
+    crs: lonLat ? CRS84 : crsOf(gridSet),
+    orderedAxes: yFirst ? axes : axes.reverse(),
+    ...(uri === undefined
+      ? {}
+      : {
+          wellKnownScaleSet: `http://www.opengis.net/def/wkss/OGC/1.0/${lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"}`,
+        }),
+    tileMatrices: gridSet.matrices.map((matrix, z) => {
+      const { x, y } = topLeftCorner(gridSet, z);
+      return {
+        id: uri === undefined ? matrix.name : String(z),
+        scaleDenominator: matrix.scaleDenominator,
+        cellSize: matrix.resolution,
+        cornerOfOrigin: "topLeft",
+        pointOfOrigin: yFirst ? [y, x] : [x, y],
+        tileWidth: gridSet.tileWidth,
+        tileHeight: gridSet.tileHeight,
+        matrixWidth: matrix.matrixWidth,
+        matrixHeight: matrix.matrixHeight,
+      };
+    }),
+  };
+}
+
+export const collections = (catalogue: Catalogue, base: string): unknown => ({
+  links: [link("self", `${base}/collections`, JSON_TYPE)],
+  collections: [...catalogue.layers.values()].map((layer) => collection(layer, base)),
+});
+
+export function collection(layer: Layer, base: string): unknown {
+  const box = geographicBox(layer);
+  const url = collectionUrl(base, layer);
+  return {
+    id: layer.name,
+    title: layer.title || layer.name,
+    ...(layer.description === "" ? {} : { description: layer.description }),
+    ...(box === undefined
+      ? {}
+      : { extent: { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } } }),
+    links: [
+      link("self", url, JSON_TYPE),
+      ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
+        link(TILESETS[kind], tilesUrl(base, layer, kind), JSON_TYPE),
+      ),
+    ],
+  };
+}
+
+/** What the list of tile sets and each tile set have in common. */
+function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKind, base: string) {
+  const url = `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
+  return {
+    title: `${layer.title || layer.name}: ${id}`,
+    dataType: kind,
+    crs: id === "WorldCRS84Quad" ? CRS84 : crsOf(subset.gridSet),
+    tileMatrixSetURI: uri ?? `${base}/tileMatrixSets/${encodeURIComponent(id)}`,
+    links: [
+      link("self", url, JSON_TYPE),
+      link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`, JSON_TYPE),
+      ...formatsOf(layer, kind).map(({ mimeType, extension }) => ({
+        rel: "item",
+        href: `${url}/{tileMatrix}/{tileRow}/{tileCol}?f=${extension}`,
+        type: mimeType,
+        templated: true,
+      })),
+    ],
+  };
+}
+
+export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
+  links: [link("self", tilesUrl(base, layer, kind), JSON_TYPE)],
+  tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
+});
+
+/** Of all layers: the dataset is what the server holds. */
+export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
+  links: [link("self", `${base}/${TILES_PATHS[kind]}`, JSON_TYPE)],
+  tilesets: layersOf(catalogue, kind).flatMap((layer) =>
+    namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
+  ),
+});
+
+/** Tile set metadata (OGC 17-083r4, 8), with the limits of what the layer offers, and what its vector tiles hold. */
+export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
+  ...tilesetItem(grid, layer, kind, base),
+  ...(kind === "map" || layer.vectorLayers === undefined
+    ? {}
+    : {
+        layers: layer.vectorLayers.map(({ id, description }) => ({
+          id,
+          dataType: "vector",
+          ...(description === undefined ? {} : { description }),
+        })),
+      }),
+  tileMatrixSetLimits: grid.subset.gridSet.matrices.flatMap((matrix, z) => {
+    const range = offeredRange(grid.subset, z, "top");
+    if (range === undefined) return [];
+    return [
+      {
+        tileMatrix: grid.uri === undefined ? matrix.name : String(z),
+        minTileRow: range.minRow,
+        maxTileRow: range.maxRow,
+        minTileCol: range.minColumn,
+        maxTileCol: range.maxColumn,
+      },
+    ];
+  }),
+});

@@ -1,0 +1,100 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { TileFormat } from "../../../layer/format.ts";
+import { findSubset, type GridSubset, type Layer } from "../../../layer/layer.ts";
+import { parseParameters } from "../../../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { splitExtension, wholeNumber } from "../address.ts";
+import { type Asked, findFormatOfExtension, findGrid, findLayer, notFound, tileAt, XML_TYPE } from "../tile-parts.ts";
+import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
+
+interface TileMap {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
+}
+
+/**
+ * `{layer}@{gridSet}@{ext}`; `{layer}` and `{layer}@{gridSet or ext}` take the layer's first for what is missing. A name
+ * that holds `@` is found because the longest layer name wins.
+ */
+function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refusal> {
+  const parts = text.split("@");
+  for (const given of [0, 1, 2]) {
+    if (parts.length <= given) break;
+    const layer = catalogue.layers.get(parts.slice(0, parts.length - given).join("@"));
+    if (layer !== undefined) return tileMapOf(layer, parts.slice(parts.length - given));
+  }
+  const name = parts.length > 2 ? parts.slice(0, -2).join("@") : (parts[0] ?? "");
+  const layer = findLayer(catalogue, name);
+  return layer.ok ? tileMapOf(layer.value, []) : layer;
+}
+
+function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refusal> {
+  const [first = "", second] = given;
+  const firstSubset = layer.gridSubsets[0];
+  const firstFormat = layer.formats[0];
+  if (firstSubset === undefined || firstFormat === undefined) return notFound("The layer offers no tiles");
+  if (given.length === 0) return ok({ layer, subset: firstSubset, format: firstFormat });
+  if (second === undefined && findSubset(layer, first) === undefined) {
+    const format = findFormatOfExtension(layer, first.toLowerCase());
+    if (format.ok) return ok({ layer, subset: firstSubset, format: format.value });
+  }
+  const subset = findGrid(layer, first);
+  if (!subset.ok) return subset;
+  if (second === undefined) return ok({ layer, subset: subset.value, format: firstFormat });
+  const format = findFormatOfExtension(layer, second.toLowerCase());
+  return format.ok ? ok({ layer, subset: subset.value, format: format.value }) : format;
+}
+
+/** TMS 1.0.0 below `/service/tms` as GWC has it (`docs/explanation/geowebcache.md`, Tile services); z is the grid set's level, y counts from the bottom. */
+export function parseTms(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  const [version, tileMapText, zText, xText, last] = rest;
+  if (version === undefined) {
+    return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });
+  }
+  if (version !== "1.0.0") return notFound("The only version of TMS here is 1.0.0: /service/tms/1.0.0");
+  if (tileMapText === undefined) {
+    return ok({
+      kind: "document",
+      name: "tms/1.0.0",
+      contentType: XML_TYPE,
+      write: (baseUrl) => tileMapServiceDocument(catalogue, baseUrl),
+    });
+  }
+  if (rest.length !== 2 && rest.length !== 5) {
+    return notFound("A TMS tile's address is /service/tms/1.0.0/{layer}@{gridSet}@{ext}/{z}/{x}/{y}.{ext}");
+  }
+  const map = parseTileMap(catalogue, tileMapText);
+  if (!map.ok) return map;
+  const { layer, subset, format } = map.value;
+  if (zText === undefined || xText === undefined || last === undefined) {
+    return ok({
+      kind: "document",
+      name: `tms/1.0.0/${JSON.stringify([layer.name, subset.gridSet.id, format.extension])}`,
+      contentType: XML_TYPE,
+      write: (baseUrl) => tileMapDocument(layer, subset, format, baseUrl),
+    });
+  }
+  const { stem, extension } = splitExtension(last);
+  if (extension === undefined) return refuse(badField("y", "a row with an extension, such as 3.png", last));
+  const z = wholeNumber("z", zText);
+  if (!z.ok) return z;
+  const x = wholeNumber("x", xText);
+  if (!x.ok) return x;
+  const y = wholeNumber("y", stem);
+  if (!y.ok) return y;
+  const tileFormat = findFormatOfExtension(layer, extension);
+  if (!tileFormat.ok) return tileFormat;
+  const parameters = parseParameters(layer.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  const rows = query.get("FLIPY")?.toLowerCase() === "true" ? "top" : "bottom";
+  return tileAt(
+    { layer, subset, format: tileFormat.value, parameters: parameters.value },
+    { z: z.value, column: x.value, row: y.value, rows },
+  );
+}

@@ -1,0 +1,76 @@
+import { canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { TileFormat } from "../../../layer/format.ts";
+import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import { escapeXml } from "../../../lib/escape.ts";
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** What TMS 1.0.0 is offered at all. */
+export const tmsRootDocument = (baseUrl: string): string => `${HEAD}<Services>
+  <TileMapService title="Tile Map Service" version="1.0.0" href="${escapeXml(baseUrl)}/service/tms/1.0.0"/>
+</Services>
+`;
+
+function profileOf(grid: GridSet): string {
+  switch (canonicalSrs(grid.srs)) {
+    case 4326:
+      return "global-geodetic";
+    case 3857:
+      return "global-mercator";
+    default:
+      return "local";
+  }
+}
+
+/** The address of a tile map. `@` inside a name is escaped, between the parts it is not, as in GWC. */
+function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: string): string {
+  const parts = [layer.name, grid.id, format.extension].map(encodeURIComponent);
+  return escapeXml(`${baseUrl}/service/tms/1.0.0/${parts.join("@")}`);
+}
+
+/** TMS 1.0.0: every layer in every grid set and format. */
+export function tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): string {
+  const maps: string[] = [];
+  for (const layer of catalogue.layers.values()) {
+    for (const { gridSet } of layer.gridSubsets) {
+      for (const format of layer.formats) {
+        maps.push(
+          `    <TileMap title="${escapeXml(layer.title || layer.name)}" srs="EPSG:${gridSet.srs}" profile="${profileOf(gridSet)}" href="${tileMapUrl(layer, gridSet, format, baseUrl)}"/>`,
+        );
+      }
+    }
+  }
+  return `${HEAD}<TileMapService version="1.0.0" services="${escapeXml(baseUrl)}/service/tms">
+  <Title>Tile Map Service</Title>
+  <Abstract>A Tile Map Service served by Nuthatch</Abstract>
+  <TileMaps>
+${maps.join("\n")}
+  </TileMaps>
+</TileMapService>
+`;
+}
+
+/** TMS 1.0.0: one tile map. Its box is the grid set's, since clients count tiles from the box's corner. */
+export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFormat, baseUrl: string): string {
+  const grid = subset.gridSet;
+  const origin = tileExtent(grid, { x: 0, y: 0, z: subset.zoomStart });
+  const url = tileMapUrl(layer, grid, format, baseUrl);
+  const sets = grid.matrices.flatMap((matrix, z) =>
+    z < subset.zoomStart || z > subset.zoomStop
+      ? []
+      : [`    <TileSet href="${url}/${z}" units-per-pixel="${matrix.resolution}" order="${z - subset.zoomStart}"/>`],
+  );
+  return `${HEAD}<TileMap version="1.0.0" tilemapservice="${escapeXml(baseUrl)}/service/tms/1.0.0">
+  <Title>${escapeXml(layer.title || layer.name)}</Title>
+  <Abstract>${escapeXml(layer.description)}</Abstract>
+  <SRS>EPSG:${grid.srs}</SRS>
+  <BoundingBox minx="${plainNumber(origin.minX)}" miny="${plainNumber(origin.minY)}" maxx="${plainNumber(grid.extent.maxX)}" maxy="${plainNumber(grid.extent.maxY)}"/>
+  <Origin x="${plainNumber(origin.minX)}" y="${plainNumber(origin.minY)}"/>
+  <TileFormat width="${grid.tileWidth}" height="${grid.tileHeight}" mime-type="${escapeXml(format.mimeType)}" extension="${format.extension}"/>
+  <TileSets profile="${profileOf(grid)}">
+${sets.join("\n")}
+  </TileSets>
+</TileMap>
+`;
+}

@@ -1,0 +1,56 @@
+import type { TileRequest } from "../../../cache/tile-reader.ts";
+import type { UpstreamQuestion } from "../../../cache/upstream-question.ts";
+import { tileExtent } from "../../../grid/grid-set.ts";
+import type { Layer } from "../../../layer/layer.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+
+/** What most map servers answer with; others are passed on as asked. */
+export const INFO_FORMATS: readonly string[] = [
+  "text/plain",
+  "text/html",
+  "application/vnd.ogc.gml",
+  "application/json",
+];
+
+/** Whether there is anybody to ask what lies under a pixel. */
+export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "wms";
+
+/** Whether capabilities offer it. As in GWC a layer that does not say so answers all the same. */
+export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeatureInfo(layer);
+
+/** Parameters within a MIME type are passed on too, such as `text/xml; subtype=gml/3.1.1`. */
+export const parseInfoFormat = (field: string, text: string): Result<string, Refusal> =>
+  text.length <= 256 && /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(text)
+    ? ok(text)
+    : refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
+
+/** `FEATURE_COUNT` (WMS) and its like; absent or wrong is the upstream's default. */
+export function featureCount(query: ReadonlyMap<string, string>): number | undefined {
+  const text = query.get("FEATURE_COUNT") ?? "";
+  return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The question about a pixel of a tile. */
+export function infoOfTile(
+  { layer, subset: { gridSet }, index, parameters }: TileRequest,
+  at: {
+    readonly i: number;
+    readonly j: number;
+    readonly infoFormat: string;
+    readonly featureCount: number | undefined;
+  },
+): UpstreamQuestion {
+  return {
+    layer,
+    request: {
+      kind: "feature_info",
+      gridSet,
+      extent: tileExtent(gridSet, index),
+      width: gridSet.tileWidth,
+      height: gridSet.tileHeight,
+      parameters: parameters.values,
+      ...at,
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { drawsLegends, type Layer } from "../../../layer/layer.ts";
+import type { Legend } from "../../../layer/legend.ts";
+import { stylesFilter } from "../../../layer/parameter-filter.ts";
+import { badField } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { type Asked, findLayer, type ProtocolRefusal } from "../tile-parts.ts";
+import { isDefaultStyle } from "../wmts/wmts-style.ts";
+
+/** Whether capabilities say that GetLegendGraphic can be asked. */
+export const offersLegendGraphic = (layer: Layer): boolean =>
+  drawsLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
+
+/** The legend of a style by its name in the STYLES filter; undefined: the default style. */
+export function legendOf(layer: Layer, style: string | undefined): Legend | undefined {
+  return layer.legends.find((legend) => legend.style === (style ?? ""));
+}
+
+/** Where a client finds a legend: at its own address, else here. The upstream's address is nobody's business. */
+export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): string {
+  if (legend.url !== undefined) return legend.url;
+  const query = Object.entries({
+    SERVICE: "WMS",
+    VERSION: "1.1.1",
+    REQUEST: "GetLegendGraphic",
+    LAYER: layer.name,
+    STYLE: legend.style,
+    FORMAT: legend.format,
+    WIDTH: String(legend.width),
+    HEIGHT: String(legend.height),
+  }).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+  return `${baseUrl}/service/wms?${query.join("&")}`;
+}
+
+/**
+ * What is passed on beside layer, style and format, where it has the form. SLD and SLD_BODY are not: they would have the
+ * upstream fetch and render what the client likes.
+ */
+const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ["WIDTH", /^[1-9]\d{0,3}$/],
+  ["HEIGHT", /^[1-9]\d{0,3}$/],
+  ["SCALE", /^\d+(\.\d+)?(e\+?\d{1,2})?$/i],
+  ["RULE", /^.{1,256}$/],
+  ["FEATURETYPE", /^.{1,256}$/],
+  ["LEGEND_OPTIONS", /^.{1,1024}$/],
+  ["LANGUAGE", /^[\w-]{1,32}$/],
+  ["TRANSPARENT", /^(true|false)$/i],
+  ["BGCOLOR", /^(0x|#)[0-9a-f]{6}$/i],
+]);
+
+/** GetLegendGraphic of a layer's style, passed on to its source (GWC passes it on verbatim, `docs/explanation/geowebcache.md`, Tile services). */
+export function parseGetLegendGraphic(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+): Result<Asked, ProtocolRefusal> {
+  const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });
+  if (!drawsLegends(layer.value.source)) {
+    const refusal = badField("LAYER", "a layer whose source is a WMS: nobody else renders legends", name);
+    return refuse({ ...refusal, exception: { code: "OperationNotSupported" } });
+  }
+  const given = query.get("STYLE") ?? query.get("STYLES") ?? "";
+  const isDefault = isDefaultStyle(layer.value, given);
+  const filter = stylesFilter(layer.value.parameterFilters);
+  const style = isDefault ? (filter?.default ?? "") : given;
+  const format = query.get("FORMAT") || legendOf(layer.value, isDefault ? undefined : style)?.format || "image/png";
+  if (!/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(format))
+    return refuse({
+      ...badField("FORMAT", "a MIME type such as image/png", format),
+      exception: { code: "InvalidFormat" },
+    });
+  const options: Record<string, string> = {};
+  for (const [key, form] of OPTIONS) {
+    const value = query.get(key) ?? "";
+    if (value === "") continue;
+    if (!form.test(value)) return refuse(badField(key, `a text of the form ${form.source}`, value));
+    options[key] = value;
+  }
+  return ok({ kind: "info", query: { layer: layer.value, request: { kind: "legend", style, format, options } } });
+}

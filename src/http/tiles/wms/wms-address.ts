@@ -1,0 +1,346 @@
+import type { MapRequest } from "../../../cache/map-renderer.ts";
+import { isYFirst } from "../../../grid/axis-order.ts";
+import {
+  canonicalSrs,
+  type Extent,
+  extentText,
+  type GridSet,
+  intersectRects,
+  rectCount,
+  rectHolds,
+  rectOf,
+  tileExtent,
+} from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
+import type { Parameters } from "../../../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { type Asked, findFormat, findLayer, type ProtocolRefusal, tileAt, XML_TYPE } from "../tile-parts.ts";
+import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
+import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
+import { parseGetLegendGraphic } from "./legend-address.ts";
+import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+
+type Query = ReadonlyMap<string, string>;
+export type WmsVersion = "1.1.1" | "1.3.0";
+
+/** Whatever is not 1.3.0 is spoken to as 1.1.1, GWC's only version. */
+export const wmsVersion = (query: Query): WmsVersion =>
+  query.get("VERSION")?.startsWith("1.3") === true ? "1.3.0" : "1.1.1";
+
+const as = (refusal: Refusal, code: string): { readonly ok: false; readonly error: ProtocolRefusal } =>
+  refuse({ ...refusal, exception: { code } });
+
+/** WMS-C: GetMap of exactly one tile (`docs/explanation/geowebcache.md`, Tile services), of anything where the layer has `fullWms`, and the capabilities. */
+export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+  const request = query.get("REQUEST") ?? "";
+  switch (request.toLowerCase()) {
+    case "getmap":
+      return parseGetMap(catalogue, query);
+    case "getfeatureinfo":
+      return parseGetFeatureInfo(catalogue, query);
+    case "getlegendgraphic":
+      return parseGetLegendGraphic(catalogue, query);
+    case "getcapabilities":
+    case "capabilities":
+      return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue) : capabilities111(catalogue, query));
+    default:
+      return as(
+        badField("REQUEST", "GetMap, GetFeatureInfo, GetLegendGraphic or GetCapabilities", request),
+        "OperationNotSupported",
+      );
+  }
+}
+
+const capabilities130 = (catalogue: Catalogue): Asked => ({
+  kind: "document",
+  name: "wms/1.3.0",
+  contentType: XML_TYPE,
+  write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
+});
+
+function capabilities111(catalogue: Catalogue, query: Query): Asked {
+  const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";
+  return {
+    kind: "document",
+    name: `wms/1.1.1/${tileSets}`,
+    contentType: "application/vnd.ogc.wms_xml",
+    write: (baseUrl) => wmsCapabilities111(catalogue, baseUrl, tileSets),
+  };
+}
+
+function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+  const name = query.get("LAYERS") ?? "";
+  if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
+  if (!catalogue.layers.has(name) && name.includes(",")) {
+    return refuse(badField("LAYERS", "one layer per request", name));
+  }
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return as(layer.error, "LayerNotDefined");
+
+  const subsets = parseCrs(layer.value, query);
+  if (!subsets.ok) return subsets;
+  const format = findFormat(layer.value, query.get("FORMAT") ?? "");
+  if (!format.ok) return as(format.error, "InvalidFormat");
+
+  const size = parseSize(query);
+  if (!size.ok) return size;
+  const { width, height } = size.value;
+  const sized = subsets.value.offered.filter(
+    ({ gridSet }) => gridSet.tileWidth === width && gridSet.tileHeight === height,
+  );
+  if (sized.length === 0 && !layer.value.fullWms) {
+    const sizes = new Set(subsets.value.offered.map(({ gridSet }) => `${gridSet.tileWidth} x ${gridSet.tileHeight}`));
+    const expected = `the size of a tile, ${[...sizes].join(" or ")}`;
+    return refuse(badField("WIDTH, HEIGHT", expected, `${width} x ${height}`));
+  }
+
+  const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
+  if (!box.ok) return box;
+  const parameters = parseFilters(layer.value, query);
+  const fit = bestFit(sized, box.value);
+  if (layer.value.fullWms && (fit === undefined || !isOffered(fit) || !isSame(fit, box.value))) {
+    if (!parameters.ok) return parameters;
+    if (format.value.kind !== "image")
+      return as(
+        badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
+        "InvalidFormat",
+      );
+    const [subset] = subsets.value.offered;
+    return mapOf(
+      { layer: layer.value, subset, format: format.value, parameters: parameters.value },
+      { extent: box.value, width, height },
+    );
+  }
+  if (fit === undefined) {
+    return refuse(
+      badField("BBOX", `the extent of one tile of ${sized.map((s) => s.gridSet.id).join(" or ")}`, query.get("BBOX"), [
+        nearestHint(sized, box.value),
+      ]),
+    );
+  }
+
+  if (!parameters.ok) return parameters;
+  return tileAt(
+    { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
+    { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
+  );
+}
+
+/** Any box and size: the question goes on to the upstream, in the CRS of a grid set of the layer. */
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+  const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return as(layer.error, "LayerNotDefined");
+  if (!hasFeatureInfo(layer.value))
+    return as(
+      badField("QUERY_LAYERS", "a layer of which somebody knows more than its picture", name),
+      "LayerNotQueryable",
+    );
+  const subsets = parseCrs(layer.value, query);
+  if (!subsets.ok) return subsets;
+  const size = parseSize(query);
+  if (!size.ok) return size;
+  const box = parseBox(query.get("BBOX") ?? "", subsets.value.axes);
+  if (!box.ok) return box;
+  const pixel = (keys: readonly [string, string], side: number): Result<number, ProtocolRefusal> => {
+    const text = query.get(keys[0]) ?? query.get(keys[1]) ?? "";
+    if (/^\d{1,9}$/.test(text) && Number(text) < side) return ok(Number(text));
+    return as(badField(keys[0], `a pixel from 0 to ${side - 1}`, text), "InvalidPoint");
+  };
+  const is13 = wmsVersion(query) === "1.3.0";
+  const i = pixel(is13 ? ["I", "X"] : ["X", "I"], size.value.width);
+  if (!i.ok) return i;
+  const j = pixel(is13 ? ["J", "Y"] : ["Y", "J"], size.value.height);
+  if (!j.ok) return j;
+  const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
+  if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
+  const parameters = parseFilters(layer.value, query);
+  if (!parameters.ok) return parameters;
+  const request = {
+    kind: "feature_info" as const,
+    gridSet: subsets.value.offered[0].gridSet,
+    extent: box.value,
+    ...size.value,
+    i: i.value,
+    j: j.value,
+    infoFormat: infoFormat.value,
+    featureCount: featureCount(query),
+    parameters: parameters.value.values,
+  };
+  return ok({ kind: "info", query: { layer: layer.value, request } });
+}
+
+/** A map larger than this is no map of a browser; its window of tiles may be as large. */
+const MAX_SIDE = 4096;
+const MAX_WINDOW_PIXELS = 4096 * 4096;
+const MAX_TILES = 256;
+/** A level that is coarser than the map by less than this is sharp enough. */
+const BLUR = 1.05;
+
+/** A window is whole pixels, and one more on each side of a part of one: a side of no length takes memory too. */
+const pixels = (span: number, resolution: number): number => Math.max(3, span / resolution);
+
+/** The finest level that the map needs, a coarser one where that takes too many tiles. */
+function mapOf(
+  parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
+  { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
+): Result<Asked, ProtocolRefusal> {
+  if (width > MAX_SIDE || height > MAX_SIDE)
+    return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
+  const { gridSet, coverage, zoomStart } = parts.subset;
+  const spanX = extent.maxX - extent.minX;
+  const spanY = extent.maxY - extent.minY;
+  const wanted = Math.min(spanX / width, spanY / height) * BLUR;
+  const levels = gridSet.matrices.flatMap((matrix, z) => (z in coverage ? [{ z, resolution: matrix.resolution }] : []));
+  const needed = levels.findIndex(({ resolution }) => resolution <= wanted);
+  for (const { z, resolution } of levels.slice(0, needed < 0 ? undefined : needed + 1).reverse()) {
+    if (pixels(spanX, resolution) * pixels(spanY, resolution) > MAX_WINDOW_PIXELS) continue;
+    const met = rectOf(gridSet, z, extent);
+    const offered = coverageAt(parts.subset, z);
+    const rect = met === undefined || offered === undefined ? undefined : intersectRects(met, offered);
+    if (rect !== undefined && rectCount(rect) > MAX_TILES) continue;
+    return ok({ kind: "map", request: { ...parts, extent, width, height, rect, z } });
+  }
+  const coarsest = gridSet.matrices[zoomStart]?.resolution ?? 0;
+  return refuse(
+    badField(
+      "BBOX",
+      `a map of at most ${MAX_TILES} tiles of ${gridSet.id} at ${coarsest} units per pixel`,
+      extentText(extent),
+    ),
+  );
+}
+
+/** OGC 06-042, table E.1: what is wrong with a style or a dimension has names of its own. */
+function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRefusal> {
+  const parameters = parametersWithStyle(layer, query, query.get("STYLES"));
+  if (parameters.ok) return parameters;
+  const key = refusedKey(layer, query);
+  if (key === "STYLES") return as(parameters.error, "StyleNotDefined");
+  return /^(TIME|ELEVATION|DIM_.*)$/.test(key) ? as(parameters.error, "InvalidDimensionValue") : parameters;
+}
+
+type Axes = "x, y" | "y, x";
+
+/** The subsets of the CRS asked for, and the order of the axes in BBOX (WMS 1.3.0, 6.7.2: the CRS's own). */
+function parseCrs(
+  layer: Layer,
+  query: Query,
+): Result<{ readonly offered: readonly [GridSubset, ...GridSubset[]]; readonly axes: Axes }, ProtocolRefusal> {
+  const version = wmsVersion(query);
+  const crs = (version === "1.3.0" ? query.get("CRS") : query.get("SRS")) ?? query.get("SRS") ?? query.get("CRS") ?? "";
+  const crs84 = crs.toUpperCase() === "CRS:84";
+  const code = crs84 ? 4326 : Number(/^EPSG:(\d{1,9})$/i.exec(crs)?.[1] ?? Number.NaN);
+  const [first, ...others] = layer.gridSubsets.filter((s) => canonicalSrs(s.gridSet.srs) === canonicalSrs(code));
+  if (first === undefined) {
+    const field = version === "1.3.0" ? "CRS" : "SRS";
+    const known = [...new Set(layer.gridSubsets.map((s) => `EPSG:${s.gridSet.srs}`))];
+    return as(badField(field, `one of ${known.join(", ")}`, crs), version === "1.3.0" ? "InvalidCRS" : "InvalidSRS");
+  }
+  const swapped = version === "1.3.0" && !crs84 && isYFirst(first.gridSet);
+  return ok({ offered: [first, ...others], axes: swapped ? "y, x" : "x, y" });
+}
+
+function parseSize(query: Query): Result<{ readonly width: number; readonly height: number }, Refusal> {
+  const width = positive(query, "WIDTH");
+  if (!width.ok) return width;
+  const height = positive(query, "HEIGHT");
+  return height.ok ? ok({ width: width.value, height: height.value }) : height;
+}
+
+function positive(query: Query, key: string): Result<number, Refusal> {
+  const text = query.get(key) ?? "";
+  return /^[1-9]\d{0,8}$/.test(text) ? ok(Number(text)) : refuse(badField(key, "a number of pixels", text));
+}
+
+function parseBox(text: string, axes: Axes): Result<Extent, Refusal> {
+  const parts = text.split(",").map((part) => part.trim());
+  const [a, b, c, d] = parts.map((part) => (part === "" ? Number.NaN : Number(part)));
+  const named = `four numbers, ${axes === "x, y" ? "minx,miny,maxx,maxy" : "miny,minx,maxy,maxx"}`;
+  if (parts.length !== 4 || a === undefined || b === undefined || c === undefined || d === undefined) {
+    return refuse(badField("BBOX", named, text));
+  }
+  const box = axes === "x, y" ? { minX: a, minY: b, maxX: c, maxY: d } : { minX: b, minY: a, maxX: d, maxY: c };
+  const fine = [a, b, c, d].every(Number.isFinite) && box.minX < box.maxX && box.minY < box.maxY;
+  return fine ? ok(box) : refuse(badField("BBOX", `${named}, minima below maxima`, text));
+}
+
+interface Fit {
+  readonly subset: GridSubset;
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  /** Distance of the corners, in tiles. */
+  readonly error: number;
+}
+
+/** A level may differ from the request by this part of its resolution, a corner by this part of a tile (GWC's). */
+const LEVEL_TOLERANCE = 0.1;
+const CORNER_TOLERANCE = 0.1;
+
+function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
+  const grid = subset.gridSet;
+  const asked = (box.maxX - box.minX) / grid.tileWidth;
+  const requestedAbove = (box.maxY - box.minY) / grid.tileHeight;
+  const z = nearestLevel(grid, asked);
+  const resolution = grid.matrices[z]?.resolution;
+  if (resolution === undefined) return undefined;
+  if (Math.abs(asked - resolution) > LEVEL_TOLERANCE * asked) return undefined;
+  if (Math.abs(requestedAbove - resolution) > LEVEL_TOLERANCE * requestedAbove) return undefined;
+  const origin = tileExtent(grid, { x: 0, y: 0, z });
+  const column = (box.minX - origin.minX) / (resolution * grid.tileWidth);
+  const row = (box.minY - origin.minY) / (resolution * grid.tileHeight);
+  const x = Math.round(column) + 0;
+  const y = Math.round(row) + 0;
+  return { subset, z, x, y, error: Math.max(Math.abs(column - x), Math.abs(row - y)) };
+}
+
+function nearestLevel(grid: GridSet, resolution: number): number {
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  grid.matrices.forEach((matrix, z) => {
+    const off = Math.abs(matrix.resolution - resolution);
+    if (off < least) {
+      best = z;
+      least = off;
+    }
+  });
+  return best;
+}
+
+/** The tile that a box means; of several grid sets the one that offers it and fits best. */
+function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
+  const fits = subsets
+    .map((subset) => nearestTile(subset, box))
+    .filter((fit) => fit !== undefined && fit.error <= CORNER_TOLERANCE)
+    .filter((fit) => fit !== undefined);
+  const offered = fits.filter((fit) => isOffered(fit));
+  return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
+}
+
+/** Whether a tile is a box but for what no pixel shows. */
+function isSame({ subset: { gridSet }, z, x, y }: Fit, box: Extent): boolean {
+  const tile = tileExtent(gridSet, { x, y, z });
+  const unseen = (gridSet.matrices[z]?.resolution ?? 0) / 2;
+  const sides = ["minX", "minY", "maxX", "maxY"] as const;
+  return sides.every((side) => Math.abs(tile[side] - box[side]) < unseen);
+}
+
+function isOffered({ subset, z, x, y }: Fit): boolean {
+  const coverage = coverageAt(subset, z);
+  return coverage !== undefined && rectHolds(coverage, x, y);
+}
+
+/** What would have been a tile: the first thing that somebody with a box off the grid asks. */
+function nearestHint(subsets: readonly GridSubset[], box: Extent): string {
+  for (const subset of subsets) {
+    const near = nearestTile(subset, box);
+    if (near !== undefined) {
+      return `The nearest tile of ${subset.gridSet.id} is ${extentText(tileExtent(subset.gridSet, near))} (x first)`;
+    }
+  }
+  const levels = subsets[0]?.gridSet.matrices.map((m) => m.resolution).join(", ");
+  return `No level has that resolution; they are ${levels}`;
+}

@@ -1,0 +1,205 @@
+import { isYFirst } from "../../../grid/axis-order.ts";
+import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import type { Legend } from "../../../layer/legend.ts";
+import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
+import { escapeXml } from "../../../lib/escape.ts";
+import { geographicBox, WORLD } from "../geographic-box.ts";
+import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
+import { INFO_FORMATS, isQueryable } from "./info-address.ts";
+import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
+
+const formatsOf = (layers: readonly Layer[]): readonly string[] => [
+  ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
+];
+
+/** The codes under which a CRS is asked for: Mercator's two names are both taken. */
+const codesOf = (grid: GridSet): readonly number[] =>
+  canonicalSrs(grid.srs) === 3857 ? [...new Set([grid.srs, 3857, 900913])] : [grid.srs];
+
+const attributes = (e: Extent): string => `minx="${e.minX}" miny="${e.minY}" maxx="${e.maxX}" maxy="${e.maxY}"`;
+const online = (base: string): string =>
+  `<OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${base}/service/wms?"/>`;
+
+const operation = (name: string, formats: readonly string[], base: string): string => `      <${name}>
+${formats.map((f) => `        <Format>${escapeXml(f)}</Format>`).join("\n")}
+        <DCPType><HTTP><Get>${online(base)}</Get></HTTP></DCPType>
+      </${name}>`;
+
+const stylesOf = (layer: Layer): readonly string[] => {
+  const filter = stylesFilter(layer.parameterFilters);
+  return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
+};
+
+/** Each code once, with the extent of the first grid set that has it. */
+function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
+  const found = new Map<number, GridSubset>();
+  for (const subset of layer.gridSubsets) {
+    for (const code of codesOf(subset.gridSet)) if (!found.has(code)) found.set(code, subset);
+  }
+  return found;
+}
+
+/** A default style without a name has one where there is a legend to hang on it: the protocol takes it for the default. */
+function styleElements(layer: Layer, baseUrl: string): string[] {
+  const filter = stylesFilter(layer.parameterFilters);
+  const styles = stylesOf(layer);
+  const isNameless = (filter === undefined || filter.default === "") && legendOf(layer, undefined) !== undefined;
+  const shown = isNameless ? styleNames(layer).filter((name) => name !== "") : styles;
+  return shown.map((name) => {
+    const legend = legendOf(layer, isDefaultStyle(layer, name) || name === filter?.default ? undefined : name);
+    const picture = legend === undefined ? "" : legendElement(layer, legend, baseUrl);
+    return `        <Style><Name>${escapeXml(name)}</Name><Title>${escapeXml(name)}</Title>${picture}</Style>`;
+  });
+}
+
+function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
+  const href = escapeXml(legendAddress(layer, legend, baseUrl));
+  return `<LegendURL width="${legend.width}" height="${legend.height}"><Format>${escapeXml(legend.format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${href}"/></LegendURL>`;
+}
+
+const named = (layer: Layer): string[] => [
+  `        <Name>${escapeXml(layer.name)}</Name>`,
+  `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
+  `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
+];
+
+/** WMS 1.1.1 with WMS-C's tile sets in VendorSpecificCapabilities when they are asked for (`TILED=true`). */
+export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string {
+  const layers = [...catalogue.layers.values()];
+  const base = escapeXml(baseUrl);
+  const listed = tileSets === "listed" ? layers.flatMap(tileSetElements) : [];
+  const vendor =
+    listed.length === 0
+      ? ""
+      : `\n    <VendorSpecificCapabilities>\n${listed.join("\n")}\n    </VendorSpecificCapabilities>`;
+  const subset = listed.length === 0 ? "" : `\n[\n${TILE_SET_DTD}\n]`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd"${subset}>
+<WMT_MS_Capabilities version="1.1.1">
+  <Service>
+    <Name>OGC:WMS</Name>
+    <Title>Web Map Service - Nuthatch</Title>
+    ${online(base)}
+  </Service>
+  <Capability>
+    <Request>
+${operation("GetCapabilities", ["application/vnd.ogc.wms_xml"], base)}
+${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base), ...legendOperation(layers, base)].join("\n")}
+    </Request>
+    <Exception>
+      <Format>application/vnd.ogc.se_xml</Format>
+    </Exception>${vendor}
+    <Layer>
+      <Title>Nuthatch</Title>
+      <LatLonBoundingBox ${attributes(WORLD)}/>
+${layers.map((layer) => layer111(layer, baseUrl)).join("\n")}
+    </Layer>
+  </Capability>
+</WMT_MS_Capabilities>
+`;
+}
+
+const infoOperation = (layers: readonly Layer[], base: string): readonly string[] =>
+  layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : [];
+
+/** In 1.3.0 it is an operation of another standard, and the addresses of the legends are enough. */
+const legendOperation = (layers: readonly Layer[], base: string): readonly string[] =>
+  layers.some(offersLegendGraphic) ? [operation("GetLegendGraphic", ["image/png"], base)] : [];
+
+const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
+<!ELEMENT TileSet (SRS, BoundingBox?, Resolutions, Width, Height, Format, Layers*, Styles*) >
+<!ELEMENT Resolutions (#PCDATA) >
+<!ELEMENT Width (#PCDATA) >
+<!ELEMENT Height (#PCDATA) >
+<!ELEMENT Layers (#PCDATA) >
+<!ELEMENT Styles (#PCDATA) >`;
+
+/** The grid set's box, not the coverage: WMS-C clients count tiles from its lower left corner. */
+function gridBox({ gridSet, zoomStart }: GridSubset): Extent {
+  const { minX, minY } = tileExtent(gridSet, { x: 0, y: 0, z: zoomStart });
+  return { ...gridSet.extent, minX, minY };
+}
+
+function tileSetElements(layer: Layer): string[] {
+  return layer.gridSubsets.flatMap((subset) =>
+    layer.formats.map((format) => {
+      const grid = subset.gridSet;
+      const offered = grid.matrices.slice(subset.zoomStart, subset.zoomStop + 1);
+      return `      <TileSet>
+        <SRS>EPSG:${grid.srs}</SRS>
+        <BoundingBox SRS="EPSG:${grid.srs}" ${attributes(gridBox(subset))}/>
+        <Resolutions>${offered.map((m) => m.resolution).join(" ")}</Resolutions>
+        <Width>${grid.tileWidth}</Width>
+        <Height>${grid.tileHeight}</Height>
+        <Format>${escapeXml(format.mimeType)}</Format>
+        <Layers>${escapeXml(layer.name)}</Layers>
+        <Styles></Styles>
+      </TileSet>`;
+    }),
+  );
+}
+
+function layer111(layer: Layer, baseUrl: string): string {
+  const boxes = [...boxesOf(layer)];
+  return [
+    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
+    ...named(layer),
+    ...boxes.map(([code]) => `        <SRS>EPSG:${code}</SRS>`),
+    `        <LatLonBoundingBox ${attributes(geographicBox(layer) ?? WORLD)}/>`,
+    ...boxes.map(([code, s]) => `        <BoundingBox SRS="EPSG:${code}" ${attributes(subsetExtent(s))}/>`),
+    ...styleElements(layer, baseUrl),
+    "      </Layer>",
+  ].join("\n");
+}
+
+/** WMS 1.3.0 (OGC 06-042); boxes in the axis order of their CRS. */
+export function wmsCapabilities130(catalogue: Catalogue, baseUrl: string): string {
+  const layers = [...catalogue.layers.values()];
+  const base = escapeXml(baseUrl);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
+  <Service>
+    <Name>WMS</Name>
+    <Title>Web Map Service - Nuthatch</Title>
+    ${online(base)}
+  </Service>
+  <Capability>
+    <Request>
+${operation("GetCapabilities", ["text/xml"], base)}
+${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)].join("\n")}
+    </Request>
+    <Exception>
+      <Format>XML</Format>
+    </Exception>
+    <Layer>
+      <Title>Nuthatch</Title>
+      ${geographic(WORLD)}
+${layers.map((layer) => layer130(layer, baseUrl)).join("\n")}
+    </Layer>
+  </Capability>
+</WMS_Capabilities>
+`;
+}
+
+const geographic = (e: Extent): string =>
+  `<EX_GeographicBoundingBox><westBoundLongitude>${e.minX}</westBoundLongitude><eastBoundLongitude>${e.maxX}</eastBoundLongitude><southBoundLatitude>${e.minY}</southBoundLatitude><northBoundLatitude>${e.maxY}</northBoundLatitude></EX_GeographicBoundingBox>`;
+
+function layer130(layer: Layer, baseUrl: string): string {
+  const boxes = [...boxesOf(layer)];
+  return [
+    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
+    ...named(layer),
+    ...boxes.map(([code]) => `        <CRS>EPSG:${code}</CRS>`),
+    `        ${geographic(geographicBox(layer) ?? WORLD)}`,
+    ...boxes.map(([code, s]) => `        <BoundingBox CRS="EPSG:${code}" ${attributes(inAxisOrder(s))}/>`),
+    ...styleElements(layer, baseUrl),
+    "      </Layer>",
+  ].join("\n");
+}
+
+function inAxisOrder(subset: GridSubset): Extent {
+  const e = subsetExtent(subset);
+  return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
+}

@@ -1,0 +1,251 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { splitExtension, wholeNumber } from "../address.ts";
+import {
+  type Asked,
+  findFormat,
+  findFormatOfExtension,
+  findGrid,
+  findLayer,
+  levelOf,
+  notFound,
+  offeredRange,
+  type ProtocolRefusal,
+  type RequestedDocument,
+  tileAt,
+  XML_TYPE,
+} from "../tile-parts.ts";
+import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
+import { parseTileJson } from "../xyz/tilejson.ts";
+import { wmtsCapabilities } from "./wmts-capabilities.ts";
+import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
+
+const capabilities = (catalogue: Catalogue): RequestedDocument => ({
+  kind: "document",
+  name: "wmts",
+  contentType: XML_TYPE,
+  fileName: "wmts-getcapabilities.xml",
+  write: (baseUrl) => wmtsCapabilities(catalogue, baseUrl),
+});
+
+/**
+ * `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for what lies under a pixel `/{j}/{i}`
+ * behind it (GWC's addresses). `rest` is what follows `/service/wmts/rest`.
+ */
+export function parseWmtsRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
+  if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
+    const asked = new Map(query).set("FORMAT", rest.at(-1) ?? "");
+    if (rest.length === 4) asked.set("STYLES", rest[1] ?? "");
+    return parseTileJson(catalogue, rest.slice(0, 1), asked);
+  }
+  return rest.length === 7 || rest.length === 8
+    ? parseInfoRest(catalogue, rest, query)
+    : parseTileRest(catalogue, rest, query);
+}
+
+function parseInfoRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  const [jText = "", iText = ""] = rest.slice(-2);
+  const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
+  if (!infoFormat.ok) return infoFormat;
+  const layer = findLayer(catalogue, rest[0] ?? "");
+  if (!layer.ok) return layer;
+  if (!hasFeatureInfo(layer.value))
+    return notFound(`Nobody can be asked what lies under a pixel of ${layer.value.name}`);
+  // Any format leads to the tile: it is not rendered.
+  const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
+  const tile = parseTileRest(catalogue, rest.slice(0, -2), asTile);
+  if (!tile.ok || tile.value.kind !== "tile") return tile;
+  const { gridSet } = tile.value.request.subset;
+  const i = wholeNumber("i", iText);
+  if (!i.ok) return i;
+  const j = wholeNumber("j", jText);
+  if (!j.ok) return j;
+  if (i.value >= gridSet.tileWidth) return refuse(badField("i", `0 to ${gridSet.tileWidth - 1}`, iText));
+  if (j.value >= gridSet.tileHeight) return refuse(badField("j", `0 to ${gridSet.tileHeight - 1}`, jText));
+  const at = { i: i.value, j: j.value, infoFormat: infoFormat.value, featureCount: featureCount(query) };
+  return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
+}
+
+function parseTileRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
+  if (rest.length !== 5 && rest.length !== 6) {
+    return notFound(
+      "A WMTS address is /service/wmts/rest/{layer}/{style}/{gridSet}/{tileMatrix}/{row}/{col}?format={format} or /service/wmts/rest/WMTSCapabilities.xml",
+    );
+  }
+  const layer = findLayer(catalogue, rest[0] ?? "");
+  if (!layer.ok) return layer;
+  const [gridText = "", matrixText = "", rowText = "", last = ""] = rest.slice(-4);
+  const subset = findGrid(layer.value, gridText);
+  if (!subset.ok) return subset;
+  const z = levelOf(subset.value.gridSet, matrixText);
+  if (z === undefined) {
+    const names = subset.value.gridSet.matrices.map((m) => m.name).join(", ");
+    return refuse(badField("tile matrix", `a level's number or one of ${names}`, matrixText));
+  }
+  const row = wholeNumber("row", rowText);
+  if (!row.ok) return row;
+  const { stem, extension } = splitExtension(last);
+  const column = wholeNumber("col", stem);
+  if (!column.ok) return column;
+  const mimeType = query.get("FORMAT") ?? "";
+  if (mimeType === "" && extension === undefined) {
+    return refuse(badField("format", `one of ${layer.value.formats.map((f) => f.mimeType).join(", ")}`, ""));
+  }
+  const format = mimeType === "" ? findFormatOfExtension(layer.value, extension) : findFormat(layer.value, mimeType);
+  if (!format.ok) return format;
+  const parameters = parametersWithStyle(layer.value, query, rest.length === 6 ? rest[1] : undefined);
+  if (!parameters.ok) return parameters;
+  return tileAt(
+    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
+    { z, column: column.value, row: row.value, rows: "top" },
+  );
+}
+
+type Failed = { readonly ok: false; readonly error: ProtocolRefusal };
+
+const missing = (locator: string): Failed =>
+  refuse({
+    code: "bad_field",
+    message: `${locator}: expected a value, got none`,
+    exception: { code: "MissingParameterValue", locator },
+  });
+const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
+  refuse({ ...refusal, exception: { code, locator } });
+const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
+
+/** WMTS by key and value: GWC's checks in GWC's order, with its exception codes (`docs/explanation/geowebcache.md`, Tile services). */
+export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+  const request = query.get("REQUEST") ?? "";
+  switch (request.toLowerCase()) {
+    case "":
+      return missing("request");
+    case "getcapabilities":
+      return ok(capabilities(catalogue));
+    case "gettile":
+      return parseGetTile(catalogue, query);
+    case "getfeatureinfo":
+      return parseGetFeatureInfo(catalogue, query);
+    case "gettilejson":
+      return parseGetTileJson(catalogue, query);
+    default:
+      return invalid(
+        "request",
+        badField("request", "GetCapabilities, GetTile, GetFeatureInfo or GetTileJSON", request),
+      );
+  }
+}
+
+/** GWC's own addition to the protocol: LAYER, and what else a tile would be asked for with, where it is not the usual. */
+function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+  const name = query.get("LAYER") ?? "";
+  if (name === "") return missing("LAYER");
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return invalid("LAYER", layer.error);
+  const gridSet = query.get("TILEMATRIXSET") ?? "";
+  const subset = gridSet === "" ? undefined : findGrid(layer.value, gridSet);
+  if (subset?.ok === false) return invalid("TILEMATRIXSET", subset.error);
+  const asked = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
+  return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
+}
+
+/** As GetTile, with INFOFORMAT in the place of FORMAT, then the pixel (`docs/explanation/geowebcache.md`, Tile services). */
+function parseGetFeatureInfo(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+  const tile = parseGetTile(catalogue, query, "INFOFORMAT");
+  if (!tile.ok || tile.value.kind !== "tile") return tile;
+  const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
+  const pixel = (key: "I" | "J", side: number): Result<number, ProtocolRefusal> => {
+    const text = query.get(key) ?? "";
+    if (!/^-?\d+$/.test(text)) return missing(key);
+    if (Number(text) >= 0 && Number(text) < side) return ok(Number(text));
+    return as(badField(key, `a pixel from 0 to ${side - 1}`, text), "PointIJOutOfRange", key);
+  };
+  const i = pixel("I", tileWidth);
+  if (!i.ok) return i;
+  const j = pixel("J", tileHeight);
+  if (!j.ok) return j;
+  const infoFormat = query.get("INFOFORMAT") ?? "";
+  const at = { i: i.value, j: j.value, infoFormat, featureCount: featureCount(query) };
+  return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
+}
+
+function parseGetTile(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+  formatKey: "FORMAT" | "INFOFORMAT" = "FORMAT",
+): Result<Asked, ProtocolRefusal> {
+  const value = (key: string): string => query.get(key) ?? "";
+  if (value("LAYER") === "") return missing("LAYER");
+  const layer = findLayer(catalogue, value("LAYER"));
+  if (!layer.ok) return invalid("LAYER", layer.error);
+
+  const parameters = parametersWithStyle(layer.value, query, query.get("STYLE"));
+  if (!parameters.ok) {
+    const key = refusedKey(layer.value, query);
+    return invalid(key === "STYLES" && query.has("STYLE") ? "STYLE" : key, parameters.error);
+  }
+
+  if (formatKey === "INFOFORMAT" && !hasFeatureInfo(layer.value)) {
+    const message = `Nobody can be asked what lies under a pixel of ${layer.value.name}`;
+    return as({ code: "bad_field", message }, "OperationNotSupported", "request");
+  }
+  if (value(formatKey) === "") return missing(formatKey);
+  const infoFormat = formatKey === "FORMAT" ? undefined : parseInfoFormat(formatKey, value(formatKey));
+  if (infoFormat?.ok === false) return invalid(formatKey, infoFormat.error);
+  // A question about a pixel needs no picture: any format leads to the tile.
+  const format = findFormat(
+    layer.value,
+    infoFormat === undefined ? value("FORMAT") : (layer.value.formats[0]?.mimeType ?? ""),
+  );
+  if (!format.ok) return invalid("FORMAT", format.error);
+
+  if (value("TILEMATRIXSET") === "") return missing("TILEMATRIXSET");
+  const subset = findGrid(layer.value, value("TILEMATRIXSET"));
+  if (!subset.ok) return invalid("TILEMATRIXSET", subset.error);
+
+  if (value("TILEMATRIX") === "") return missing("TILEMATRIX");
+  const z = levelOf(subset.value.gridSet, value("TILEMATRIX"));
+  const range = z === undefined ? undefined : offeredRange(subset.value, z, "top");
+  const column = Number(value("TILECOL"));
+  const row = Number(value("TILEROW"));
+  const found = tileAt(
+    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
+    { z: z ?? -1, column, row, rows: "top" },
+  );
+  const outside = found.ok || found.error.outside === undefined ? {} : { outside: found.error.outside };
+  if (z === undefined || range === undefined) {
+    const names = subset.value.gridSet.matrices.flatMap((m, n) => (n in subset.value.coverage ? [m.name] : []));
+    const refusal = badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX"));
+    return invalid("TILEMATRIX", z === undefined ? refusal : { ...refusal, ...outside });
+  }
+
+  for (const key of ["TILEROW", "TILECOL"]) {
+    if (value(key) === "") return missing(key);
+    if (!/^-?\d+$/.test(value(key))) return invalid(key, badField(key, "a whole number", value(key)));
+  }
+  const beyond = (expected: string, locator: "TILECOL" | "TILEROW"): Failed =>
+    as(
+      { ...badField(locator, expected, value(locator)), code: "outside_coverage", ...outside },
+      "TileOutOfRange",
+      locator,
+    );
+  if (column < range.minColumn || column > range.maxColumn)
+    return beyond(`a column from ${range.minColumn} to ${range.maxColumn}`, "TILECOL");
+  if (row < range.minRow || row > range.maxRow)
+    return beyond(`a row from ${range.minRow} to ${range.maxRow}`, "TILEROW");
+  return found;
+}

@@ -1,0 +1,215 @@
+import { type Extent, type GridSet, matrixRect, plainNumber, topLeftCorner } from "../../../grid/grid-set.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import type { Legend } from "../../../layer/legend.ts";
+import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
+import { escapeXml } from "../../../lib/escape.ts";
+import { geographicBox } from "../geographic-box.ts";
+import { offeredRange } from "../tile-parts.ts";
+import { isYFirst } from "../wms/axis-order.ts";
+import { INFO_FORMATS, isQueryable } from "../wms/info-address.ts";
+import { legendAddress, legendOf } from "../wms/legend-address.ts";
+import { styleNames } from "./wmts-style.ts";
+
+/** WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile services). */
+export function wmtsCapabilities(catalogue: Catalogue, baseUrl: string): string {
+  const layers = [...catalogue.layers.values()];
+  const grids = new Map<string, GridSet>();
+  for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
+  const sorted = [...grids.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const base = escapeXml(baseUrl);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0">
+<ows:ServiceIdentification>
+  <ows:Title>Web Map Tile Service - Nuthatch</ows:Title>
+  <ows:ServiceType>OGC WMTS</ows:ServiceType>
+  <ows:ServiceTypeVersion>1.0.0</ows:ServiceTypeVersion>
+</ows:ServiceIdentification>
+<ows:ServiceProvider>
+  <ows:ProviderName>${base}/service/wmts</ows:ProviderName>
+  <ows:ProviderSite xlink:href="${base}"/>
+  <ows:ServiceContact/>
+</ows:ServiceProvider>
+<ows:OperationsMetadata>
+${operation("GetCapabilities", base)}
+${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
+</ows:OperationsMetadata>
+<Contents>
+${[...layers.map((layer) => layerElement(layer, base, baseUrl)), ...sorted.map(matrixSetElement)].join("\n")}
+</Contents>
+<ServiceMetadataURL xlink:href="${base}/service/wmts?SERVICE=wmts&amp;REQUEST=getcapabilities&amp;VERSION=1.0.0"/>
+<ServiceMetadataURL xlink:href="${base}/service/wmts/rest/WMTSCapabilities.xml"/>
+</Capabilities>
+`;
+}
+
+const operation = (name: string, base: string): string => `  <ows:Operation name="${name}">
+    <ows:DCP>
+      <ows:HTTP>
+        <ows:Get xlink:href="${base}/service/wmts?">
+          <ows:Constraint name="GetEncoding">
+            <ows:AllowedValues>
+              <ows:Value>KVP</ows:Value>
+            </ows:AllowedValues>
+          </ows:Constraint>
+        </ows:Get>
+      </ows:HTTP>
+    </ows:DCP>
+  </ows:Operation>`;
+
+function layerElement(layer: Layer, base: string, baseUrl: string): string {
+  const box = geographicBox(layer);
+  const dimensions = layer.parameterFilters.filter((f) => listedValues(f) !== undefined && f.key !== "STYLES");
+  const infoFormats = isQueryable(layer) ? INFO_FORMATS : [];
+  return [
+    "  <Layer>",
+    `    <ows:Title>${escapeXml(layer.title || layer.name)}</ows:Title>`,
+    layer.description === "" ? undefined : `    <ows:Abstract>${escapeXml(layer.description)}</ows:Abstract>`,
+    box === undefined ? undefined : boxElement(box),
+    `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
+    ...layer.gridSubsets.map(crsBoxElement),
+    ...styleNames(layer).map((name, position) => styleElement(layer, name, position, baseUrl)),
+    ...layer.formats.map((f) => `    <Format>${escapeXml(f.mimeType)}</Format>`),
+    ...infoFormats.map((f) => `    <InfoFormat>${escapeXml(f)}</InfoFormat>`),
+    ...dimensions.map(dimensionElement),
+    ...layer.gridSubsets.map(linkElement),
+    ...layer.formats.map((f) => resourceElement(layer, f.mimeType, "tile", dimensions, base)),
+    ...infoFormats.map((f) => resourceElement(layer, f, "FeatureInfo", dimensions, base)),
+    "  </Layer>",
+  ]
+    .filter((line) => line !== undefined)
+    .join("\n");
+}
+
+const boxElement = (box: Extent): string => `    <ows:WGS84BoundingBox>
+      <ows:LowerCorner>${box.minX} ${box.minY}</ows:LowerCorner>
+      <ows:UpperCorner>${box.maxX} ${box.maxY}</ows:UpperCorner>
+    </ows:WGS84BoundingBox>`;
+
+/** What a grid set's CRS covers: without it GDAL transforms the geographic box, and asks for tiles that are not there. */
+function crsBoxElement(subset: GridSubset): string {
+  const { minX, minY, maxX, maxY } = subsetExtent(subset);
+  const [lower, upper] = isYFirst(subset.gridSet)
+    ? [`${minY} ${minX}`, `${maxY} ${maxX}`]
+    : [`${minX} ${minY}`, `${maxX} ${maxY}`];
+  return `    <ows:BoundingBox crs="urn:ogc:def:crs:EPSG::${subset.gridSet.srs}">
+      <ows:LowerCorner>${lower}</ows:LowerCorner>
+      <ows:UpperCorner>${upper}</ows:UpperCorner>
+    </ows:BoundingBox>`;
+}
+
+/** The first is the default. */
+function styleElement(layer: Layer, name: string, position: number, baseUrl: string): string {
+  const legend = legendOf(layer, position === 0 ? undefined : name);
+  return [
+    `    <Style${position === 0 ? ' isDefault="true"' : ""}>`,
+    `      <ows:Identifier>${escapeXml(name)}</ows:Identifier>`,
+    ...(legend === undefined ? [] : [legendElement(layer, legend, baseUrl)]),
+    "    </Style>",
+  ].join("\n");
+}
+
+function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
+  const attributes = {
+    format: legend.format,
+    "xlink:href": legendAddress(layer, legend, baseUrl),
+    minScaleDenominator: legend.minScaleDenominator,
+    maxScaleDenominator: legend.maxScaleDenominator,
+    width: legend.width,
+    height: legend.height,
+  };
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${escapeXml(String(value))}"`],
+  );
+  return `      <LegendURL${written.join("")}/>`;
+}
+
+function dimensionElement(filter: ParameterFilter): string {
+  const shown = (listedValues(filter) ?? []).filter((v) => v !== "");
+  return [
+    "    <Dimension>",
+    `      <ows:Identifier>${escapeXml(filter.key)}</ows:Identifier>`,
+    `      <Default>${escapeXml(filter.default)}</Default>`,
+    // The schema wants one value at least.
+    ...(shown.length === 0 ? [""] : shown).map((v) => `      <Value>${escapeXml(v)}</Value>`),
+    "    </Dimension>",
+  ].join("\n");
+}
+
+/** Every level whole: nothing to limit. */
+const isWhole = (subset: GridSubset): boolean =>
+  subset.gridSet.matrices.every((_, z) => {
+    const offered = coverageAt(subset, z);
+    const all = matrixRect(subset.gridSet, z);
+    return (
+      offered !== undefined &&
+      offered.minX === all.minX &&
+      offered.minY === all.minY &&
+      offered.maxX === all.maxX &&
+      offered.maxY === all.maxY
+    );
+  });
+
+function linkElement(subset: GridSubset): string {
+  const id = `      <TileMatrixSet>${escapeXml(subset.gridSet.id)}</TileMatrixSet>`;
+  const limits = isWhole(subset) ? [] : subset.gridSet.matrices.flatMap((m, z) => limitsElement(subset, m.name, z));
+  const lines = limits.length === 0 ? [] : ["      <TileMatrixSetLimits>", ...limits, "      </TileMatrixSetLimits>"];
+  return ["    <TileMatrixSetLink>", id, ...lines, "    </TileMatrixSetLink>"].join("\n");
+}
+
+function limitsElement(subset: GridSubset, name: string, z: number): string[] {
+  const range = offeredRange(subset, z, "top");
+  if (range === undefined) return [];
+  return [
+    `        <TileMatrixLimits>
+          <TileMatrix>${escapeXml(name)}</TileMatrix>
+          <MinTileRow>${range.minRow}</MinTileRow>
+          <MaxTileRow>${range.maxRow}</MaxTileRow>
+          <MinTileCol>${range.minColumn}</MinTileCol>
+          <MaxTileCol>${range.maxColumn}</MaxTileCol>
+        </TileMatrixLimits>`,
+  ];
+}
+
+function resourceElement(
+  layer: Layer,
+  mimeType: string,
+  type: "tile" | "FeatureInfo",
+  dimensions: readonly ParameterFilter[],
+  base: string,
+): string {
+  const pixel = type === "tile" ? "" : "/{J}/{I}";
+  const path = `${encodeURIComponent(layer.name)}/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}${pixel}`;
+  const rest = dimensions.map(({ key }) => `&${encodeURIComponent(key)}={${key}}`).join("");
+  const template = `${base}/service/wmts/rest/${escapeXml(`${path}?format=${mimeType}${rest}`)}`;
+  return `    <ResourceURL format="${escapeXml(mimeType)}" resourceType="${type}" template="${template}"/>`;
+}
+
+function matrixSetElement(grid: GridSet): string {
+  return [
+    "  <TileMatrixSet>",
+    grid.title === undefined ? undefined : `    <ows:Title>${escapeXml(grid.title)}</ows:Title>`,
+    `    <ows:Identifier>${escapeXml(grid.id)}</ows:Identifier>`,
+    `    <ows:SupportedCRS>urn:ogc:def:crs:EPSG::${grid.srs}</ows:SupportedCRS>`,
+    ...grid.matrices.map((_, z) => matrixElement(grid, z)),
+    "  </TileMatrixSet>",
+  ]
+    .filter((line) => line !== undefined)
+    .join("\n");
+}
+
+function matrixElement(grid: GridSet, z: number): string {
+  const matrix = grid.matrices[z];
+  if (matrix === undefined) return "";
+  const { x, y } = topLeftCorner(grid, z);
+  const corner = isYFirst(grid) ? [y, x] : [x, y];
+  return `    <TileMatrix>
+      <ows:Identifier>${escapeXml(matrix.name)}</ows:Identifier>
+      <ScaleDenominator>${matrix.scaleDenominator}</ScaleDenominator>
+      <TopLeftCorner>${corner.map(plainNumber).join(" ")}</TopLeftCorner>
+      <TileWidth>${grid.tileWidth}</TileWidth>
+      <TileHeight>${grid.tileHeight}</TileHeight>
+      <MatrixWidth>${matrix.matrixWidth}</MatrixWidth>
+      <MatrixHeight>${matrix.matrixHeight}</MatrixHeight>
+    </TileMatrix>`;
+}

@@ -1,0 +1,51 @@
+import type { Layer } from "../../../layer/layer.ts";
+import {
+  legalValue,
+  listedValues,
+  type ParameterFilter,
+  type Parameters,
+  parseParameters,
+  stylesFilter,
+} from "../../../layer/parameter-filter.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import type { Result } from "../../../lib/result.ts";
+
+/** How WMTS names a layer's default style, unless the layer has another style of that name. */
+const DEFAULT_STYLE = "default";
+
+/** A style of the layer has the name: it is meant, not the default style. */
+const isTaken = (filter: ParameterFilter): boolean =>
+  filter.type !== "regex" && legalValue(filter, DEFAULT_STYLE) !== undefined;
+
+/** Whether a name in a request means the default style. */
+export function isDefaultStyle(layer: Layer, style: string): boolean {
+  const filter = stylesFilter(layer.parameterFilters);
+  return style === "" || (style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter)));
+}
+
+/** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
+export function styleNames(layer: Layer): readonly string[] {
+  const filter = stylesFilter(layer.parameterFilters);
+  if (filter === undefined) return [DEFAULT_STYLE];
+  const [, ...others] = listedValues(filter) ?? [];
+  const first = filter.default !== "" ? filter.default : isTaken(filter) ? "" : DEFAULT_STYLE;
+  return [first, ...others];
+}
+
+/** The parameters of a request whose protocol has a style of its own: it feeds STYLES. */
+export function parametersWithStyle(
+  layer: Layer,
+  query: ReadonlyMap<string, string>,
+  style: string | undefined,
+): Result<Parameters, Refusal> {
+  if (style === undefined || style === "") return parseParameters(layer.parameterFilters, query, "ignore");
+  const given = new Map(query);
+  given.set("STYLES", isDefaultStyle(layer, style) ? "" : style);
+  return parseParameters(layer.parameterFilters, given, "ignore");
+}
+
+/** Of a request that {@link parametersWithStyle} refuses, the key whose value no filter takes. */
+export function refusedKey(layer: Layer, query: ReadonlyMap<string, string>): string {
+  const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
+  return others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? "STYLES";
+}

@@ -1,0 +1,50 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { TileFormat } from "../../../layer/format.ts";
+import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { Parameters } from "../../../layer/parameter-filter.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import { geographicBox, geographicBoxOf, WORLD } from "../geographic-box.ts";
+import { type Asked, findFormatAsked, findGrid, findLayer, notFound, queryOf, WEB_GRID } from "../tile-parts.ts";
+import { parametersWithStyle } from "../wmts/wmts-style.ts";
+
+/** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
+export function parseTileJson(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: ReadonlyMap<string, string>,
+): Result<Asked, Refusal> {
+  const [name, gridSet = WEB_GRID] = rest;
+  if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return layer;
+  const subset = findGrid(layer.value, gridSet);
+  if (!subset.ok) return subset;
+  const format = findFormatAsked(layer.value, query.get("FORMAT"));
+  if (!format.ok) return format;
+  const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
+  return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
+}
+
+/** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
+const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): Asked => ({
+  kind: "document",
+  name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
+  contentType: "application/json",
+  write: (baseUrl) => {
+    // Where tiles can be had (3.4): clients ask for nothing beyond.
+    const { minX, minY, maxX, maxY } = geographicBoxOf(subset) ?? geographicBox(layer) ?? WORLD;
+    const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
+    return JSON.stringify({
+      tilejson: "3.0.0",
+      name: layer.title || layer.name,
+      ...(layer.description === "" ? {} : { description: layer.description }),
+      scheme: "xyz",
+      tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
+      minzoom: subset.zoomStart,
+      maxzoom: subset.zoomStop,
+      bounds: [minX, minY, maxX, maxY],
+      ...(format.kind === "data" && layer.vectorLayers !== undefined ? { vector_layers: layer.vectorLayers } : {}),
+    });
+  },
+});

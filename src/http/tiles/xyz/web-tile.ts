@@ -1,0 +1,85 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { findSubset } from "../../../layer/layer.ts";
+import { parseParameters } from "../../../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { splitExtension, wholeNumber } from "../address.ts";
+import { type Asked, findFormat, findFormatOfExtension, findLayer, notFound, tileAt, WEB_GRID } from "../tile-parts.ts";
+
+type Query = ReadonlyMap<string, string>;
+
+/** A tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */
+function webTile(
+  catalogue: Catalogue,
+  name: string,
+  format: { readonly mimeType: string } | { readonly extension: string | undefined },
+  at: { readonly z: number; readonly x: number; readonly y: number },
+  query: Query,
+): Result<Asked, Refusal> {
+  const layer = findLayer(catalogue, name);
+  if (!layer.ok) return layer;
+  const subset = findSubset(layer.value, WEB_GRID);
+  if (subset === undefined) return notFound(`The layer has no ${WEB_GRID}`);
+  const found =
+    "mimeType" in format
+      ? findFormat(layer.value, format.mimeType)
+      : findFormatOfExtension(layer.value, format.extension);
+  if (!found.ok) return found;
+  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
+  if (!parameters.ok) return parameters;
+  return tileAt(
+    { layer: layer.value, subset, format: found.value, parameters: parameters.value },
+    { z: at.z, column: at.x, row: at.y, rows: "top" },
+  );
+}
+
+/** A digit per level: its first bit is of y, its second of x (Bing Maps Tile System). */
+function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
+  if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
+  let [x, y] = [0, 0];
+  for (const digit of key) {
+    x = x * 2 + (Number(digit) & 1);
+    y = y * 2 + (Number(digit) >> 1);
+  }
+  return ok({ z: key.length, x, y });
+}
+
+/** `{layer}/{quadkey}.{ext}`. `rest` is what follows `/quadkey`. */
+export function parseQuadkey(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+  const [name, last] = rest;
+  if (name === undefined || last === undefined || rest.length !== 2)
+    return notFound("A quadkey address is /quadkey/{layer}/{quadkey}.{ext}");
+  const { stem, extension } = splitExtension(last);
+  const at = parseKey("quadkey", stem);
+  return at.ok ? webTile(catalogue, name, { extension }, at.value, query) : at;
+}
+
+/** GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
+export function parseVe(catalogue: Catalogue, query: Query): Result<Asked, Refusal> {
+  const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
+  return at.ok
+    ? webTile(catalogue, query.get("LAYERS") ?? "", { mimeType: query.get("FORMAT") ?? "image/png" }, at.value, query)
+    : at;
+}
+
+/** The levels of `/service/mgmaps` count down from here. */
+const MOBILE_TOP = 17;
+
+/** GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
+export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<Asked, Refusal> {
+  const zoom = wholeNumber("zoom", query.get("ZOOM") ?? "");
+  if (!zoom.ok) return zoom;
+  if (zooms === "down" && zoom.value > MOBILE_TOP)
+    return refuse(badField("zoom", `0 to ${MOBILE_TOP}`, String(zoom.value)));
+  const x = wholeNumber("x", query.get("X") ?? "");
+  if (!x.ok) return x;
+  const y = wholeNumber("y", query.get("Y") ?? "");
+  if (!y.ok) return y;
+  return webTile(
+    catalogue,
+    query.get("LAYERS") ?? "",
+    { mimeType: query.get("FORMAT") ?? "image/png" },
+    { z: zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value, x: x.value, y: y.value },
+    query,
+  );
+}

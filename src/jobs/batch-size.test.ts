@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { BATCH_MS, type RenderOutcome } from "../render/render-order.ts";
+import { RunLength } from "./batch-size.ts";
+
+const stored = (upstreamMs: number, count: number): RenderOutcome[] =>
+  Array.from({ length: count }, () => ({ kind: "stored", bytes: 1, upstreamMs, unchanged: [] }));
+
+/** The lengths, when runs of each come to their end, of an upstream that takes so long for a metatile. */
+function grown(upstreamMs: number, times: number): number[] {
+  const length = new RunLength();
+  return Array.from({ length: times }, () => {
+    length.learn(stored(upstreamMs, length.metatiles));
+    return length.metatiles;
+  });
+}
+
+test("runs of a quick upstream become longer, to a bound; those of a slow one take no longer than others can wait", () => {
+  expect(grown(0.2, 7)).toEqual([2, 4, 8, 16, 32, 32, 32]);
+  expect(grown(BATCH_MS / 5, 4)).toEqual([2, 4, 5, 5]);
+  expect(grown(BATCH_MS * 0.9, 3)).toEqual([1, 1, 1]);
+  expect(grown(BATCH_MS * 100, 3)).toEqual([1, 1, 1]);
+});
+
+test("whatever is not stored, or not come to, makes the next run short", () => {
+  const length = new RunLength();
+  for (const outcomes of [stored(1, 1), stored(1, 2), stored(1, 4)]) length.learn(outcomes);
+  expect(length.metatiles).toBe(8);
+  length.learn(stored(1, 1));
+  expect(length.metatiles).toBe(2);
+  length.learn([...stored(1, 1), { kind: "stale" }]);
+  expect(length.metatiles).toBe(1);
+  length.learn(stored(1, 1));
+  length.learn([]);
+  expect(length.metatiles).toBe(1);
+});

@@ -1,0 +1,182 @@
+import { expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
+import { layerNamed } from "../../test/support/layer.ts";
+import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import type { LayerJobs } from "../layer/layer.ts";
+import { JobCounts } from "../plan/job-counts.ts";
+import { emptyProgress } from "../plan/job-progress.ts";
+import type { JobRequest } from "../plan/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
+import { ActiveJob, type Task } from "./active-job.ts";
+import { FairQueue } from "./fair-queue.ts";
+
+/** A fair queue whose tasks begin and end as the test says. */
+function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
+  let nowMs = Date.UTC(2026, 0, 1);
+  let maxRunningTasks = places;
+  const catalogue = catalogueOf(Object.entries(layers).map(([name, jobs]) => layerNamed(name, { jobs })));
+  const fairQueue = new FairQueue({
+    catalogue: () => catalogue,
+    options: () => ({
+      maxRunningTasks,
+      maxThreadCount: 128,
+      outageLimitSeconds: 1,
+      historyDays: 1,
+      historyJobs: 1,
+      historyMiB: 1,
+    }),
+    monotonicNow: () => nowMs,
+  });
+  const jobs = new Map<number, ActiveJob>();
+  const running: { readonly job: ActiveJob; readonly task: Task }[] = [];
+  const turns = new Map<number, number>();
+  let taskId = 0;
+  const deal = (): void => {
+    for (let next = fairQueue.next(nowMs); next !== undefined; next = fairQueue.next(nowMs)) {
+      fairQueue.took(next.job, next.task);
+      next.task.running = Promise.resolve();
+      running.push(next);
+      turns.set(next.job.id, (turns.get(next.job.id) ?? 0) + 1);
+    }
+  };
+  const giveBack = (n: number): void => {
+    const [given] = running.splice(n, 1);
+    if (given === undefined) return;
+    given.task.running = undefined;
+    fairQueue.gaveBack(given.job, given.task);
+  };
+  return {
+    turns,
+    running,
+    deal,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    monotonicNow: () => nowMs,
+    setPlaces: (n: number) => {
+      maxRunningTasks = n;
+    },
+    crowds: (id: number) => fairQueue.crowds(job(id)),
+    waitMs: () => fairQueue.waitMs(nowMs),
+    runningOf: (layer: string) => running.filter((one) => one.job.request.layer === layer).length,
+    add(id: number, threads: number, request: Partial<JobRequest>, terms: Partial<JobTerms> = {}): ActiveJob {
+      const stored = {
+        id,
+        state: "pending" as const,
+        request: jobRequest({
+          ranges: [{ gridSet: "EPSG:900913", rects: [{ z: 12, minX: 0, minY: 0, maxX: 4095, maxY: 4095 }] }],
+          metatile: [1, 1],
+          ...request,
+        }),
+        progress: emptyProgress(new JobCounts()),
+        createdMs: 0,
+        startedMs: null,
+        endedMs: null,
+        tasks: Array.from({ length: threads }, () => ({ id: ++taskId, state: "live" as const, processed: 0n })),
+        paused: false,
+        createdBy: null,
+        retryOf: null,
+        schedule: null,
+        requestedWith: null,
+        hold: null,
+        terms: { ...STANDARD_TERMS, ...terms },
+      };
+      const made = new ActiveJob(stored, [1, 1], false, nothingKept.storedMetatiles, () => undefined);
+      jobs.set(id, made);
+      fairQueue.join(made);
+      return made;
+    },
+    /** Every task in turn has rendered something, and gives its place back where others wait. */
+    step(): void {
+      for (let n = running.length - 1; n >= 0; n--) {
+        const at = running[n];
+        if (at !== undefined && fairQueue.crowds(at.job)) giveBack(n);
+      }
+      deal();
+    },
+    giveBack,
+    leave: (id: number) => fairQueue.leave(job(id)),
+  };
+
+  function job(id: number): ActiveJob {
+    const found = jobs.get(id);
+    if (found === undefined) throw new Error(`no job ${id}`);
+    return found;
+  }
+}
+
+test("places follow priorities times the weights of layers, and the least of them has its share", () => {
+  const at = dealing(4, { a: { weight: 1 }, b: { weight: 3 } });
+  at.add(1, 8, { layer: "a" }, { priority: 1 });
+  at.add(2, 8, { layer: "a" }, { priority: 10 });
+  at.add(3, 8, { layer: "b" }, { priority: 10 });
+  at.deal();
+  for (let n = 0; n < 4100; n++) at.step();
+  const all = [...at.turns.values()].reduce((sum, n) => sum + n, 0);
+  const shares = [1, 2, 3].map((id) => Math.round(((at.turns.get(id) ?? 0) / all) * 41));
+  expect(shares).toEqual([1, 10, 30]);
+});
+
+test("no more tasks of a layer run than it allows, whoever has the turn; the others have the places that are left", () => {
+  const at = dealing(8, { a: { weight: 100, maxTasks: 2 }, b: { weight: 1 } });
+  at.add(1, 8, { layer: "a" }, { priority: 100 });
+  at.add(2, 8, { layer: "a" });
+  at.add(3, 3, { layer: "b" });
+  at.deal();
+  for (let n = 0; n < 100; n++) {
+    expect([at.runningOf("a"), at.runningOf("b")]).toEqual([2, 3]);
+    at.step();
+  }
+  // Places are left, but not of the layer: the two jobs take turns all the same.
+  expect(at.turns.get(2)).toBeGreaterThan(5);
+  expect(at.turns.get(1)).toBeGreaterThan(5 * (at.turns.get(2) ?? 0));
+  expect(at.turns.get(3)).toBe(3);
+});
+
+test("a job crowds nobody as long as only its own tasks wait, or others wait for something else", () => {
+  const at = dealing(2, { a: { weight: 1 }, b: { weight: 1, maxTasks: 1 } });
+  at.add(1, 8, { layer: "a" });
+  at.deal();
+  expect(at.crowds(1)).toBe(false);
+  at.add(2, 2, { layer: "b" });
+  expect(at.crowds(1)).toBe(true);
+  at.step();
+  // Its layer has one place, which it has: the other task waits for that one, not for ours.
+  expect([at.runningOf("a"), at.runningOf("b"), at.crowds(1), at.crowds(2)]).toEqual([1, 1, false, true]);
+  at.setPlaces(1);
+  expect(at.crowds(1)).toBe(true);
+});
+
+test("nothing passes a truncate that came before it in its layer", () => {
+  const at = dealing(4, { a: { weight: 1 }, b: { weight: 1 } });
+  at.add(1, 1, { layer: "a", type: "truncate" });
+  at.add(2, 4, { layer: "a" });
+  at.add(3, 1, { layer: "b" });
+  at.deal();
+  expect(at.running.map(({ job }) => job.id).sort()).toEqual([1, 3]);
+  at.giveBack(at.running.findIndex(({ job }) => job.id === 1));
+  at.leave(1);
+  at.deal();
+  expect(at.running.map(({ job }) => job.id).sort()).toEqual([2, 2, 2, 3]);
+});
+
+test("a job whose rate limit is reached has no place, and says when it wants one; to the others nothing is lost", () => {
+  const at = dealing(2, { a: { weight: 1 } });
+  const limited = at.add(1, 4, { layer: "a" }, { rateLimit: 2, priority: 100 });
+  at.deal();
+  // One looks for something to render, the others wait for it.
+  expect(at.running).toHaveLength(1);
+  limited.rateLimiter.begin(1, 2, at.monotonicNow());
+  at.add(2, 4, { layer: "a" });
+  at.deal();
+  expect(at.runningOf("a")).toBe(2);
+  expect(at.waitMs()).toBe(500);
+  at.giveBack(at.running.findIndex(({ job }) => job === limited));
+  at.deal();
+  expect(at.running.map(({ job }) => job.id)).toEqual([2, 2]);
+  at.pass(500);
+  expect([at.crowds(2), at.waitMs()]).toEqual([true, undefined]);
+  at.step();
+  expect(at.running.map(({ job }) => job.id).sort()).toEqual([1, 2]);
+});

@@ -1,0 +1,56 @@
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { JobCounter } from "./job-counter.ts";
+import type { JobCounts } from "./job-counts.ts";
+import { emptyProgress, type JobProgress } from "./job-progress.ts";
+import type { JobRequest } from "./job-request.ts";
+import type { PlannedJobs } from "./plan-batch.ts";
+
+/** Jobs with their totals, not yet made. */
+export interface CountedJobs {
+  /** At least one. */
+  readonly jobs: readonly { readonly request: JobRequest; readonly progress: JobProgress }[];
+  /** Of all of them. */
+  readonly tiles: bigint;
+}
+
+const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
+
+/** Counts in slices. Jobs of an area without a tile are left out, or refused. */
+export async function countPlanned(
+  { requests, empty }: PlannedJobs,
+  counter: Pick<JobCounter, "count">,
+): Promise<Result<CountedJobs, Refusal>> {
+  const jobs: CountedJobs["jobs"][number][] = [];
+  // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
+  const counted = new Map<JobRequest["ranges"], JobCounts>();
+  let tiles = 0n;
+  for (const request of requests) {
+    const shared = request.onlyExisting === true ? undefined : counted.get(request.ranges);
+    const totals = shared === undefined ? await counter.count(request) : ok(shared);
+    if (!totals.ok) return totals;
+    counted.set(request.ranges, totals.value);
+    const { total } = totals.value.sum;
+    if (request.limit === "area" && request.type !== "truncate" && request.onlyExisting !== true && total === 0n) {
+      if (empty === "left out") continue;
+      return refuse(noTile);
+    }
+    tiles += total;
+    jobs.push({ request, progress: emptyProgress(totals.value) });
+  }
+  return jobs.length === 0 ? refuse(noTile) : ok({ jobs, tiles });
+}
+
+/** Why jobs are not made that nobody has confirmed; undefined: they need not be. `again`: how they are. */
+export function unconfirmed(
+  { jobs, tiles }: CountedJobs,
+  mostTiles: number | undefined,
+  again: string,
+): Refusal | undefined {
+  if (mostTiles === undefined || tiles <= BigInt(mostTiles)) return undefined;
+  return {
+    code: "confirmation_needed",
+    message: `This would be ${jobs.length === 1 ? "a job" : `${jobs.length} jobs`} of ${tiles} tiles; of more than ${mostTiles} (jobs.confirmTiles) it has to be confirmed: send it again with ${again}.`,
+    tiles,
+  };
+}

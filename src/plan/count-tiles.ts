@@ -1,0 +1,31 @@
+import { rectCount } from "../grid/grid-set.ts";
+import { indexInSteps } from "../grid/selection.ts";
+import { countSelected } from "../grid/tile-selection.ts";
+import { Slices } from "../lib/slices.ts";
+import { combinationsOf } from "./combination.ts";
+import { JobCounts } from "./job-counts.ts";
+import type { JobRequest } from "./job-request.ts";
+
+/** The totals of a job over whole ranges. What a truncate will find is not known before it starts. */
+export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "selection">): JobCounts {
+  const counts = new JobCounts();
+  if (type === "truncate") return counts;
+  const times = timesOf(request);
+  for (const { rects } of ranges) for (const rect of rects) counts.add(rect.z, { total: times * rectCount(rect) });
+  return counts;
+}
+
+/** So often each tile is rendered. */
+const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigInt(combinationsOf(request)?.length ?? 0);
+
+/** The totals of a job, of what its ranges are limited to as well. @throws the reason of the slices' signal */
+export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
+  if (selection === undefined || request.type === "truncate") return countRanges(request);
+  const counts = new JobCounts();
+  const index = await slices.run(indexInSteps(selection));
+  const times = timesOf(request);
+  for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
+    counts.add(rect.z, { total: times * (await slices.run(countSelected(index, rect))) });
+  }
+  return counts;
+}

@@ -1,0 +1,100 @@
+/** Tiles of a job at one zoom, by what became of them; `bytes` were written for it. */
+export interface Counts {
+  readonly total: bigint;
+  readonly stored: bigint;
+  readonly skipped: bigint;
+  /** Rendered, and kept already as they were rendered. */
+  readonly unchanged: bigint;
+  readonly failed: bigint;
+  readonly deleted: bigint;
+  readonly bytes: bigint;
+}
+
+/** As persisted: decimal text. */
+export interface ZoomCountsText extends Readonly<Record<keyof Counts, string>> {
+  readonly z: number;
+}
+
+const NAMES = ["total", "stored", "skipped", "unchanged", "failed", "deleted", "bytes"] as const;
+const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, unchanged: 0n, failed: 0n, deleted: 0n, bytes: 0n };
+
+const added = (to: Counts, change: Partial<Counts>): Counts => ({
+  total: to.total + (change.total ?? 0n),
+  stored: to.stored + (change.stored ?? 0n),
+  skipped: to.skipped + (change.skipped ?? 0n),
+  unchanged: to.unchanged + (change.unchanged ?? 0n),
+  failed: to.failed + (change.failed ?? 0n),
+  deleted: to.deleted + (change.deleted ?? 0n),
+  bytes: to.bytes + (change.bytes ?? 0n),
+});
+
+const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => stored + skipped + unchanged + failed;
+
+/** What a job has counted, by zoom and in all. */
+export class JobCounts {
+  readonly #zooms = new Map<number, Counts>();
+  #sum = NOTHING;
+
+  static from(zooms: readonly ZoomCountsText[]): JobCounts {
+    const counts = new JobCounts();
+    for (const { z, ...texts } of zooms)
+      counts.add(z, Object.fromEntries(NAMES.map((name) => [name, BigInt(texts[name])])));
+    return counts;
+  }
+
+  get sum(): Counts {
+    return this.#sum;
+  }
+
+  get zooms(): number[] {
+    return [...this.#zooms.keys()];
+  }
+
+  of(z: number): Counts {
+    return this.#zooms.get(z) ?? NOTHING;
+  }
+
+  add(z: number, change: Partial<Counts>): void {
+    this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
+    this.#sum = added(this.#sum, change);
+  }
+
+  /** More was found at a zoom than was counted: the total is what there was. */
+  coverWorked(z: number): void {
+    const counts = this.#zooms.get(z);
+    const more = counts === undefined ? 0n : workedOf(counts) - counts.total;
+    if (more > 0n) this.add(z, { total: more });
+  }
+
+  /** What nothing has become of is no longer to be done. @returns how many tiles */
+  skipRest(): bigint {
+    let rest = 0n;
+    for (const [z, counts] of this.#zooms) {
+      const skipped = counts.total - workedOf(counts) - counts.deleted;
+      if (skipped <= 0n) continue;
+      this.add(z, { skipped });
+      rest += skipped;
+    }
+    return rest;
+  }
+
+  /** More was deleted than was known of: the total is what there was. */
+  coverDeleted(): void {
+    for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.add(z, { total: deleted - total });
+  }
+
+  toJSON(): ZoomCountsText[] {
+    return [...this.#zooms]
+      .sort(([a], [b]) => a - b)
+      .map(([z, c]) => ({
+        z,
+        total: String(c.total),
+        stored: String(c.stored),
+        skipped: String(c.skipped),
+        unchanged: String(c.unchanged),
+        failed: String(c.failed),
+        deleted: String(c.deleted),
+        bytes: String(c.bytes),
+      }));
+  }
+}

@@ -1,0 +1,117 @@
+import { bandOf, groupEnd } from "../grid/metatile.ts";
+import { firstWhere } from "../lib/first-where.ts";
+import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
+
+/** Groups of metatiles that are numbered before all others. */
+interface Groups {
+  /** How many metatiles are in those before each, in the order in which they come; one more than there are groups. */
+  readonly begins: Uint32Array;
+  /** The same groups by their numbers by zoom. */
+  readonly sorted: BigUint64Array;
+  /** Which of the order each of `sorted` is. */
+  readonly rank: Uint32Array;
+  /** How many metatiles are in those of `sorted` before each; one more than there are groups. */
+  readonly before: Uint32Array;
+}
+
+/** Runs of numbers that are looked at in one go: each may ask the ledger. */
+const MOST_LOOKS = 16;
+
+/**
+ * The metatiles of some groups first, group by group, then all others by zoom. A group is a run of numbers by zoom, so what is
+ * left is a few gaps more than by zoom, found by bisection: no metatile is listed.
+ */
+export class MostUsedFirst {
+  readonly count: bigint;
+  readonly #walks: readonly JobWalk[];
+  readonly #hot: BigUint64Array;
+  #known: Groups | undefined;
+
+  /** `hot`: numbers by zoom of the first metatile of each group. */
+  constructor(walks: readonly JobWalk[], count: bigint, hot: BigUint64Array) {
+    this.#walks = walks;
+    this.count = count;
+    this.#hot = hot;
+  }
+
+  /** Jobs that wait do without. */
+  get #groups(): Groups {
+    this.#known ??= groupsOf(this.#walks, this.#hot);
+    return this.#known;
+  }
+
+  get #hotMetatiles(): bigint {
+    return BigInt(this.#groups.begins.at(-1) ?? 0);
+  }
+
+  placeOf(n: bigint): WalkPlace {
+    return placeByZoom(this.#walks, this.#runOf(n).byZoom);
+  }
+
+  numberOf({ at, local }: WalkPlace): bigint {
+    const { begins, sorted, rank, before } = this.#groups;
+    const byZoom = at.offset + local;
+    const i = firstWhere(sorted.length, (j) => (sorted[j] ?? 0n) > byZoom);
+    const inGroup = i === 0 ? -1n : byZoom - (sorted[i - 1] ?? 0n);
+    const size = i === 0 ? 0 : (before[i] ?? 0) - (before[i - 1] ?? 0);
+    if (inGroup >= 0n && inGroup < BigInt(size)) return BigInt(begins[rank[i - 1] ?? 0] ?? 0) + inGroup;
+    return this.#hotMetatiles + byZoom - BigInt(before[i] ?? 0);
+  }
+
+  next(n: bigint): bigint {
+    let from = n;
+    for (let looks = 0; from < this.count && looks < MOST_LOOKS; looks++) {
+      const { byZoom, end } = this.#runOf(from);
+      const { at, local } = placeByZoom(this.#walks, byZoom);
+      const chosen = from + nextChosen(at, local) - local;
+      // What follows in another walk is chosen by that.
+      const endOfWalk = from + at.walk.count - local;
+      if (chosen < end && chosen < endOfWalk) return chosen;
+      from = end;
+      if (endOfWalk < end) from = endOfWalk;
+    }
+    return from;
+  }
+
+  /** The number by zoom, and where the run of consecutive ones ends that it is in, as a number of this order. */
+  #runOf(n: bigint): { readonly byZoom: bigint; readonly end: bigint } {
+    const { begins, sorted, before } = this.#groups;
+    const hot = this.#hotMetatiles;
+    if (n < hot) {
+      const i = firstWhere(begins.length, (j) => BigInt(begins[j] ?? 0) > n) - 1;
+      return {
+        byZoom: (this.#hot[i] ?? 0n) + n - BigInt(begins[i] ?? 0),
+        end: BigInt(begins[i + 1] ?? 0),
+      };
+    }
+    const rest = n - hot;
+    const restBefore = (j: number): bigint => (sorted[j] ?? 0n) - BigInt(before[j] ?? 0);
+    const i = firstWhere(sorted.length, (j) => restBefore(j) > rest);
+    return {
+      byZoom: rest + BigInt(before[i] ?? 0),
+      end: i === sorted.length ? this.count : hot + restBefore(i),
+    };
+  }
+}
+
+function groupsOf(walks: readonly JobWalk[], hot: BigUint64Array): Groups {
+  const sizeOf = (first: bigint): number => {
+    const { at, local } = placeByZoom(walks, first);
+    const { band, group } = bandOf(at.walk, local);
+    return Number(groupEnd(at.walk, band, group) - local);
+  };
+  const sizes = Uint32Array.from(hot, sizeOf);
+  const rank = Uint32Array.from(hot.keys()).sort((a, b) => ((hot[a] ?? 0n) < (hot[b] ?? 0n) ? -1 : 1));
+  return {
+    begins: sums(sizes),
+    sorted: BigUint64Array.from(rank, (i) => hot[i] ?? 0n),
+    rank,
+    before: sums(rank.map((i) => sizes[i] ?? 0)),
+  };
+}
+
+function sums(numbers: Uint32Array): Uint32Array {
+  const before = new Uint32Array(numbers.length + 1);
+  for (const [i, number] of numbers.entries()) before[i + 1] = (before[i] ?? 0) + number;
+  return before;
+}

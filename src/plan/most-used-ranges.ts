@@ -1,0 +1,84 @@
+import { groupsIn } from "../grid/metatile.ts";
+import { indexOf } from "../grid/selection.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { Slices } from "../lib/slices.ts";
+import type { CountedJobs } from "./count-planned.ts";
+import type { JobRequest } from "./job-request.ts";
+import { nextChosen, walksOf } from "./job-walk.ts";
+
+/** Groups of metatiles that one job remembers as hot, and all jobs of one request. */
+const MOST_GROUPS = 2 ** 15;
+const MOST_IN_ALL = 2 ** 20;
+
+/** Takes down for jobs of the order `hot` what is used as they are made: so it is the same after a restart. */
+export async function withMostUsedRanges(
+  jobs: CountedJobs["jobs"],
+  ledger: Pick<Ledger, "usedCells">,
+): Promise<CountedJobs["jobs"]> {
+  const most = Math.min(MOST_GROUPS, Math.floor(MOST_IN_ALL / jobs.length));
+  const made: CountedJobs["jobs"][number][] = [];
+  for (const { request, progress } of jobs) {
+    const hot = request.order === "hot" ? await mostUsedRanges(request, ledger, most) : undefined;
+    made.push({ request: hot === undefined || hot.length === 0 ? request : { ...request, hot }, progress });
+  }
+  return made;
+}
+
+/** What is used is looked for in the blocks of the ledger that lie in the range, in slices. */
+async function mostUsedRanges(
+  request: JobRequest,
+  ledger: Pick<Ledger, "usedCells">,
+  most: number,
+): Promise<BigUint64Array | undefined> {
+  const { metatile, selection } = request;
+  if (metatile === undefined) return undefined;
+  const mostUsed = new MostUsedRanges(most);
+  const slices = new Slices();
+  for (const at of walksOf(request, metatile, selection === undefined ? undefined : indexOf(selection))) {
+    const { tileSet, walk, offset } = at;
+    for (const page of ledger.usedCells(tileSet, walk.rect)) {
+      for (const { rect, frequency } of page)
+        for (const { first, end } of groupsIn(walk, rect))
+          if (nextChosen(at, first) < end) mostUsed.add(offset + first, frequency);
+      if (slices.isOver) await slices.next();
+    }
+  }
+  return mostUsed.numbers();
+}
+
+/** Some numbers with the most heat, of any number that are looked at. */
+class MostUsedRanges {
+  readonly #most: number;
+  readonly #frequencies = new Map<bigint, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(number: bigint, frequency: number): void {
+    const before = this.#frequencies.get(number);
+    if (before !== undefined && before >= frequency) return;
+    this.#frequencies.set(number, frequency);
+    // Seldom, and never more than twice as many are held.
+    if (this.#frequencies.size > 2 * this.#most) this.#resumeJob();
+  }
+
+  /** Of those that are as hot as the last that stays, the later ones. */
+  #resumeJob(): void {
+    const excess = this.#frequencies.size - this.#most;
+    if (excess <= 0) return;
+    const frequencies = Float64Array.from(this.#frequencies.values()).sort();
+    const least = frequencies[excess] ?? 0;
+    let places = this.#most - frequencies.filter((frequency) => frequency > least).length;
+    for (const [number, frequency] of this.#frequencies)
+      if (frequency < least || (frequency === least && places-- <= 0)) this.#frequencies.delete(number);
+  }
+
+  numbers(): BigUint64Array {
+    this.#resumeJob();
+    const sorted = [...this.#frequencies].sort(
+      ([a, frequencyOfA], [b, frequencyOfB]) => frequencyOfB - frequencyOfA || (a < b ? -1 : 1),
+    );
+    return BigUint64Array.from(sorted, ([number]) => number);
+  }
+}

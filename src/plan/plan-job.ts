@@ -1,0 +1,325 @@
+import {
+  canonicalSrs,
+  type Extent,
+  extentsOverlap,
+  extentText,
+  intersectRects,
+  rectCount,
+  rectOf,
+  sameSrs,
+  type TileRect,
+} from "../grid/grid-set.ts";
+import type { Selection } from "../grid/selection.ts";
+import { formatOf } from "../layer/format.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subsetExtent } from "../layer/layer.ts";
+import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { atOnce } from "../lib/slices.ts";
+import type { Combination } from "./combination.ts";
+import type { JobOptions } from "./job-options.ts";
+import { type JobRequest, NO_FAILURE_LIMIT } from "./job-request.ts";
+import { boxIn, planArea, planTiles } from "./plan-selection.ts";
+import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
+import { momentOf } from "./tile-age.ts";
+
+/** Totals are 64-bit on the wire (`docs/reference/wire-format.md`, Bodies). */
+const MAX_TOTAL = 2n ** 63n - 1n;
+/** Defaults of the failure policy (`docs/reference/wire-format.md`, Seed request). */
+const RETRIES = 3;
+const RETRY_WAIT_MS = 100;
+const FAILURE_LIMIT = 1000;
+
+/** How the client speaks of a request. */
+interface Asking {
+  /** What it calls the field: refusals name it. */
+  readonly gridSetField?: string;
+  /** What an age counts back from. */
+  readonly nowMs?: number;
+}
+
+/** `planSeedInSteps` in one go: without an area it takes no time. */
+export const planSeed = (
+  asked: SeedRequest,
+  layer: Layer,
+  options: JobOptions,
+  asking: Asking = {},
+): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(asked, layer, options, asking));
+
+/** A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pauses now and then. Pure. */
+export function* planSeedInSteps(
+  asked: SeedRequest,
+  layer: Layer,
+  options: JobOptions,
+  { gridSetField = "gridSetId", nowMs = 0 }: Asking,
+): Generator<undefined, Result<JobRequest, Refusal>> {
+  const subsets = chooseSubsets(asked, layer, gridSetField);
+  if (!subsets.ok) return subsets;
+  const request = withBounds(asked, subsets.value);
+  const format = chooseFormat(request, layer);
+  if (!format.ok) return format;
+  const parameters = chooseParameters(request, layer);
+  if (!parameters.ok) return parameters;
+  const whole = chooseRanges(request, subsets.value);
+  if (!whole.ok) return whole;
+  const ranges = yield* limitRanges(request, whole.value, subsets.value);
+  if (!ranges.ok) return ranges;
+  const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
+  const tooMany = request.type === "truncate" ? undefined : aboveMost(tilesIn(byGridSet));
+  if (tooMany !== undefined) return refuse(tooMany);
+  const olderThan = request.olderThan === undefined ? ok(undefined) : momentOf(request.olderThan, nowMs);
+  if (!olderThan.ok) return olderThan;
+  const [only] = subsets.value;
+  const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
+  return ok({
+    type: request.type,
+    layer: layer.name,
+    gridSet: isGridSetGiven(request) || request.type !== "truncate" ? (only?.gridSet.id ?? null) : null,
+    format: format.value,
+    ...parameters.value,
+    bounds,
+    ...(selection === undefined ? {} : { limit: selection.kind, selection }),
+    zoomStart,
+    zoomStop,
+    ranges: byGridSet,
+    metatile: metatileFor(layer, format.value),
+    threadCount:
+      request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
+    retryCount: request.tileFailureRetryCount ?? RETRIES,
+    retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
+    // A share alone is meant for jobs of any size.
+    failureLimit:
+      request.totalFailuresBeforeAborting ??
+      (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
+    ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
+    ownFailurePolicy: own.some((field) => field !== undefined),
+    ...(request.order === undefined ? {} : { order: request.order }),
+    ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
+    ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
+    ...(request.terms === undefined ? {} : { terms: request.terms }),
+    ...(request.supersede === undefined ? {} : { supersede: request.supersede }),
+  });
+}
+
+/** The same tiles in another format. Pure. */
+export function inFormat(
+  planned: JobRequest,
+  request: Pick<SeedRequest, "type" | "format">,
+  layer: Layer,
+): Result<JobRequest, Refusal> {
+  const format = chooseFormat(request, layer);
+  if (!format.ok) return format;
+  return ok({ ...planned, format: format.value, metatile: metatileFor(layer, format.value) });
+}
+
+/** The same tiles in several combinations of parameters, those that come to the same once only. Pure. */
+export function inCombinations(
+  planned: JobRequest,
+  sets: readonly SeedRequest["parameters"][],
+  layer: Layer,
+): Result<JobRequest, Refusal> {
+  const { type, ranges } = planned;
+  const combinations = new Map<string, Combination>();
+  for (const parameters of sets) {
+    const chosen = chooseParameters({ type, parameters }, layer);
+    if (!chosen.ok) return chosen;
+    combinations.set(chosen.value.parametersId, chosen.value);
+  }
+  const [only, ...more] = combinations.values();
+  if (more.length === 0) return ok({ ...planned, ...only });
+  const tooMany = type === "truncate" ? undefined : aboveMost(BigInt(combinations.size) * tilesIn(ranges));
+  if (tooMany !== undefined) return refuse(tooMany);
+  return ok({ ...planned, parameters: null, parametersId: null, combinations: [...combinations.values()] });
+}
+
+const tilesIn = (ranges: JobRequest["ranges"]): bigint =>
+  ranges.reduce((sum, { rects }) => rects.reduce((s, rect) => s + rectCount(rect), sum), 0n);
+
+const aboveMost = (tiles: bigint): Refusal | undefined =>
+  tiles > MAX_TOTAL ? badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${tiles} tiles`) : undefined;
+
+/** A `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
+export function planExtentTruncate(
+  request: Extract<MassTruncateRequest, { type: "truncateExtent" }>,
+  layer: Layer,
+  options: JobOptions,
+): Result<JobRequest, Refusal> {
+  if (request.gridSetId === undefined) return refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, null));
+  const planned = planSeed(
+    {
+      type: "truncate",
+      gridSetId: request.gridSetId,
+      parameters: new Map(),
+      ...(request.bounds === undefined ? {} : { bounds: request.bounds }),
+    },
+    layer,
+    options,
+  );
+  return planned.ok ? ok({ ...planned.value, parameters: null, parametersId: null }) : planned;
+}
+
+const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
+const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
+
+function chooseSubsets(
+  request: SeedRequest,
+  layer: Layer,
+  gridSetField: string,
+): Result<readonly GridSubset[], Refusal> {
+  if (request.gridSetId !== undefined) {
+    const subset = findSubset(layer, request.gridSetId);
+    return subset === undefined
+      ? refuse(badField(gridSetField, `one of ${gridSetNames(layer)}`, request.gridSetId))
+      : ok([subset]);
+  }
+  if (request.srs !== undefined) {
+    const srs = request.srs;
+    const matching = layer.gridSubsets.filter((s) => sameSrs(s.gridSet.srs, srs));
+    if (matching.length === 1) return ok(matching);
+    if (matching.length === 0) {
+      const offered = layer.gridSubsets.map((s) => `${s.gridSet.id} (srs ${canonicalSrs(s.gridSet.srs)})`).join(", ");
+      return refuse(badField("srs", `the code of one of the layer's grid sets: ${offered}`, srs));
+    }
+    const names = matching.map((s) => s.gridSet.id).join(", ");
+    return refuse(badField("srs", `one matching grid set; give ${gridSetField}, one of ${names}`, srs));
+  }
+  if (request.type === "truncate") {
+    const place = (["bounds", "area", "tiles"] as const).find((field) => request[field] !== undefined);
+    if (place !== undefined) {
+      return refuse(
+        badField(
+          gridSetField,
+          `one of ${gridSetNames(layer)} (${place} ${place === "area" ? "has" : "have"} no meaning without a grid set or srs)`,
+          null,
+        ),
+      );
+    }
+    return ok(layer.gridSubsets);
+  }
+  return ok(layer.gridSubsets.slice(0, 1));
+}
+
+function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<string | null, Refusal> {
+  if (request.format === undefined)
+    return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
+  const format = formatOf(request.format);
+  const offered = layer.formats.find((f) => f.mimeType === format?.mimeType);
+  if (offered !== undefined) return ok(offered.mimeType);
+  return refuse(badField("format", `one of ${layer.formats.map((f) => f.mimeType).join(", ")}`, request.format));
+}
+
+function chooseParameters(
+  request: Pick<SeedRequest, "type" | "parameters">,
+  layer: Layer,
+): Result<Combination, Refusal> {
+  const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
+  if (!parsed.ok && request.type !== "truncate") return parsed;
+  // What the filters no longer allow is taken as it is: that is how leftovers go.
+  const { id, values } = parsed.ok ? parsed.value : verbatimParameters(request.parameters);
+  return ok({ parameters: values, parametersId: id });
+}
+
+/** A combination as it stands, without the layer's filters: the identity that a client gave it. */
+export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
+  const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
+  return { id: parametersId(values), values };
+}
+
+/** An area that is a box in the grid set too is bounds: those may be of any size, at any level. */
+function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): SeedRequest {
+  const { area, ...others } = request;
+  const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
+  return bounds === undefined ? request : { ...others, bounds };
+}
+
+interface LimitedRanges extends Ranges {
+  readonly bounds: Extent | null;
+  readonly selection?: Selection;
+}
+
+/** What an area or a list of tiles leaves of the ranges: there is one grid set then. */
+function* limitRanges(
+  request: SeedRequest,
+  ranges: Ranges,
+  [subset]: readonly GridSubset[],
+): Generator<undefined, Result<LimitedRanges, Refusal>> {
+  const { area, tiles, bounds = null } = request;
+  if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
+  const limited =
+    area === undefined
+      ? planTiles(tiles ?? [], subset)
+      : yield* planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
+  if (!limited.ok) return area?.bounds === undefined ? limited : refuse(asBounds(limited.error));
+  const { rects, ...rest } = limited.value;
+  const zooms = rects.map(({ z }) => z);
+  return ok({
+    zoomStart: Math.min(...zooms),
+    zoomStop: Math.max(...zooms),
+    byGridSet: [{ gridSet: subset.gridSet.id, rects }],
+    ...rest,
+  });
+}
+
+/** What is wrong with an area, in the words of who gave bounds and their CRS. */
+const asBounds = (refusal: Refusal): Refusal => ({
+  ...refusal,
+  message: refusal.message.replace(/^area(?=:|Crs:)/, "bounds"),
+});
+
+interface Ranges {
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  readonly byGridSet: JobRequest["ranges"];
+}
+
+function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Result<Ranges, Refusal> {
+  const { zoomStart, zoomStop, bounds } = request;
+  if (zoomStart !== undefined && zoomStart < 0) return refuse(badField("zoomStart", "a level of 0 or more", zoomStart));
+  if (zoomStop !== undefined && zoomStop < 0) return refuse(badField("zoomStop", "a level of 0 or more", zoomStop));
+  if (zoomStart !== undefined && zoomStop !== undefined && zoomStart > zoomStop) {
+    return refuse(badField("zoomStart", `at most zoomStop (${zoomStop})`, zoomStart));
+  }
+  if (bounds !== undefined && (bounds.minX >= bounds.maxX || bounds.minY >= bounds.maxY)) {
+    return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
+  }
+  const byGridSet: { gridSet: string; rects: TileRect[] }[] = [];
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const subset of subsets) {
+    const start = Math.max(zoomStart ?? subset.zoomStart, subset.zoomStart);
+    const stop = Math.min(zoomStop ?? subset.zoomStop, subset.zoomStop);
+    if (start > stop) continue;
+    const rects = rectsOf(subset, start, stop, bounds);
+    if (rects.length === 0) continue;
+    first = Math.min(first, start);
+    last = Math.max(last, stop);
+    byGridSet.push({ gridSet: subset.gridSet.id, rects });
+  }
+  if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
+  const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
+  const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
+  if (!overlapping && bounds !== undefined)
+    return refuse({ ...badField("bounds", boundsExpected(subsets), extentText(bounds)), isNothingThere: true });
+  const [field, level] = zoomStart !== undefined ? ["zoomStart", zoomStart] : ["zoomStop", zoomStop ?? null];
+  return refuse({ ...badField(field, `a level of the layer: ${levels}`, level), isNothingThere: true });
+}
+
+/** What bounds are compared with, for people. */
+export const coverageText = (subsets: readonly GridSubset[]): string =>
+  `the layer's coverage, ${subsets.map((s) => `${extentText(subsetExtent(s))} in ${s.gridSet.id}`).join("; ")}`;
+
+const boundsExpected = (subsets: readonly GridSubset[]): string =>
+  `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap ${coverageText(subsets)}`;
+
+function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent | undefined): TileRect[] {
+  if (bounds !== undefined && !extentsOverlap(bounds, subsetExtent(subset))) return [];
+  const rects: TileRect[] = [];
+  for (let z = start; z <= stop; z++) {
+    const coverage = coverageAt(subset, z);
+    if (coverage === undefined) continue;
+    const asked = bounds === undefined ? coverage : rectOf(subset.gridSet, z, bounds);
+    const rect = asked === undefined ? undefined : intersectRects(asked, coverage);
+    if (rect !== undefined) rects.push(rect);
+  }
+  return rects;
+}

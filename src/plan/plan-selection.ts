@@ -1,0 +1,212 @@
+import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
+import { extentAround, type Polygon } from "../grid/area-parts.ts";
+import {
+  isGeographic,
+  isKnownSystem,
+  isRolledOut,
+  KNOWN_SYSTEMS,
+  transformBetween,
+} from "../grid/coordinate-systems.ts";
+import {
+  type Extent,
+  extentsOverlap,
+  extentText,
+  intersectRects,
+  matrixOf,
+  rectExtent,
+  rectHolds,
+  sameSrs,
+  type TileIndex,
+  type TileRect,
+} from "../grid/grid-set.ts";
+import { type Position, reprojectRing } from "../grid/reproject.ts";
+import type { Selection } from "../grid/selection.ts";
+import { rectsAround, tileList } from "../grid/tile-list.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../layer/layer.ts";
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { RequestedArea, RequestedTile } from "./seed-request.ts";
+
+/** What of a grid subset a job works on. */
+export interface Limits {
+  readonly selection: Selection;
+  /** Around it. */
+  readonly bounds: Extent;
+  /** Ascending by zoom, at least one: around the selection, cut to the coverage. */
+  readonly rects: readonly TileRect[];
+}
+
+/** How far an edge may be from where it belongs, in pixels of the deepest level. */
+const PIXELS_OFF = 0.25;
+/** Of the area in the grid set's CRS: 16 bytes each in memory and in the database. */
+const MOST_CORNERS = 250_000;
+/** Looks at an edge in a row of tiles: so many take some ten seconds, of which others get their share. */
+const MOST_STEPS = 2 ** 27;
+const FULL_TURN = 360;
+/** Degrees east and west that are understood: half a turn beyond the date line. */
+const MOST_EAST = 540;
+
+/** An area held against a grid subset; pauses now and then. Pure. */
+export function* planArea(
+  asked: RequestedArea,
+  subset: GridSubset,
+  zoomStart: number,
+  zoomStop: number,
+): Generator<undefined, Result<Limits, Refusal>> {
+  const polygons = yield* projectedPolygons(asked, subset, zoomStop);
+  if (!polygons.ok) return polygons;
+  const bounds = extentAround(polygons.value);
+  const levels: AreaLevel[] = [];
+  const rects: TileRect[] = [];
+  for (let z = zoomStart; z <= zoomStop; z++) {
+    const coverage = coverageAt(subset, z);
+    if (coverage === undefined) continue;
+    const level = levelOf(subset, z);
+    const rect = intersectRects(rectAround(bounds, level), coverage);
+    if (rect === undefined) continue;
+    levels.push(level);
+    rects.push(rect);
+  }
+  if (rects.length === 0 || !extentsOverlap(bounds, subsetExtent(subset))) {
+    const extent = `${extentText(subsetExtent(subset))} in ${subset.gridSet.id}`;
+    const expected = `an area that overlaps the layer's coverage, ${extent}`;
+    return refuse({ ...badField("area", expected, extentText(bounds)), isNothingThere: true });
+  }
+  const area: Area = { kind: "area", polygons: polygons.value, levels };
+  const steps = stepsOf(area);
+  if (steps > MOST_STEPS) {
+    const rows = `${Math.round(steps)} edges in rows of tiles`;
+    return refuse(badField("zoomStop", `a level at which the area has at most ${MOST_STEPS} edges in rows`, rows));
+  }
+  return ok({ selection: area, bounds, rects });
+}
+
+/** The box that an area is in a CRS, where it was given as bounds that stay one there; undefined: it is none. */
+export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent | undefined {
+  if (bounds === undefined || from === "grid_set") return undefined;
+  if (!sameSrs(from, to) && !(isRolledOut(from) && isRolledOut(to))) return undefined;
+  const { minX, minY, maxX, maxY } = bounds;
+  // What lies beyond the date line is in another place as well.
+  const half = FULL_TURN / 2;
+  if (isGeographic(from) && (minX < -half || maxX > half || minY < -half / 2 || maxY > half / 2)) return undefined;
+  const transform = transformBetween(from, to);
+  if (transform === undefined) return undefined;
+  const [lower, upper] = [transform(minX, minY), transform(maxX, maxY)];
+  return { minX: lower[0], minY: lower[1], maxX: upper[0], maxY: upper[1] };
+}
+
+function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
+  const { minX, minY, maxX, maxY } = rectExtent(gridSet, { z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+  return { z, x: minX, y: minY, width: maxX - minX, height: maxY - minY };
+}
+
+/** In the CRS of the grid set. What lies beyond the date line of a map that goes on there is where the map has it too. */
+function* projectedPolygons(
+  asked: RequestedArea,
+  subset: GridSubset,
+  zoomStop: number,
+): Generator<undefined, Result<Polygon[], Refusal>> {
+  const { gridSet } = subset;
+  const from = asked.srs === "grid_set" ? gridSet.srs : asked.srs;
+  const transform = transformBetween(from, gridSet.srs);
+  if (transform === undefined) return refuse(unknownSystem(from, subset));
+  if (isGeographic(from)) {
+    const doubt = doubtfulDegrees(asked.polygons);
+    if (doubt !== undefined) return refuse(doubt);
+  }
+  const tolerance = PIXELS_OFF * matrixOf(gridSet, zoomStop).resolution;
+  const projected: Polygon[] = [];
+  let left = MOST_CORNERS;
+  for (const polygon of asked.polygons) {
+    for (const turned of isGeographic(from) && isRolledOut(gridSet.srs) ? turnsOf(polygon) : [polygon]) {
+      const rings: Float64Array[] = [];
+      for (const ring of turned) {
+        const there = yield* reprojectRing(ring, transform, tolerance, left);
+        if (there instanceof Float64Array) {
+          rings.push(there);
+          left -= there.length / 2;
+          continue;
+        }
+        if (there.kind === "too_many_corners")
+          return refuse(
+            badField("area", `at most ${MOST_CORNERS} corners, those added where edges are curved included`, "more"),
+          );
+        return refuse(
+          badField("area", `coordinates that have a place in EPSG:${gridSet.srs}, without a tear`, there.near),
+        );
+      }
+      projected.push(rings);
+    }
+  }
+  return ok(projected);
+}
+
+function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
+  const own = `${gridSet.srs}, the grid set's own`;
+  return badField("areaCrs", isKnownSystem(gridSet.srs) ? `${own}, or ${KNOWN_SYSTEMS}` : own, from);
+}
+
+/** What nobody can mean, or two may understand differently. */
+function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefined {
+  for (const ring of polygons.flat()) {
+    let before = ring.at(-1);
+    for (const corner of ring) {
+      const [longitude, latitude] = corner;
+      if (Math.abs(latitude) > 90 || Math.abs(longitude) > MOST_EAST)
+        return badField("area", `[longitude, latitude] in degrees, -${MOST_EAST} to ${MOST_EAST}, -90 to 90`, corner);
+      const width = Math.abs(longitude - (before?.[0] ?? longitude));
+      // All around the world is meant as it is: from -180 to 180.
+      if (width > FULL_TURN / 2 && width !== FULL_TURN)
+        return badField(
+          "area",
+          "edges of at most 180 degrees: over the date line go on beyond 180 (182 for -178) or split the polygon; else put a corner in between",
+          [before, corner],
+        );
+      before = corner;
+    }
+  }
+  return undefined;
+}
+
+/** A polygon as often as some of it is on the map, each a turn further: it may reach over the date line. */
+function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly Position[])[])[] {
+  const longitudes = polygon.flat().map(([longitude]) => longitude);
+  const [west, east] = longitudes.reduce(
+    ([least, most], longitude) => [Math.min(least, longitude), Math.max(most, longitude)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+  return [-1, 0, 1].flatMap((turns) => {
+    const shift = turns * FULL_TURN;
+    const isOnMap = west + shift < FULL_TURN / 2 && east + shift > -FULL_TURN / 2;
+    if (!isOnMap) return [];
+    return [shift === 0 ? polygon : polygon.map((ring) => ring.map(([x, y]): Position => [x + shift, y]))];
+  });
+}
+
+/** A list of tiles held against a grid subset: each must be one of its tiles. Pure. */
+export function planTiles(asked: readonly RequestedTile[], subset: GridSubset): Result<Limits, Refusal> {
+  const { gridSet, zoomStart, zoomStop } = subset;
+  const tiles: TileIndex[] = [];
+  for (const { z, x, y: fromTop } of asked) {
+    const coverage = coverageAt(subset, z);
+    const y = (gridSet.matrices[z]?.matrixHeight ?? 0) - 1 - fromTop;
+    if (coverage === undefined || !rectHolds(coverage, x, y)) {
+      const offered = `tiles of the layer, levels ${zoomStart} to ${zoomStop} of ${gridSet.id}`;
+      return refuse(badField("tiles", `${offered}, within its coverage`, `${z}/${x}/${fromTop}`));
+    }
+    tiles.push({ z, x, y });
+  }
+  const rects = rectsAround(tiles);
+  const [first, ...others] = rects.map((rect) => rectExtent(gridSet, rect));
+  if (first === undefined) return refuse(badField("tiles", "at least one tile", []));
+  const bounds = others.reduce(
+    (a, b): Extent => ({
+      minX: Math.min(a.minX, b.minX),
+      minY: Math.min(a.minY, b.minY),
+      maxX: Math.max(a.maxX, b.maxX),
+      maxY: Math.max(a.maxY, b.maxY),
+    }),
+    first,
+  );
+  return ok({ selection: tileList(tiles), bounds, rects });
+}

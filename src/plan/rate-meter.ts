@@ -1,0 +1,89 @@
+/** How long something will still take, and how far that can be trusted. */
+export interface TimeLeft {
+  readonly seconds: number;
+  /** About as likely as not it ends between these two. `most` is null when there is no telling. */
+  readonly least: number;
+  readonly most: number | null;
+  readonly confidence: "low" | "medium" | "high";
+}
+
+interface Sample {
+  readonly ms: number;
+  readonly processed: bigint;
+}
+
+/** Samples are at least this far apart, and so many are kept: the rate is that of the last two minutes, or longer when little happens. */
+const THROTTLE_MS = 1_000;
+const SAMPLES = 120;
+/** With fewer intervals nothing is known of how steady the rate is. */
+const INTERVALS_TO_JUDGE = 5;
+const HIGH = 0.1;
+const MEDIUM = 0.35;
+
+/**
+ * Measures how fast a job gets on. It begins with the first progress, not with the start: renderers have to be started,
+ * and an upstream wakes up.
+ */
+export class RateMeter {
+  #samples: Sample[] = [];
+  #base: bigint | undefined;
+
+  /** Forgets what was: after a pause the rate may be another. */
+  reset(): void {
+    this.#samples = [];
+    this.#base = undefined;
+  }
+
+  sample(ms: number, processed: bigint): void {
+    this.#base ??= processed;
+    if (processed === this.#base) return;
+    const last = this.#samples.at(-1);
+    if (last !== undefined && (ms - last.ms < THROTTLE_MS || processed === last.processed)) return;
+    this.#samples.push({ ms, processed });
+    if (this.#samples.length > SAMPLES) this.#samples.shift();
+  }
+
+  /** Per second; undefined while it is not known. */
+  rate(ms: number, processed: bigint): number | undefined {
+    const first = this.#samples[0];
+    return first === undefined ? undefined : rateBetween(first, { ms, processed });
+  }
+
+  timeLeft(ms: number, processed: bigint, left: bigint): TimeLeft | undefined {
+    const rate = this.rate(ms, processed);
+    if (rate === undefined) return undefined;
+    const seconds = Number(left) / rate;
+    const spread = this.#spread(rate);
+    const bounded = spread ?? 1;
+    return {
+      seconds: whole(seconds),
+      least: whole(seconds / (1 + bounded)),
+      most: bounded < 1 ? whole(seconds / (1 - bounded)) : spread === undefined ? whole(2 * seconds) : null,
+      confidence: spread === undefined || spread > MEDIUM ? "low" : spread > HIGH ? "medium" : "high",
+    };
+  }
+
+  /** How far the rate may be off, as a share of it: by chance, or because it has lately become another. */
+  #spread(mean: number): number | undefined {
+    const rates: number[] = [];
+    for (const [n, sample] of this.#samples.entries()) {
+      const before = this.#samples[n - 1];
+      const rate = before === undefined ? undefined : rateBetween(before, sample);
+      if (rate !== undefined) rates.push(rate);
+    }
+    if (rates.length < INTERVALS_TO_JUDGE) return undefined;
+    const variance = rates.reduce((sum, r) => sum + (r - mean) ** 2, 0) / (rates.length - 1);
+    const byChance = (2 * Math.sqrt(variance / rates.length)) / mean;
+    const lately = rates.slice(-Math.ceil(rates.length / 4));
+    const drift = Math.abs(lately.reduce((sum, r) => sum + r, 0) / lately.length - mean) / mean;
+    return Math.max(byChance, rates.length >= 4 * INTERVALS_TO_JUDGE ? drift : 0);
+  }
+}
+
+function rateBetween(from: Sample, to: Sample): number | undefined {
+  const ms = to.ms - from.ms;
+  const done = to.processed - from.processed;
+  return ms > 0 && done > 0n ? (Number(done) * 1000) / ms : undefined;
+}
+
+const whole = (seconds: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.round(seconds));

@@ -1,0 +1,69 @@
+import type { Extent } from "../grid/grid-set.ts";
+import type { Position } from "../grid/reproject.ts";
+import type { JobTerms } from "./job-terms.ts";
+import type { RequestedAge } from "./tile-age.ts";
+
+export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
+export type JobType = (typeof JOB_TYPES)[number];
+
+/** In which order a job renders; what is scattered is rendered by zoom, or what is used most first. */
+export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out", "hot"] as const;
+export type JobOrder = (typeof JOB_ORDERS)[number];
+
+/** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
+export interface RequestedArea {
+  readonly polygons: readonly (readonly (readonly Position[])[])[];
+  /** EPSG code; "grid_set": that of the grid set. */
+  readonly srs: number | "grid_set";
+  /** It was given as these bounds, in that CRS. */
+  readonly bounds?: Extent;
+}
+
+/** A tile as XYZ has it: y from the **top**. */
+export interface RequestedTile {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A seed request as decoded (`docs/reference/wire-format.md`, Seed request): the fields are well-formed, but not yet held against a layer. */
+export interface SeedRequest {
+  readonly type: JobType;
+  readonly gridSetId?: string;
+  /** EPSG code; never 0 (0 means not given). */
+  readonly srs?: number;
+  /** minx, miny, maxx, maxy; four finite numbers, their order not yet checked. */
+  readonly bounds?: Extent;
+  /** At most one of bounds, area and tiles is given. */
+  readonly area?: RequestedArea;
+  /** At least one; no zooms beside them. */
+  readonly tiles?: readonly RequestedTile[];
+  /** Whole numbers of any sign. */
+  readonly zoomStart?: number;
+  readonly zoomStop?: number;
+  readonly format?: string;
+  readonly threadCount?: number;
+  /** Keys as given, any case; empty when absent. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** -1 in the request means the default, and is absent here. */
+  readonly tileFailureRetryCount?: number;
+  readonly tileFailureRetryWaitMs?: number;
+  readonly totalFailuresBeforeAborting?: number;
+  /** Greater than 0, 100 at most. */
+  readonly maxFailurePercent?: number;
+  /** Reseeds only, as the next one. */
+  readonly onlyExisting?: true;
+  readonly olderThan?: RequestedAge;
+  readonly order?: JobOrder;
+  /** Absent: the standard ones. */
+  readonly terms?: JobTerms;
+  /** Older seeds and reseeds that lie within it end; never of a seed, nor beside an area or tiles. */
+  readonly supersede?: true;
+}
+
+/** A mass truncate request as decoded (`docs/reference/wire-format.md`, Mass truncate). */
+export type MassTruncateRequest =
+  | { readonly type: "truncateLayer"; readonly layer: string }
+  | { readonly type: "truncateOrphans"; readonly layer: string }
+  | { readonly type: "truncateParameters"; readonly layer: string; readonly parameters: ReadonlyMap<string, string> }
+  | { readonly type: "truncateExtent"; readonly layer: string; readonly gridSetId?: string; readonly bounds?: Extent };

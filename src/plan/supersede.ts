@@ -1,0 +1,37 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { combinationsOf } from "./combination.ts";
+import type { JobRequest } from "./job-request.ts";
+import { chooser } from "./value-choice.ts";
+
+/** Whether all that a seed or reseed is to render is rendered anew, or taken away, by a newer job of the whole of its ranges. */
+export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
+  return (
+    older.type !== "truncate" &&
+    older.layer === newer.layer &&
+    (newer.format === null || newer.format === older.format) &&
+    hasParametersOf(older, newer, filters) &&
+    older.ranges.every(({ gridSet, rects }) => {
+      const around = newer.ranges.find((range) => range.gridSet === gridSet)?.rects ?? [];
+      return rects.every((rect) => around.some((other) => isWithin(rect, other)));
+    })
+  );
+}
+
+function hasParametersOf(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
+  const rendered = combinationsOf(older) ?? [];
+  const named = combinationsOf(newer);
+  if (named !== undefined) {
+    const ids = new Set(named.map(({ parametersId }) => parametersId));
+    return rendered.every(({ parametersId }) => ids.has(parametersId));
+  }
+  if (newer.parametersChosen === undefined) return true;
+  const isChosen = chooser(
+    newer.parametersChosen.map((set) => new Map(set)),
+    filters,
+  );
+  return rendered.every(({ parameters }) => isChosen(parameters));
+}
+
+const isWithin = (rect: TileRect, { z, minX, minY, maxX, maxY }: TileRect): boolean =>
+  rect.z === z && rect.minX >= minX && rect.minY >= minY && rect.maxX <= maxX && rect.maxY <= maxY;

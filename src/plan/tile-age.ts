@@ -1,0 +1,66 @@
+import { badField, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+
+/** Since when a tile is too old, as it was asked for: a moment, or an age that is counted back from when a job is made. */
+export type RequestedAge =
+  | { readonly kind: "moment"; readonly text: string; readonly ms: number }
+  /** Months are those of the calendar, in UTC. */
+  | { readonly kind: "age"; readonly text: string; readonly months: number; readonly ms: number };
+
+export const AGE_EXPECTED = "a time such as 2026-11-01T00:00:00Z or an age such as P7D or PT12H";
+
+/** RFC 3339, 5.6. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+/** ISO 8601-1, 5.5.2, in whole numbers. */
+const AGE =
+  /^P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MONTHS_PER_YEAR = 12;
+
+/** Undefined: it is neither. */
+export function parseAge(text: string): RequestedAge | undefined {
+  const upper = text.trim().toUpperCase();
+  if (MOMENT.test(upper)) {
+    const ms = Date.parse(upper);
+    return isDateOf(upper) && Number.isFinite(ms) ? { kind: "moment", text: upper, ms } : undefined;
+  }
+  const parts = AGE.exec(upper);
+  if (parts === null) return undefined;
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  return {
+    kind: "age",
+    text: upper,
+    months: years * MONTHS_PER_YEAR + months,
+    ms: (weeks * 7 + days) * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS,
+  };
+}
+
+/** Whether a time's day is one of the calendar: `Date` takes the 30th of February for a day of March. */
+export function isDateOf(text: string): boolean {
+  const day = text.slice(0, "2026-11-01".length);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
+}
+
+/** The moment that is meant by whoever asks now. Pure. */
+export function momentOf(age: RequestedAge, nowMs: number): Result<number, Refusal> {
+  const ms = age.kind === "moment" ? age.ms : monthsBefore(nowMs, age.months) - age.ms;
+  if (ms > nowMs) return refuse(badField("olderThan", "a time that has passed", age.text));
+  return Number.isFinite(ms) && ms >= 0 ? ok(ms) : refuse(badField("olderThan", "a time in 1970 or later", age.text));
+}
+
+/** The same day and time of an earlier month, or its last day. */
+function monthsBefore(ms: number, months: number): number {
+  if (months === 0) return ms;
+  const date = new Date(ms);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() - months);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  return date.setUTCDate(Math.min(day, lastDay));
+}

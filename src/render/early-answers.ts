@@ -1,0 +1,45 @@
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
+import type { UserRender } from "./user-renders.ts";
+
+type EarlyAnswer = Extract<UserRender, { readonly kind: "rendered" | "stored" }>;
+
+/** What users can be answered of a render that is still going on: its tiles that are stored, or that cannot be. */
+export class EarlyAnswers {
+  readonly #known = new Map<string, EarlyAnswer>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  /** Tiles have been reported. */
+  get hasBegun(): boolean {
+    return this.#known.size > 0;
+  }
+
+  /** Answers those who wait for one of these tiles, and those who ask for one later. */
+  add({ written, tiles }: EarlyTiles): void {
+    for (const tile of tiles) this.#know(tile, { kind: "rendered", tiles: [tile] });
+    for (const tile of written) if (!this.#known.has(keyOf(tile))) this.#know(tile, { kind: "stored" });
+  }
+
+  #know(tile: Place, answer: EarlyAnswer): void {
+    const key = keyOf(tile);
+    this.#known.set(key, answer);
+    for (const tell of this.#waiting.get(key) ?? []) tell();
+    this.#waiting.delete(key);
+  }
+
+  /** Waits for the tile. Undefined: the render ended without it. @throws what `ended` rejects with */
+  async of(tile: TileIndex, ended: Promise<unknown>): Promise<EarlyAnswer | undefined> {
+    const key = keyOf(tile);
+    if (!this.#known.has(key)) {
+      const known = new Promise<void>((tell) => {
+        this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), tell]);
+      });
+      await Promise.race([known, ended]);
+    }
+    return this.#known.get(key);
+  }
+}
+
+type Place = Pick<TileIndex, "x" | "y">;
+
+const keyOf = ({ x, y }: Place): string => `${x}/${y}`;

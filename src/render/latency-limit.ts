@@ -1,0 +1,114 @@
+/** Answers that were waited for less long than this are fast enough: whoever gives them is not overloaded. */
+const FAST_MS = 50;
+/** Under full load answers may take this many times as long as under half of it: 1 below the knee, 2 far beyond it. */
+const TOLERANCE = 1.5;
+/** How much of the connections is left when they are too many. */
+const DECREASE = 0.75;
+/** Rounds with good answers after which half of the load is tried again: the upstream may have become another. */
+const ROUNDS_OF_TRUST = 64;
+/** Answers before it is tried at all, while they are as fast as the first ones: short jobs shall not pay for it. */
+const ANSWERS_UNTRIED = 250;
+
+const leastSamples = (connections: number): number => Math.max(10, 3 * connections);
+
+/**
+ * How many connections jobs may use of an upstream, judged by how long its answers take.
+ *
+ *     cruising: all connections are used; each round with good answers gives one more, up to those configured
+ *        │ answers slower than the tolerance, or trusted for long enough    ▲
+ *        ▼                                                                 │ the verdict: as many, or fewer
+ *     halving: half of them for a round ───────────────────────────────────┘
+ *
+ * Slow answers alone say nothing: the upstream may always be slow. Too slow is what gets better with half of the load: the
+ * gradient of Netflix's concurrency-limits, but against a measurement instead of a long-run average, which a job that runs
+ * for days would teach to take the overload for normal. Answers given while connections were free are not of our making,
+ * and do not count. Means are geometric: one metatile that takes ten times as long as others must not decide.
+ */
+export class LatencyLimit {
+  #configured: number;
+  #limit: number;
+  #phase: "cruising" | "halving" = "cruising";
+  /** Mean of the first round, ms: what there is to compare with before half of the load was tried. */
+  #firstMs: number | undefined;
+  /** Mean of the last round under half of the load, ms. */
+  #halfLoadMs: number | undefined;
+  /** Mean of the last round under full load, ms. */
+  #fullLoadMs = 0;
+  #roundsTrusted = 0;
+  /** Answers whose renders began in the phase before. */
+  #toSkip = 0;
+  #samples = 0;
+  #sumOfLogs = 0;
+  #uncounted = 0;
+
+  constructor(connections: number) {
+    this.#configured = connections;
+    this.#limit = connections;
+  }
+
+  /** What jobs may have in use now, 1 to the configured connections. */
+  get connections(): number {
+    return this.#phase === "halving" ? Math.ceil(this.#limit / 2) : this.#limit;
+  }
+
+  setConnections(connections: number): void {
+    this.#limit = this.#limit === this.#configured ? connections : Math.min(this.#limit, connections);
+    this.#configured = connections;
+    this.#begin("cruising");
+  }
+
+  /** A picture came. `inUse`: connections in use, its own among them. */
+  answered(upstreamMs: number, inUse: number): void {
+    const isRight = this.#phase === "cruising" ? inUse >= this.connections : inUse === this.connections;
+    const wanted = leastSamples(this.connections);
+    if (!isRight) {
+      // Users who use more, or nobody who wants so many: half of the load cannot be had, and jobs shall not go on waiting.
+      if (this.#phase === "halving" && ++this.#uncounted > 2 * wanted) this.#begin("cruising");
+      return;
+    }
+    if (this.#toSkip > 0) {
+      this.#toSkip--;
+      return;
+    }
+    this.#samples++;
+    this.#sumOfLogs += Math.log(Math.max(1, upstreamMs));
+    if (this.#samples < wanted) return;
+    const mean = Math.exp(this.#sumOfLogs / this.#samples);
+    if (this.#phase === "cruising") this.#cruised(mean);
+    else this.#halved(mean);
+  }
+
+  #cruised(mean: number): void {
+    this.#fullLoadMs = mean;
+    this.#roundsTrusted++;
+    const isSlow = mean > FAST_MS && this.#limit > 1;
+    this.#firstMs ??= mean;
+    const trust =
+      this.#halfLoadMs === undefined ? Math.ceil(ANSWERS_UNTRIED / leastSamples(this.#limit)) : ROUNDS_OF_TRUST;
+    const isKnownGood = mean <= TOLERANCE * (this.#halfLoadMs ?? this.#firstMs) && this.#roundsTrusted < trust;
+    if (isSlow && !isKnownGood) {
+      this.#begin("halving");
+      return;
+    }
+    // A single connection has no half: it is what others are compared with.
+    if (this.#limit === 1) this.#halfLoadMs = mean;
+    this.#limit = Math.min(this.#configured, this.#limit + 1);
+    this.#begin("cruising");
+  }
+
+  #halved(mean: number): void {
+    this.#halfLoadMs = mean;
+    this.#roundsTrusted = 0;
+    if (this.#fullLoadMs > TOLERANCE * mean) this.#limit = Math.max(1, Math.floor(this.#limit * DECREASE));
+    this.#begin("cruising");
+  }
+
+  #begin(phase: "cruising" | "halving"): void {
+    const before = this.connections;
+    this.#phase = phase;
+    this.#toSkip = this.connections === before ? 0 : Math.max(before, this.connections);
+    this.#samples = 0;
+    this.#sumOfLogs = 0;
+    this.#uncounted = 0;
+  }
+}

@@ -1,0 +1,8 @@
+/** The memory tiers of all processes that serve. Each call takes effect before a later read is answered. */
+export interface MemoryTiles {
+  clear(layer: string): void;
+  /** Removes tiles by their `tileKey`. */
+  forget(keys: readonly string[]): void;
+  /** Tiles of the layer that were written before this time have expired; ms since 1970. */
+  expireBefore(layer: string, beforeMs: number): void;
+}

@@ -1,0 +1,141 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { RenderOrder, WrittenTile } from "./render-order.ts";
+import {
+  type KeepParts,
+  type KeptTiles,
+  keepTiles,
+  notKept,
+  type PositionedTile,
+  type RenderedTile,
+} from "./store-tiles.ts";
+import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
+
+/** Tiles of a metatile that are answered before the whole metatile is done. */
+export interface EarlyTiles {
+  /** Stored; the final result does not name them again. */
+  readonly written: readonly WrittenTile[];
+  /** The missed tile, and tiles that could not be stored: those who wait for one cannot read it from the store. */
+  readonly tiles: readonly RenderedTile[];
+}
+
+/** What a render needs to know of the user who waits for it. */
+export interface UserRender {
+  /** The tile that is encoded and stored first. */
+  readonly missed: TileIndex;
+  /** Called in the turn in which tiles were stored, before any other message is handled. */
+  readonly report: (early: EarlyTiles) => void;
+}
+
+type Position = Omit<PositionedTile, "bytes">;
+
+/** `inHaste`: others are encoded beside it, on other cores. */
+export type Encode = (position: Position, inHaste: boolean) => Promise<Uint8Array>;
+
+interface StoreParts extends KeepParts, RoomParts {
+  readonly storing: (busy: boolean) => void;
+}
+
+/** Stores tiles in several steps. A truncation may come between two of them: nothing is stored after it. */
+class Steps {
+  readonly #order: RenderOrder;
+  readonly #user: UserRender;
+  readonly #parts: StoreParts;
+  readonly #signal: AbortSignal;
+  #result: KeptTiles = { written: [], stale: false, storeFailure: undefined };
+
+  constructor(order: RenderOrder, user: UserRender, parts: StoreParts, signal: AbortSignal) {
+    this.#order = order;
+    this.#user = user;
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  /** What became of all steps; each has reported what it has written. */
+  get result(): KeptTiles {
+    return this.#result;
+  }
+
+  /** Asks for room, stores and reports. @throws the signal's reason, before anything is stored */
+  async keep(tiles: readonly PositionedTile[]): Promise<void> {
+    if (tiles.length === 0) return;
+    const { missed, report } = this.#user;
+    if (!this.#result.stale && this.#result.storeFailure === undefined) {
+      const answer = await mayKeepAll(this.#order, [tiles], this.#parts, this.#signal);
+      if (answer !== "keep") this.#result = notKept(answer);
+    }
+    const { stale, storeFailure } = this.#result;
+    this.#parts.storing(true);
+    try {
+      const kept = stale || storeFailure !== undefined ? undefined : await keepTiles(this.#order, tiles, this.#parts);
+      const written = kept?.written ?? [];
+      if (kept !== undefined) this.#result = { ...kept, written: [] };
+      const stored = new Set(written.map(({ x, y }) => `${x}/${y}`));
+      const isSent = ({ x, y }: RenderedTile) => (x === missed.x && y === missed.y) || !stored.has(`${x}/${y}`);
+      report({ written, tiles: tiles.filter(isSent).map(({ x, y, bytes }) => ({ x, y, bytes })) });
+    } finally {
+      this.#parts.storing(false);
+    }
+  }
+}
+
+/**
+ * Encodes and stores the tile that a user missed, reports it, and goes on with the other tiles of its metatile: they are
+ * encoded on all cores, and stored and reported as they get ready. Between two of them other messages are handled.
+ * @throws the signal's reason; what was stored before has been reported
+ */
+export async function keepMissedFirst(
+  order: RenderOrder,
+  positions: readonly Position[],
+  encode: Encode,
+  user: UserRender,
+  parts: StoreParts,
+  signal: AbortSignal,
+): Promise<KeptTiles> {
+  const isMissed = ({ x, y }: Position): boolean => x === user.missed.x && y === user.missed.y;
+  const first = positions.filter(isMissed);
+  const tiles: PositionedTile[] = [];
+  for (const position of first) tiles.push({ ...position, bytes: await encode(position, false) });
+  signal.throwIfAborted();
+  const steps = new Steps(order, user, parts, signal);
+  await steps.keep(tiles);
+
+  const ready: PositionedTile[] = [];
+  let fault: { readonly error: unknown } | undefined;
+  const isOver = (): boolean => fault !== undefined || signal.aborted;
+  let storing: Promise<void> | undefined;
+  const storeReady = async (): Promise<void> => {
+    try {
+      while (ready.length > 0 && !isOver()) {
+        // What has been encoded by then is stored in one step.
+        await nextTurn();
+        await steps.keep(ready.splice(0));
+      }
+    } catch (error) {
+      fault ??= { error };
+    } finally {
+      storing = undefined;
+    }
+  };
+  const encodeAndStore = async (position: Position): Promise<void> => {
+    try {
+      ready.push({ ...position, bytes: await encode(position, true) });
+      storing ??= storeReady();
+    } catch (error) {
+      fault ??= { error };
+    }
+  };
+  const encoding: Promise<void>[] = [];
+  for (const position of positions) {
+    if (isMissed(position)) continue;
+    await nextTurn();
+    if (isOver()) break;
+    encoding.push(encodeAndStore(position));
+  }
+  // An error leaves after all that was begun has ended: nothing is stored later.
+  await Promise.all(encoding);
+  await storing;
+  if (fault !== undefined) throw fault.error;
+  signal.throwIfAborted();
+  return steps.result;
+}

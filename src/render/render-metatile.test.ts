@@ -1,0 +1,180 @@
+import sharp from "sharp";
+import { expect, test } from "vitest";
+import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import type { TileRect } from "../grid/grid-set.ts";
+import { atEveryZoom } from "../layer/by-zoom.ts";
+import { contentTypeOf } from "../layer/format.ts";
+import { gridSubset, type Layer } from "../layer/layer.ts";
+import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
+import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
+import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { renderMetatile } from "./render-metatile.ts";
+
+const DEFAULTS: Parameters = { id: "", values: {} };
+/** The whole of level 0. */
+const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
+
+/** Nothing is truncated meanwhile, and nobody waits for the pictures. */
+const undisturbed = {
+  isCurrent: () => true,
+  storing: () => {},
+  user: undefined,
+  mayKeep: async () => "keep" as const,
+  beside: [],
+};
+
+/** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
+async function rendered(
+  layer: Layer,
+  mimeType: string,
+  { id, values }: Parameters,
+  rect: TileRect,
+  answer: RenderedImage,
+) {
+  const asked: RenderRequest[] = [];
+  const source: Source = {
+    async render(request) {
+      asked.push(request);
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  await using store = createMemoryTileStore();
+  const [subset] = layer.gridSubsets;
+  if (subset === undefined) throw new Error("no grid subset");
+  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: mimeType, parametersId: id };
+  await renderMetatile(
+    { tileSet, parameters: values, rect, wanted: null },
+    { layer, subset, format: formatNamed(mimeType), source, store, ...undisturbed },
+    new AbortController().signal,
+  );
+  const kept: Uint8Array[] = [];
+  for (let y = rect.minY; y <= rect.maxY; y++)
+    for (let x = rect.minX; x <= rect.maxX; x++)
+      kept.push(store.get({ tileSet, x, y, z: rect.z })?.bytes ?? new Uint8Array());
+  const [request] = asked;
+  if (request === undefined || asked.length > 1) throw new Error(`${asked.length} requests`);
+  return { request, kept };
+}
+
+const plain = layerNamed("a", { gridSubsets: [gridSubset(gridSetNamed("EPSG:4326"), {})] });
+const filtered: Layer = {
+  ...plain,
+  parameterFilters: [
+    { type: "string", key: "TIME", default: "2020", values: ["2021"] },
+    { type: "float", key: "ELEVATION", default: "0", values: [0, 10], threshold: 1 },
+  ],
+};
+
+/** Opaque on the left, nothing on the right. */
+const half = {
+  kind: "encoded" as const,
+  bytes: await sharp({ create: { width: 256, height: 256, channels: 4, background: "#3a6ea5" } })
+    .extend({ right: 256, background: "#00000000" })
+    .png()
+    .toBuffer(),
+};
+
+test("the upstream is sent a value for every filter, the defaults where they are meant", async () => {
+  const combination = (given: Readonly<Record<string, string>>): Parameters => {
+    const parsed = parseParameters(filtered.parameterFilters, new Map(Object.entries(given)), "refuse");
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    return parsed.value;
+  };
+  const sent = async (given: Readonly<Record<string, string>>) =>
+    (await rendered(filtered, "image/png", combination(given), ROW, half)).request.parameters;
+  expect(await sent({})).toEqual({ TIME: "2020", ELEVATION: "0" });
+  expect(await sent({ elevation: "9.5" })).toEqual({ TIME: "2020", ELEVATION: "10.0" });
+});
+
+test("a hybrid's metatile is kept as JPEG and PNG side by side, each told by its bytes", async () => {
+  for (const mimeType of ["image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
+    const { kept } = await rendered(plain, mimeType, DEFAULTS, ROW, half);
+    expect(kept.map((tile) => contentTypeOf(formatNamed(mimeType), tile))).toEqual(["image/jpeg", "image/png"]);
+    expect(await Promise.all(kept.map(async (tile) => (await sharp(tile).metadata()).format))).toEqual(["jpeg", "png"]);
+  }
+});
+
+test("a source is told which tile it renders, y from the bottom, but for a metatile of several or one with a gutter", async () => {
+  const asked = async (gutter: number, rect: TileRect): Promise<RenderRequest> => {
+    const width = 256 * (rect.maxX - rect.minX + 1) + 2 * gutter;
+    const height = 256 * (rect.maxY - rect.minY + 1) + 2 * gutter;
+    const raster = { width, height, channels: 3 as const, data: new Uint8Array(width * height * 3) };
+    const { request } = await rendered({ ...plain, gutter }, "image/png", DEFAULTS, rect, { kind: "raster", raster });
+    return request;
+  };
+  const one = { z: 2, minX: 3, minY: 1, maxX: 3, maxY: 1 };
+  expect(await asked(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
+  expect(await asked(0, { ...one, minX: 2, minY: 0 })).toMatchObject({ tile: undefined });
+  expect(await asked(8, { ...one, minX: 2, maxX: 2 })).toMatchObject({ tile: undefined });
+});
+
+test("one rendering fills the formats beside its own: a single PNG stays as it is, a JPEG is made of it", async () => {
+  await using store = createMemoryTileStore();
+  const layer: Layer = { ...plain, metatile: [1, 1], gutter: 0, formatsTogether: true };
+  const [subset] = layer.gridSubsets;
+  if (subset === undefined) throw new Error("no grid subset");
+  const bytes = await sharp({ create: { width: 256, height: 256, channels: 3, background: "#123456" } })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  const asked: string[] = [];
+  const source: Source = {
+    async render({ format }) {
+      asked.push(format.mimeType);
+      return { kind: "encoded", bytes };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const jpeg = formatNamed("image/jpeg");
+  const png = formatNamed("image/png");
+  if (png.kind !== "image") throw new Error("PNG is no picture");
+  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: "image/jpeg", parametersId: "" };
+  const rect = { ...ROW, maxX: ROW.minX };
+  const { written, writtenBeside } = await renderMetatile(
+    { tileSet, beside: ["image/png"], parameters: {}, rect, wanted: null, isNew: true },
+    { layer, subset, format: jpeg, source, store, ...undisturbed, beside: [png] },
+    new AbortController().signal,
+  );
+  expect(written[0]?.uniform, "it was made for tiles of one colour").toBe(true);
+  expect([asked, written.length, writtenBeside?.map((tiles) => tiles.length)]).toEqual([["image/png"], 1, [1]]);
+  const kept = (format: string) =>
+    store.get({ tileSet: { ...tileSet, format }, x: rect.minX, y: rect.minY, z: rect.z });
+  expect(Buffer.from(kept("image/png")?.bytes ?? []).equals(bytes)).toBe(true);
+  expect((await sharp(kept("image/jpeg")?.bytes).metadata()).format).toBe("jpeg");
+});
+
+test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {
+  await using store = createMemoryTileStore();
+  const render = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array, more: { renewed?: true } = {}) => {
+    const [subset] = layer.gridSubsets;
+    if (subset === undefined) throw new Error("no grid subset");
+    const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: "image/png", parametersId: "" };
+    const source: Source = { render: async () => ({ kind: "encoded", bytes }), async [Symbol.asyncDispose]() {} };
+    const { written } = await renderMetatile(
+      { tileSet, parameters: {}, rect: ROW, wanted, ...more },
+      { layer, subset, format: formatNamed("image/png"), source, store, ...undisturbed },
+      new AbortController().signal,
+    );
+    return written.map(({ x, unchanged, bytes: size, replaced }) => [x, unchanged, replaced === size]);
+  };
+  const expiring = { ...plain, expireCacheSeconds: atEveryZoom(60) };
+  expect(await render(plain, new Uint8Array([1, 0]), half.bytes)).toEqual([[0, undefined, false]]);
+  expect(await render(plain, null, half.bytes)).toEqual([
+    [0, "left", true],
+    [1, undefined, false],
+  ]);
+  expect(await render(expiring, null, half.bytes)).toEqual([
+    [0, "renewed", true],
+    [1, "renewed", true],
+  ]);
+  // An order may ask for it where they do not expire: a job by age has to know what it has looked at.
+  expect(await render(plain, null, half.bytes, { renewed: true })).toEqual([
+    [0, "renewed", true],
+    [1, "renewed", true],
+  ]);
+  const mirrored = await sharp(half.bytes).flop().png().toBuffer();
+  expect(await render(expiring, null, mirrored)).toEqual([
+    [0, undefined, false],
+    [1, undefined, false],
+  ]);
+});

@@ -1,0 +1,353 @@
+import { expect, test } from "vitest";
+import { formatNamed, layerNamed } from "../../test/support/layer.ts";
+import type { RenderOrder } from "./render-order.ts";
+import { RenderThrottle } from "./render-throttle.ts";
+import type { AskingUser, RendererResult, Renderers } from "./renderers.ts";
+import { type LedgerAccess, Renders } from "./renders.ts";
+import { UpstreamLimits } from "./upstream-limits.ts";
+import { UpstreamMeter } from "./upstream-meter.ts";
+
+const LAYER = "a";
+const ORDER: RenderOrder = {
+  tileSet: { layer: LAYER, gridSet: "EPSG:4326", format: formatNamed("image/png").mimeType, parametersId: "" },
+  parameters: {},
+  rect: { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 },
+  wanted: null,
+};
+
+/** Renders over one connection, whose ledger answers when it is told to, and whose renderer stores what it may. */
+function drawsWith(
+  ledger: Pick<LedgerAccess, "open">,
+  answered: Promise<void> = Promise.resolve(),
+  renderMetatile?: Renderers["renderMetatile"],
+  ask?: Renderers["ask"],
+) {
+  const events: string[] = [];
+  const unused = (): never => {
+    throw new Error("not asked for");
+  };
+  const renderers: Renderers = {
+    async renderMetatile({ rect }, _generation, user) {
+      events.push(`render ${rect.z}/${rect.minX}`);
+      await answered;
+      const kept = user?.reservation === undefined || (await user.reservation) !== undefined;
+      events.push(kept ? "kept" : "not kept");
+      const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
+      user?.report({ written, tiles: [{ ...user.missed, bytes: new Uint8Array(1) }] });
+      return {
+        kind: "rendered",
+        written: [],
+        stale: !kept,
+        storeFailure: undefined,
+        upstreamMs: 1,
+      };
+    },
+    ...(renderMetatile === undefined ? {} : { renderMetatile }),
+    renderBatch: unused,
+    settle: async () => undefined,
+    ask: ask ?? unused,
+    sweep: unused,
+    compose: unused,
+  };
+  const layers = [LAYER, "b"].map((name) => layerNamed(name));
+  const renders = new Renders({
+    renderers,
+    ledger: {
+      ...ledger,
+      closeCells: (id) => void events.push(`close ${id}`),
+      notStored: () => undefined,
+      wrote: (_, tiles) => void events.push(`wrote ${tiles.map(({ x, y }) => `${x}/${y}`).join(" ")}`),
+      lost: () => void events.push("lost"),
+    },
+    memory: { clear() {}, forget() {}, expireBefore() {} },
+    upstreamLimits: new UpstreamLimits(),
+    meter: new UpstreamMeter(),
+    pace: new RenderThrottle({ share: 1, usersActive: () => false, now: () => performance.now() }),
+    layer: (name) => layers.find((layer) => layer.name === name),
+    now: Date.now,
+  });
+  renders.configure(layers);
+  return { renders, events };
+}
+
+const stays = () => new AbortController().signal;
+const missed = { x: 0, y: 0, z: 0 };
+
+test("a user's render begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const rendered = renders.renderForUser(ORDER, missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 0/0"]);
+  opened(7);
+  expect(await rendered).toMatchObject({ kind: "rendered", tiles: [{ x: 0, y: 0 }] });
+  await renders.idle();
+  expect(events).toEqual(["render 0/0", "kept", "wrote 0/0", "close 7"]);
+});
+
+test("a truncation that comes before the word of the cells leaves nothing of a render that has begun", async () => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const rendered = renders.renderForUser(ORDER, missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 0/0"]);
+  renders.renew(LAYER);
+  opened(7);
+  expect(await rendered).toMatchObject({ kind: "rendered", tiles: [{ x: 0, y: 0 }] });
+  await renders.idle();
+  expect(events).toEqual(["render 0/0", "not kept", "close 7"]);
+});
+
+test.each([
+  ["that is removed and comes back meanwhile leaves nothing", [], "not kept"],
+  ["that another reload leaves as it is is kept", [layerNamed(LAYER)], "kept"],
+] as const)("a render of a layer %s", async (_, between, outcome) => {
+  let opened = (_id: number | undefined): void => undefined;
+  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const rendered = renders.renderForUser(ORDER, missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 0/0"]);
+  renders.configure(between);
+  renders.configure([layerNamed(LAYER)]);
+  opened(7);
+  expect(await rendered).toMatchObject({ kind: "rendered" });
+  await renders.idle();
+  expect(events).toContain(outcome);
+});
+
+test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
+  const { renders, events } = drawsWith({ open: async () => undefined });
+  expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
+    kind: "rendered",
+    tiles: [{}],
+  });
+  expect(events).toEqual(["render 0/0", "not kept"]);
+});
+
+test("of a render nothing is kept when the coordinator has ended; the user has the picture", async () => {
+  const { renders, events } = drawsWith({ open: () => Promise.reject(new Error("the coordinator has ended")) });
+  expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
+    kind: "rendered",
+    tiles: [{}],
+  });
+  await renders.idle();
+  expect(events).toEqual(["render 0/0", "not kept"]);
+});
+
+test("who goes away while a render waits for a connection ends it, unless somebody else waits for it too", async () => {
+  let answer = (): void => undefined;
+  const { renders, events } = drawsWith(
+    { open: async () => 7 },
+    new Promise((resolve) => {
+      answer = resolve;
+    }),
+  );
+  const renderFor = (x: number, user: AbortController) =>
+    renders.renderForUser(
+      { ...ORDER, rect: { z: 1, minX: x, minY: 0, maxX: x, maxY: 0 } },
+      { x, y: 0, z: 1 },
+      "client",
+      user.signal,
+    );
+  const [first, second, third, fourth] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ] as const;
+  // The upstream renders it, on the only connection.
+  const sent = renderFor(0, first);
+  await expect.poll(() => events).toEqual(["render 1/0"]);
+  const waiting = renderFor(1, second);
+  const shared = renderFor(2, third);
+  const staying = renderFor(2, fourth);
+  for (const user of [first, second, third]) user.abort();
+  expect(await waiting).toEqual({ kind: "cancelled" });
+  answer();
+  expect(await sent, "it has been asked for").toMatchObject({ kind: "rendered" });
+  expect(await staying).toMatchObject({ kind: "rendered" });
+  expect(await shared).toMatchObject({ kind: "rendered" });
+  expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 1/0", "render 1/2"]);
+});
+
+/** A metatile of four tiles, whose render reports and ends when it is told to. */
+function stepwise() {
+  const METATILE: RenderOrder = { ...ORDER, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 1 } };
+  const written = (x: number, y: number) => ({ x, y, z: 1, bytes: 1, replaced: undefined });
+  let user: AskingUser | undefined;
+  let end = (_result: RendererResult): void => undefined;
+  const { renders, events } = drawsWith({ open: async () => 7 }, undefined, async (_order, _generation, asked) => {
+    user = asked;
+    const ended = new Promise<RendererResult>((resolve) => {
+      end = resolve;
+    });
+    await asked?.reservation;
+    return ended;
+  });
+  return {
+    renders,
+    events,
+    METATILE,
+    begun: () => expect.poll(() => user?.missed).toBeDefined(),
+    missed: () => user?.missed,
+    store: (x: number, y: number) =>
+      user?.report({
+        written: [written(x, y)],
+        tiles: x === user.missed.x && y === user.missed.y ? [{ x, y, bytes: Uint8Array.of(x, y) }] : [],
+      }),
+    miss: (x: number, y: number) => renders.renderForUser(METATILE, { x, y, z: 1 }, "client", stays()),
+    end: (result: Partial<RendererResult & { kind: "rendered" }> = {}) =>
+      end({
+        kind: "rendered",
+        written: [],
+        stale: false,
+        storeFailure: undefined,
+        upstreamMs: 1,
+        ...result,
+      }),
+    lose: () => end({ kind: "lost" }),
+  };
+}
+
+test("a user is answered when the missed tile is stored, others when theirs is; the cells stay open for the rest", async () => {
+  const { begun, renders, end, events, miss, missed: asked, store } = stepwise();
+  const first = miss(1, 0);
+  const second = miss(0, 1);
+  const third = miss(1, 1);
+  await begun();
+  expect(asked()).toEqual({ x: 1, y: 0, z: 1 });
+  store(1, 0);
+  expect(await first).toEqual({ kind: "rendered", tiles: [{ x: 1, y: 0, bytes: Uint8Array.of(1, 0) }] });
+  store(0, 1);
+  expect(await second).toEqual({ kind: "stored" });
+  // Who comes late for a tile that is stored waits for nothing.
+  expect(await miss(0, 1)).toEqual({ kind: "stored" });
+  expect(events).toEqual(["wrote 1/0", "wrote 0/1"]);
+  let isIdle = false;
+  const idle = renders.idle().then(() => {
+    isIdle = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isIdle, "a shutdown waits for the rest").toBe(false);
+  store(1, 1);
+  store(0, 0);
+  end();
+  await idle;
+  expect(await third).toEqual({ kind: "stored" });
+  expect(events).toEqual(["wrote 1/0", "wrote 0/1", "wrote 1/1", "wrote 0/0", "close 7"]);
+});
+
+test("a job that joins a user's render counts the tiles that were stored before its end", async () => {
+  const { METATILE, begun, renders, end, miss, store } = stepwise();
+  const first = miss(1, 0);
+  await begun();
+  const rendered = renders.render(METATILE, stays());
+  store(1, 0);
+  await first;
+  store(0, 0);
+  end();
+  expect(await rendered).toMatchObject({ kind: "stored", bytes: 2 });
+});
+
+test("a renderer that dies after the first answer has its cells counted again, and the rest is rendered anew", async () => {
+  const { renders, end, events, begun, lose, miss, missed: asked, store } = stepwise();
+  const first = miss(1, 0);
+  const second = miss(0, 0);
+  await begun();
+  store(1, 0);
+  expect(await first).toMatchObject({ kind: "rendered" });
+  lose();
+  await expect.poll(asked).toEqual({ x: 0, y: 0, z: 1 });
+  expect(events).toEqual(["wrote 1/0", "lost", "close 7"]);
+  store(0, 0);
+  expect(await second).toMatchObject({ kind: "rendered" });
+  end();
+  await renders.idle();
+});
+
+test("who misses a tile after a truncation has a render of their own, whatever the one before has stored", async () => {
+  const { begun, renders, end, miss, missed: asked, store } = stepwise();
+  const first = miss(1, 0);
+  await begun();
+  store(1, 0);
+  await first;
+  renders.renew(LAYER);
+  const endFirst = end;
+  const second = miss(0, 0);
+  endFirst({ stale: true });
+  await expect.poll(asked).toEqual({ x: 0, y: 0, z: 1 });
+  store(0, 0);
+  end();
+  expect(await second).toMatchObject({ kind: "rendered", tiles: [{ x: 0, y: 0 }] });
+});
+
+test("a render of a layer that is blocked holds no connection: other layers of its upstream are rendered", async () => {
+  const { renders, events } = drawsWith({ open: async () => 7 });
+  const other = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "b" }, rect: { ...ORDER.rect, z: 2 } };
+  await renders.pause(LAYER);
+  const blocked = renders.renderForUser(ORDER, missed, "client", stays());
+  const job = renders.render({ ...ORDER, rect: { ...ORDER.rect, z: 3 } }, stays());
+  expect(await renders.renderForUser(other, missed, "client", stays())).toMatchObject({ kind: "rendered" });
+  expect(events).not.toContain("render 0/0");
+  const gone = new AbortController();
+  const left = renders.renderForUser({ ...ORDER, rect: { ...ORDER.rect, z: 4 } }, missed, "client", gone.signal);
+  gone.abort();
+  expect(await left).toEqual({ kind: "cancelled" });
+  renders.resume(LAYER);
+  expect(await blocked).toMatchObject({ kind: "rendered" });
+  expect(await job).toMatchObject({ kind: "stored" });
+  expect(events).toContain("render 0/0");
+});
+
+test("a layer that is blocked while its render waits for a connection leaves the connection to others", async () => {
+  let answer = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { renders, events } = drawsWith({ open: async () => 7 }, held);
+  const of = (layer: string, z: number) =>
+    renders.renderForUser(
+      { ...ORDER, tileSet: { ...ORDER.tileSet, layer }, rect: { ...ORDER.rect, z } },
+      missed,
+      "client",
+      stays(),
+    );
+  const holding = of("b", 2);
+  await expect.poll(() => events).toEqual(["render 2/0"]);
+  const waiting = of(LAYER, 3);
+  const behind = of("b", 4);
+  await renders.pause(LAYER);
+  answer();
+  expect(await holding).toMatchObject({ kind: "rendered" });
+  expect(await behind).toMatchObject({ kind: "rendered" });
+  expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 2/0", "render 4/0"]);
+  renders.resume(LAYER);
+  expect(await waiting).toMatchObject({ kind: "rendered" });
+});
+
+test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
+  const { renders } = drawsWith({ open: async () => 7 });
+  const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
+  expect(await renders.renderForUser(order, missed, "client", stays())).toEqual({ kind: "layer_removed" });
+});
+
+test("a question to an upstream ends with its client, while it waits for a connection and after it was sent", async () => {
+  const sent: AbortSignal[] = [];
+  const ask: Renderers["ask"] = (_layer, _question, signal) =>
+    new Promise((resolve) => {
+      sent.push(signal);
+      signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
+    });
+  const { renders } = drawsWith({ open: async () => 7 }, undefined, undefined, ask);
+  const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
+  const clients = Array.from({ length: 3 }, () => new AbortController());
+  const answers = clients.map(({ signal }) => renders.ask(layerNamed(LAYER), legend, "client", signal));
+  await expect.poll(() => sent).toHaveLength(1);
+  clients[1]?.abort(new Error("gone"));
+  expect(await answers[1]).toEqual({ kind: "cancelled" });
+  expect(sent).toHaveLength(1);
+  clients[0]?.abort(new Error("gone"));
+  expect(await answers[0]).toEqual({ kind: "cancelled" });
+  await expect.poll(() => sent).toHaveLength(2);
+  clients[2]?.abort(new Error("gone"));
+  expect(await answers[2]).toEqual({ kind: "cancelled" });
+  expect(await renders.ask(layerNamed(LAYER), legend, "client", AbortSignal.abort())).toEqual({ kind: "cancelled" });
+  expect(sent).toHaveLength(2);
+});

@@ -1,0 +1,811 @@
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import { changedLayers } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import { SharedTurn } from "../lib/fair-line.ts";
+import { waitSeconds } from "../lib/wait-seconds.ts";
+import type { FailureClass, Question } from "../source/source.ts";
+import { BlockedLayers } from "./blocked-layers.ts";
+import { EarlyAnswers } from "./early-answers.ts";
+import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
+import { LayerEpochs } from "./layer-epochs.ts";
+import type { MemoryTiles } from "./memory-tiles.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
+import {
+  BATCH_MS,
+  type FilledMetatile,
+  isWanted,
+  type RenderFailure,
+  type RenderGate,
+  type RenderOrder,
+  type RenderOutcome,
+  tileSetsOf,
+  type WrittenTile,
+} from "./render-order.ts";
+import type { RenderThrottle } from "./render-throttle.ts";
+import type { InfoResult, RendererResult, Renderers } from "./renderers.ts";
+import type { KeptTiles, StoreFailure } from "./store-tiles.ts";
+import { DOWN_AFTER_FAILURES, type Refused, type UpstreamLimit } from "./upstream-limit.ts";
+import { type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
+import type { UpstreamMeter } from "./upstream-meter.ts";
+import type { Metatile, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
+
+/** What the server asks of the coordinator for a render. */
+export interface LedgerAccess {
+  /**
+   * Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored.
+   * @throws Error when the coordinator has ended
+   */
+  open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined>;
+  closeCells(id: number): void;
+  /** `reservation`: the one under which they were written. */
+  wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
+  lost(tileSet: TileSet, rect: TileRect): void;
+  /** A metatile of a layer was rendered for somebody, and the store could not keep it: why. */
+  notStored(layer: string, reason: string, who: "user" | "job"): void;
+}
+
+/** How long an answer may take where the source names no time. */
+const USUAL_TIMEOUT_MS = 30_000;
+/** Time-outs that a user waits for a connection at most: an upstream that hangs is known to be down before. */
+const WAIT_LIMIT_TIMEOUTS = DOWN_AFTER_FAILURES + 1;
+const RENDERER_ENDED: RenderFailure = {
+  kind: "failed",
+  failure: "store",
+  message: "the renderer died",
+  retryAfterMs: undefined,
+};
+
+const LAYER_REMOVED = { kind: "layer_removed" } as const;
+
+const CANCELLED = { kind: "cancelled" } as const;
+
+/** What becomes of a render; only a user's may be refused. */
+type RenderResult = RendererResult | ({ readonly kind: "refused" } & Refused);
+
+interface InFlightRender {
+  readonly order: RenderOrder;
+  readonly beganMs: number;
+  readonly done: Promise<RenderResult>;
+  readonly abort: AbortController;
+  /** Of a job's render. */
+  readonly place: Place | undefined;
+  /** It is rendered after, and before, others. */
+  readonly isOfRun: boolean;
+  readonly stage: Stage;
+  /** Of the users who wait for it, for a connection. */
+  readonly turn: SharedTurn;
+  waiters: number;
+}
+
+/** How far a render has come; those of a run share it. */
+interface Stage {
+  /** A renderer renders it, under the generation of that moment. */
+  isSent: boolean;
+  /** The first tile that a user waits for. */
+  missed: TileIndex | undefined;
+  readonly early: EarlyAnswers;
+  /** Under which it stores its tiles, once that is known. */
+  reservation?: number;
+}
+
+/** Where a job's render stands before it begins. */
+interface Place {
+  /** Ends its wait for its turn and its connection. */
+  readonly wait: AbortController;
+  /** It has its connection. */
+  begun: boolean;
+}
+
+/**
+ * Gives out leases: for one metatile at a time a connection to its upstream, the only render of it, and the generation under
+ * which it may be kept. Users and jobs share the renders; users come first.
+ */
+export class Renders implements RenderGate, UserRenders {
+  readonly #renderers: Renderers;
+  readonly #ledger: LedgerAccess;
+  readonly #memory: MemoryTiles;
+  /** Raised by every truncation of the layer. A render that began under an older one is not kept. */
+  readonly #generations = new LayerEpochs();
+  readonly #layer: (name: string) => Layer | undefined;
+  /** ms since 1970. */
+  readonly #now: () => number;
+  #configured: readonly Layer[] = [];
+  readonly #upstreamLimits: UpstreamLimits;
+  readonly #meter: UpstreamMeter;
+  readonly #pace: RenderThrottle;
+  readonly #failures: FailureMemory;
+  /** Those that others may join, by `#keyOf`. */
+  readonly #inFlightRenders = new Map<string, InFlightRender>();
+  /** All of them: also those that a truncation has overtaken. */
+  readonly #unfinished = new Set<InFlightRender>();
+  /** When a layer or a part of it was truncated last, ms since 1970. */
+  readonly #truncatedMs = new Map<string, number>();
+  /** As the order's `expiredBeforeMs`, by layer. */
+  readonly #expiredBeforeMs = new Map<string, number>();
+  /** Tiles of one colour that have been written, since the start. */
+  oneColourTiles = 0;
+  readonly #blocked = new BlockedLayers();
+
+  constructor(parts: {
+    readonly renderers: Renderers;
+    readonly ledger: LedgerAccess;
+    readonly memory: MemoryTiles;
+    readonly upstreamLimits: UpstreamLimits;
+    readonly meter: UpstreamMeter;
+    readonly pace: RenderThrottle;
+    readonly layer: (name: string) => Layer | undefined;
+    readonly now: () => number;
+  }) {
+    this.#renderers = parts.renderers;
+    this.#ledger = parts.ledger;
+    this.#memory = parts.memory;
+    this.#upstreamLimits = parts.upstreamLimits;
+    this.#meter = parts.meter;
+    this.#pace = parts.pace;
+    this.#layer = parts.layer;
+    this.#now = parts.now;
+    this.#failures = new FailureMemory();
+  }
+
+  configure(layers: readonly Layer[]): void {
+    // What failed may have been what the operator has just put right.
+    this.#failures.clearAll();
+    this.#upstreamLimits.configure(layers);
+    this.#meter.configure(layers.map(({ source }) => upstreamOf(source)));
+    const before = this.#configured;
+    this.#configured = layers;
+    const names = new Set(layers.map(({ name }) => name));
+    for (const name of this.#truncatedMs.keys()) if (!names.has(name)) this.#truncatedMs.delete(name);
+    for (const name of changedLayers(before, layers)) {
+      // What is rendered, or waits for its turn, is of the layer as it was.
+      for (const [key, { order }] of this.#inFlightRenders)
+        if (order.tileSet.layer === name) this.#inFlightRenders.delete(key);
+      this.#memory.clear(name);
+      void this.overtake(name);
+    }
+    this.#generations.keep(names);
+  }
+
+  /** Equal for renders that must not go on beside each other, as they write the same tiles. */
+  #keyOf({ tileSet, rect }: Metatile): string {
+    const together = this.#layer(tileSet.layer)?.formatsTogether === true;
+    return `${tileSetKey(together ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+  }
+
+  #upstreamLimit(order: RenderOrder): UpstreamLimit {
+    const layer = this.#layer(order.tileSet.layer);
+    if (layer === undefined) throw new Error(`no layer ${order.tileSet.layer}`);
+    return this.#upstreamLimits.of(layer);
+  }
+
+  async renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
+    if (gone.aborted) return CANCELLED;
+    if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
+    const key = this.#keyOf(order);
+    const joined = this.#inFlightRenders.get(key);
+    if (joined !== undefined) {
+      const { place, turn } = joined;
+      turn.join(client);
+      if (place !== undefined && !place.begun && !place.wait.signal.aborted) {
+        const refused = this.#upstreamLimit(order).refuseUser(client);
+        if (refused !== undefined) return { kind: "refused", ...refused };
+        // A job's render that has not begun goes on as a user's.
+        place.wait.abort();
+      }
+      attend(joined, gone);
+      joined.stage.missed ??= missed;
+      const { format } = order.tileSet;
+      const ended = joined.isOfRun ? this.#ofRun(joined) : joined.done;
+      const early = joined.order.tileSet.format === format ? await joined.stage.early.of(missed, ended) : undefined;
+      if (early !== undefined) return early;
+      const result = await ended;
+      const { wanted, rect } = joined.order;
+      if (result.kind === "rendered" && fills(joined.order, format) && isWanted(wanted, rect, missed.x, missed.y))
+        return result.stale ? this.renderForUser(order, missed, client, gone) : { kind: "stored" };
+      if (result.kind === "failed") return this.#failedForUser(order, result);
+      if (result.kind === "refused") return result;
+      // The job that rendered it was killed, or did not want this tile.
+      return this.renderForUser(order, missed, client, gone);
+    }
+    const remembered = this.#failures.find(order.tileSet.layer, key);
+    if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
+    const refused = this.#upstreamLimit(order).refuseUser(client);
+    if (refused !== undefined) return { kind: "refused", ...refused };
+    const inFlightRender = this.#fly(order, missed, client);
+    attend(inFlightRender, gone);
+    const early = await inFlightRender.stage.early.of(missed, inFlightRender.done);
+    if (early !== undefined) return early;
+    const result = await inFlightRender.done;
+    switch (result.kind) {
+      case "rendered":
+        return { kind: "stored" };
+      case "refused":
+      case "cancelled":
+        return result;
+      case "failed":
+        return this.#failedForUser(order, result);
+      case "lost":
+        return RENDERER_ENDED;
+    }
+  }
+
+  /** A run whose upstream has become slow is ended for a user, who may want what comes last. */
+  async #ofRun({ done, abort }: InFlightRender): Promise<RenderResult> {
+    const timer = setTimeout(() => abort.abort(new Error("a user waits")), BATCH_MS);
+    try {
+      return await done;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #failedForUser(order: RenderOrder, result: Extract<RendererResult, { readonly kind: "failed" }>): UserRender {
+    const remembered = this.#failures.find(order.tileSet.layer, this.#keyOf(order));
+    return remembered === undefined ? failed(result) : this.#rememberedOf(remembered, "just now");
+  }
+
+  #rememberedOf({ failure, leftMs }: RememberedFailure, asked: "just now" | "before"): UserRender {
+    return { kind: "remembered", failure, retryAfterSeconds: waitSeconds(leftMs), asked };
+  }
+
+  async renderStatus(layer: string, metatile: Metatile | undefined): Promise<RenderStatus> {
+    const key = metatile === undefined ? undefined : this.#keyOf(metatile);
+    const failing = key === undefined ? undefined : this.#failures.find(layer, key);
+    return {
+      drawing: key !== undefined && this.#inFlightRenders.has(key),
+      failing:
+        failing === undefined ? undefined : { message: failing.failure.message, untilMs: this.#now() + failing.leftMs },
+      truncatedMs: this.#truncatedMs.get(layer),
+    };
+  }
+
+  async ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
+    if (gone.aborted) return CANCELLED;
+    // The HTTP worker that asks may not have heard of the reload yet.
+    const configured = this.#layer(layer.name);
+    if (configured === undefined) return LAYER_REMOVED;
+    const upstreamLimit = this.#upstreamLimits.of(configured);
+    const refused = upstreamLimit.refuseUser(client);
+    if (refused !== undefined) return { kind: "refused", ...refused };
+    try {
+      const late = await upstreamLimit.acquireForUser(new SharedTurn(client), waitLimitMsOf(layer), gone);
+      if (late !== undefined) return { kind: "refused", ...late };
+    } catch (error) {
+      if (gone.aborted) return CANCELLED;
+      throw error;
+    }
+    try {
+      const result = await this.#renderers.ask(layer.name, question, gone);
+      learn(upstreamLimit, result);
+      if (result.kind === "failed") return failed(result);
+      return result.kind === "lost" ? RENDERER_ENDED : result;
+    } finally {
+      upstreamLimit.release("user");
+    }
+  }
+
+  async render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome> {
+    if (this.#layer(order.tileSet.layer) === undefined) return { kind: "cancelled" };
+    const key = this.#keyOf(order);
+    let inFlightRender = this.#inFlightRenders.get(key);
+    if (inFlightRender !== undefined && !willDo(inFlightRender, order)) {
+      // A job that is ended meanwhile is let go at once.
+      await Promise.race([inFlightRender.done, aborted(signal)]);
+      return signal.aborted ? { kind: "cancelled" } : this.render(order, signal);
+    }
+    // The cells and the reservation of a render are those of the job that began it, and end with it: so does the render.
+    const isOwn = inFlightRender === undefined;
+    inFlightRender ??= this.#fly(order);
+    inFlightRender.waiters++;
+    const mine = inFlightRender;
+    const leave = () => {
+      if (--mine.waiters === 0 || isOwn) mine.abort.abort(new Error("cancelled"));
+    };
+    // The render of somebody else goes on; the job is let go at once.
+    const left = new Promise<RenderResult>((resolve) => {
+      signal.addEventListener("abort", () => {
+        leave();
+        if (mine.waiters > 0 && !isOwn) resolve({ kind: "cancelled" });
+      });
+    });
+    if (signal.aborted) {
+      leave();
+      return { kind: "cancelled" };
+    }
+    const result = await Promise.race([inFlightRender.done, left]);
+    // Killed by somebody else while this one had just joined, or the user was refused: render again, a job waits.
+    const again = result.kind === "cancelled" || result.kind === "refused";
+    if (again && !signal.aborted) return this.render(order, signal);
+    const outcome = outcomeOf(order, mine.order, result);
+    if (outcome.kind !== "failed" || this.#layer(order.tileSet.layer) === undefined) return outcome;
+    const { answeredMsAgo } = this.#upstreamLimit(order);
+    return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
+  }
+
+  async renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]> {
+    const [first] = orders;
+    if (first === undefined || this.#layer(first.tileSet.layer) === undefined || signal.aborted) return [];
+    const taken = orders.findIndex((order) => this.#inFlightRenders.has(this.#keyOf(order)));
+    const run = taken < 0 ? orders : orders.slice(0, taken);
+    // While users read, renders are spaced one by one.
+    if (run.length < 2 || this.#pace.isThrottling) return [await this.render(first, signal)];
+    const abort = new AbortController();
+    const end = (): void => abort.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    const place = newPlace();
+    const stage = newStage(undefined);
+    const ended = this.#leaseRun(run, place, stage, abort.signal);
+    for (const [i, order] of run.entries()) {
+      const rendered = ended.then((results) => results[i] ?? CANCELLED);
+      // The run itself never leaves: others that join it do not end it.
+      const { done } = this.#follow(rendered, {
+        order,
+        abort,
+        place,
+        stage,
+        turn: new SharedTurn(),
+        isOfRun: true,
+        waiters: 1,
+      });
+      // A fault is thrown to the job below, and to whoever joins.
+      done.catch(() => undefined);
+    }
+    try {
+      // What was cancelled it did not come to.
+      const results = (await ended).filter(({ kind }) => kind !== "cancelled");
+      // A renderer that dies was at one of them.
+      const told = results[0]?.kind === "lost" ? results.slice(0, 1) : results;
+      return told.map((result, i) => {
+        const order = orders[i] ?? first;
+        return outcomeOf(order, order, result);
+      });
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** `missed`: by a user of a client; undefined: it is a job's. */
+  #fly(order: RenderOrder, missed?: TileIndex, ...clients: readonly string[]): InFlightRender {
+    const abort = new AbortController();
+    const place = missed === undefined ? newPlace() : undefined;
+    const stage = newStage(missed);
+    const turn = new SharedTurn(...clients);
+    const rendered = this.#lease(order, place, stage, turn, missed, abort.signal);
+    return this.#follow(rendered, { order, abort, place, stage, turn, isOfRun: false, waiters: 0 });
+  }
+
+  /** Until it ends, others may join it. */
+  #follow(rendered: Promise<RenderResult>, about: Omit<InFlightRender, "done" | "beganMs">): InFlightRender {
+    const key = this.#keyOf(about.order);
+    const done = rendered.finally(() => {
+      this.#unfinished.delete(inFlightRender);
+      if (this.#inFlightRenders.get(key) === inFlightRender) this.#inFlightRenders.delete(key);
+    });
+    const inFlightRender: InFlightRender = { ...about, beganMs: this.#now(), done };
+    this.#inFlightRenders.set(key, inFlightRender);
+    this.#unfinished.add(inFlightRender);
+    return inFlightRender;
+  }
+
+  async #lease(
+    order: RenderOrder,
+    place: Place | undefined,
+    stage: Stage,
+    turn: SharedTurn,
+    missed: TileIndex | undefined,
+    signal: AbortSignal,
+  ): Promise<RenderResult> {
+    // Opened while the upstream renders: a user waits for neither longer than for both.
+    const opened = missed === undefined ? undefined : this.#ledger.open(filledBy(order), missed);
+    try {
+      return await this.#leased(order, place, stage, turn, opened, signal);
+    } finally {
+      // After what was written has been told. A fault of it has been thrown above, but for a user who was refused.
+      void opened?.then(
+        (id) => id !== undefined && this.#ledger.closeCells(id),
+        () => undefined,
+      );
+    }
+  }
+
+  /** `opened`: the cells, where they are not its job's to open. */
+  async #leased(
+    order: RenderOrder,
+    place: Place | undefined,
+    stage: Stage,
+    turn: SharedTurn,
+    opened: Promise<number | undefined> | undefined,
+    signal: AbortSignal,
+  ): Promise<RenderResult> {
+    const { layer } = order.tileSet;
+    const upstreamLimit = this.#upstreamLimit(order);
+    const epoch = this.#failures.epoch(layer);
+    const acquire = async () => {
+      if (place !== undefined && (await this.#jobsTurn(upstreamLimit, place, signal))) return "job";
+      const refused = await upstreamLimit.acquireForUser(turn, waitLimitMsOf(this.#layer(layer)), signal);
+      return refused === undefined ? "user" : ({ kind: "refused", ...refused } as const);
+    };
+    const who = await this.#whileUnblocked(layer, upstreamLimit, acquire, signal);
+    if (typeof who !== "string") return who;
+    if (place !== undefined) place.begun = true;
+    try {
+      // In the same turn: a truncation that comes between the two would not reach a renderer that has no work.
+      const generation = this.#generations.of(layer);
+      stage.isSent = true;
+      if (order.leave !== undefined) stage.reservation = order.leave.id;
+      const reservation = opened && this.#mayKeep(opened, layer, generation, stage);
+      const { missed, early } = stage;
+      const reported: WrittenTile[] = [];
+      const report = (tiles: EarlyTiles): void => {
+        this.#written(order.tileSet, tiles.written, stage.reservation);
+        reported.push(...tiles.written);
+        early.add(tiles);
+      };
+      const user = who === "user" && missed !== undefined ? { missed, reservation, report } : undefined;
+      const rest = await this.#renderers.renderMetatile(this.#dated(order), generation, user, signal);
+      for (const [tileSet, tiles] of writtenBy([order], [rest])) this.#written(tileSet, tiles, stage.reservation);
+      const rendered = rest.kind === "rendered" ? { ...rest, written: [...reported, ...rest.written] } : rest;
+      this.#learn(upstreamLimit, order, rendered, who, epoch);
+      await opened;
+      return rendered;
+    } finally {
+      upstreamLimit.release(who);
+    }
+  }
+
+  /** A truncation that found no cell open has not waited for this render: its word came before that of the cells. */
+  #mayKeep(
+    opened: Promise<number | undefined>,
+    layer: string,
+    generation: number,
+    stage: Stage,
+  ): Promise<number | undefined> {
+    return opened.then(
+      (id) => {
+        if (id !== undefined) stage.reservation = id;
+        return generation === this.#generations.of(layer) ? id : undefined;
+      },
+      () => undefined,
+    );
+  }
+
+  /** None: a user waits for one of them, and renders it without the others. */
+  async #leaseRun(
+    orders: readonly RenderOrder[],
+    place: Place,
+    stage: Stage,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const [first] = orders;
+    if (first === undefined) return [];
+    const { layer } = first.tileSet;
+    const upstreamLimit = this.#upstreamLimit(first);
+    const epoch = this.#failures.epoch(layer);
+    const turn = async () => ((await this.#jobsTurn(upstreamLimit, place, signal)) ? ("job" as const) : CANCELLED);
+    const who = await this.#whileUnblocked(layer, upstreamLimit, turn, signal);
+    if (typeof who !== "string") return [];
+    place.begun = true;
+    try {
+      // In the same turn, as of a single render.
+      const generation = this.#generations.of(layer);
+      stage.isSent = true;
+      const sent = orders.map((order) => this.#dated(order));
+      const results = await this.#renderers.renderBatch(sent, generation, signal);
+      for (const [tileSet, tiles] of writtenBy(orders, results)) this.#written(tileSet, tiles, first.leave?.id);
+      for (const [i, order] of orders.entries())
+        this.#learn(upstreamLimit, order, results[i] ?? CANCELLED, "job", epoch);
+      return results;
+    } finally {
+      upstreamLimit.release(who);
+    }
+  }
+
+  /** With what soft truncations say of its layer. */
+  #dated(order: RenderOrder): RenderOrder {
+    const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
+    return expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
+  }
+
+  /** What a render tells of its upstream, its cost, and of the next render of the same. */
+  #learn(
+    upstreamLimit: UpstreamLimit,
+    order: RenderOrder,
+    result: RendererResult,
+    who: "user" | "job",
+    epoch: number,
+  ): void {
+    const { layer } = order.tileSet;
+    if (who === "job" && result.kind === "rendered" && result.processorMs !== undefined)
+      this.#pace.took(result.processorMs);
+    this.#measure(order, result);
+    learn(upstreamLimit, result);
+    if (result.kind === "rendered") {
+      this.#failures.forget(this.#keyOf(order));
+      if (result.storeFailure !== undefined) this.#ledger.notStored(layer, result.storeFailure.message, who);
+    } else if (result.kind === "failed") {
+      const seconds = this.#layer(layer)?.negativeCacheSeconds ?? 0;
+      this.#failures.remember(layer, this.#keyOf(order), failed(result), seconds, epoch);
+    } else if (result.kind === "lost") {
+      for (const tileSet of tileSetsOf(order)) this.#ledger.lost(tileSet, order.rect);
+    }
+  }
+
+  /**
+   * Waits until the layer is not blocked, and then for what `acquire` waits for: no connection is held while the layer is
+   * blocked, as other layers have the same upstream. Answered in a turn in which the layer is not blocked.
+   * @param acquire answers whose connection it has, or why it has none
+   */
+  async #whileUnblocked<T extends object>(
+    layer: string,
+    upstreamLimit: UpstreamLimit,
+    acquire: () => Promise<"user" | "job" | T>,
+    signal: AbortSignal,
+  ): Promise<"user" | "job" | T | typeof CANCELLED> {
+    try {
+      for (;;) {
+        await this.#blocked.unblocked(layer, signal);
+        const who = await acquire();
+        if (typeof who !== "string" || !this.#blocked.has(layer)) return who;
+        upstreamLimit.release(who);
+      }
+    } catch (error) {
+      if (signal.aborted) return CANCELLED;
+      throw error;
+    }
+  }
+
+  /**
+   * Waits for a job's turn and its connection. False: a user waits for the render now, and it has neither.
+   * @throws the signal's reason
+   */
+  async #jobsTurn(upstreamLimit: UpstreamLimit, place: Place, signal: AbortSignal): Promise<boolean> {
+    const { wait } = place;
+    const end = () => wait.abort();
+    signal.addEventListener("abort", end);
+    try {
+      await this.#pace.turn(wait.signal);
+      await upstreamLimit.acquireForJob(wait.signal);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!wait.signal.aborted) throw error;
+      return false;
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  #measure({ tileSet }: RenderOrder, result: RendererResult): void {
+    const layer = this.#layer(tileSet.layer);
+    if (layer === undefined || (result.kind !== "rendered" && result.kind !== "failed")) return;
+    const failure = result.kind === "failed" ? result.failure : undefined;
+    this.#meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
+  }
+
+  #written(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void {
+    if (tiles.length === 0) return;
+    for (const { uniform } of tiles) if (uniform === true) this.oneColourTiles++;
+    const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
+    if (renewed.length > 0) this.#memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
+    this.#ledger.wrote(tileSet, tiles, reservation);
+  }
+
+  async pause(layer: string): Promise<void> {
+    this.#blocked.block(layer);
+    await this.#renderers.settle(layer, this.#begin(layer));
+  }
+
+  /** @returns the new generation */
+  #begin(layer: string): number {
+    this.#failures.clear(layer);
+    this.#memory.clear(layer);
+    return this.#nextGeneration(layer);
+  }
+
+  #nextGeneration(layer: string): number {
+    const generation = this.#generations.raise(layer);
+    // What a renderer renders now is of the map as it was: whoever asks from now on has a render of their own.
+    for (const [key, { order, stage }] of this.#inFlightRenders)
+      if (stage.isSent && order.tileSet.layer === layer) this.#inFlightRenders.delete(key);
+    return generation;
+  }
+
+  async overtake(layer: string): Promise<void> {
+    await this.#renderers.settle(layer, this.#nextGeneration(layer));
+  }
+
+  async endRuns(): Promise<void> {
+    const runs = [...this.#unfinished].filter(({ isOfRun }) => isOfRun);
+    for (const { abort } of runs) abort.abort(new Error("the quota has changed"));
+    // One that no renderer has yet is not sent any more.
+    await Promise.allSettled(runs.filter(({ stage }) => stage.isSent).map(({ done }) => done));
+  }
+
+  truncated(layer: string): void {
+    this.#truncatedMs.set(layer, this.#now());
+  }
+
+  renew(layer: string): void {
+    this.#begin(layer);
+  }
+
+  resume(layer: string): void {
+    // What was read while the tiles were going away must not outlive them.
+    this.#memory.clear(layer);
+    this.#blocked.unblock(layer);
+  }
+
+  async forget(layer: string): Promise<void> {
+    this.#memory.clear(layer);
+    this.#failures.clear(layer);
+    this.#truncatedMs.set(layer, this.#now());
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
+    else this.#expiredBeforeMs.delete(layer);
+    this.#memory.expireBefore(layer, beforeMs);
+  }
+
+  sweep(signal: AbortSignal): Promise<void> {
+    return this.#renderers.sweep(signal);
+  }
+
+  /** Tiles have left the store one by one. */
+  evicted(tileSet: TileSet, rect: TileRect): void {
+    const keys: string[] = [];
+    for (let y = rect.minY; y <= rect.maxY; y++)
+      for (let x = rect.minX; x <= rect.maxX; x++) keys.push(tileKey(tileSet, x, y, rect.z));
+    this.#memory.forget(keys);
+  }
+
+  /** Waits until nothing is rendered any more. */
+  async idle(): Promise<void> {
+    while (this.#unfinished.size > 0) await Promise.allSettled([...this.#unfinished].map((f) => f.done));
+  }
+
+  /** Ends renders of which no tile has been stored. */
+  cancelUnanswered(): void {
+    for (const { stage, abort } of this.#unfinished) if (!stage.early.hasBegun) abort.abort(new Error("shutting down"));
+  }
+
+  cancelAll(): void {
+    for (const inFlightRender of this.#unfinished) inFlightRender.abort.abort(new Error("shutting down"));
+  }
+}
+
+/**
+ * A user waits for a render. One who goes away before the upstream is asked leaves it, and with the last it ends: who pans
+ * fast does not wait for what is out of sight. Afterwards it is worth keeping for the next. A job's render is the job's.
+ */
+function attend(inFlightRender: InFlightRender, gone: AbortSignal): void {
+  if (inFlightRender.place !== undefined) return;
+  inFlightRender.waiters++;
+  gone.addEventListener(
+    "abort",
+    () => {
+      if (!inFlightRender.stage.isSent && --inFlightRender.waiters === 0)
+        inFlightRender.abort.abort(new Error("nobody waits for it any more"));
+    },
+    { once: true },
+  );
+}
+
+/** How the upstream did; of a render that was cancelled or lost nothing is known. */
+function learn(upstreamLimit: UpstreamLimit, result: RendererResult | InfoResult): void {
+  if (result.kind === "rendered") upstreamLimit.succeeded(result.upstreamMs);
+  else if (result.kind === "info") upstreamLimit.succeeded(undefined);
+  else if (result.kind === "failed" && result.failure === "no_tile") upstreamLimit.succeeded(undefined);
+  else if (result.kind === "failed") upstreamLimit.failed(result.failure, result.retryAfterMs);
+  else upstreamLimit.unheard();
+}
+
+/** What a job is told of its render, or of one that it has joined. */
+function outcomeOf({ watched, tileSet }: RenderOrder, rendered: RenderOrder, result: RenderResult): RenderOutcome {
+  switch (result.kind) {
+    case "rendered": {
+      const written = writtenIn(tileSet.format, rendered, result);
+      if (result.refused === true) return { kind: "full", reason: "there is no room for it in the store" };
+      if (result.stale) return { kind: "stale" };
+      if (result.storeFailure !== undefined) return notStored(result.storeFailure);
+      return {
+        kind: "stored",
+        bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
+        upstreamMs: result.upstreamMs,
+        unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
+        ...(watched === true ? { written } : {}),
+      };
+    }
+    case "failed":
+      return failed(result);
+    case "cancelled":
+    case "refused":
+      return CANCELLED;
+    case "lost":
+      return RENDERER_ENDED;
+  }
+}
+
+/** What a job is told when the store has not kept its tiles. */
+function notStored({ code, message }: StoreFailure): RenderOutcome {
+  switch (code) {
+    case "full":
+      return { kind: "full", reason: message };
+    case "read_only":
+    case "unavailable":
+      return { kind: "store_away", reason: message };
+    case "corrupt":
+      return failed({ failure: "store", message, retryAfterMs: undefined });
+  }
+}
+
+/** What a render has written of one of the formats that it fills. */
+function writtenIn(
+  format: string,
+  { tileSet, beside = [] }: RenderOrder,
+  { written, writtenBeside = [] }: KeptTiles,
+): readonly WrittenTile[] {
+  return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
+}
+
+/** What was written of each tile set; those of a run that are one after the other are mostly of one. */
+function writtenBy(orders: readonly RenderOrder[], results: readonly RendererResult[]): Map<TileSet, WrittenTile[]> {
+  const byTileSet = new Map<TileSet, WrittenTile[]>();
+  for (const [i, result] of results.entries()) {
+    const order = orders[i];
+    if (order === undefined || result.kind !== "rendered") continue;
+    for (const tileSet of tileSetsOf(order)) {
+      const written = writtenIn(tileSet.format, order, result);
+      const known = byTileSet.get(tileSet);
+      if (known === undefined) byTileSet.set(tileSet, [...written]);
+      else known.push(...written);
+    }
+  }
+  return byTileSet;
+}
+
+const failed = (failure: {
+  failure: FailureClass;
+  message: string;
+  retryAfterMs: number | undefined;
+}): RenderFailure => ({
+  kind: "failed",
+  failure: failure.failure,
+  message: failure.message,
+  retryAfterMs: failure.retryAfterMs,
+});
+
+export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+  `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+
+function waitLimitMsOf(layer: Layer | undefined): number {
+  const timeoutMs = layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : USUAL_TIMEOUT_MS;
+  return WAIT_LIMIT_TIMEOUTS * timeoutMs;
+}
+
+const newStage = (missed: TileIndex | undefined): Stage => ({ isSent: false, missed, early: new EarlyAnswers() });
+
+const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
+
+/** What is being rendered keeps what is wanted, of a picture that is new enough. */
+const willDo = (inFlightRender: InFlightRender, { tileSet, wanted, sinceMs = 0 }: RenderOrder): boolean =>
+  fills(inFlightRender.order, tileSet.format) &&
+  (inFlightRender.order.wanted === null || sameMask(inFlightRender.order.wanted, wanted)) &&
+  inFlightRender.beganMs > sinceMs;
+
+const fills = ({ tileSet, beside = [] }: RenderOrder, format: string): boolean =>
+  tileSet.format === format || beside.includes(format);
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+const filledBy = ({ tileSet, beside, rect }: RenderOrder): FilledMetatile =>
+  beside === undefined ? { tileSet, rect } : { tileSet, beside, rect };
+
+function sameMask(a: Uint8Array, b: Uint8Array | null): boolean {
+  return b !== null && a.byteLength === b.byteLength && a.every((bit, i) => bit === b[i]);
+}

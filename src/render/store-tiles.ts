@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { isOfOneColour } from "../image/one-colour.ts";
+import type { Fingerprint } from "../image/sight.ts";
+import { valueAt } from "../layer/by-zoom.ts";
+import type { ImageFormat } from "../layer/format.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { TileAddress } from "../layer/tile-set.ts";
+import { StoreError, type TileStore } from "../store/tile-store.ts";
+import type { RenderOrder, WrittenTile } from "./render-order.ts";
+
+export interface KeepParts {
+  readonly layer: Layer;
+  readonly store: TileStore;
+  /** Whether the generation under which the tiles were rendered is still the layer's. */
+  readonly isCurrent: () => boolean;
+}
+
+export interface RenderedTile {
+  readonly x: number;
+  readonly y: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface PositionedTile extends RenderedTile {
+  readonly keep: boolean;
+  readonly fingerprint?: Fingerprint;
+}
+
+/** A fault of the store, as it travels between processes. */
+export interface StoreFailure {
+  readonly code: StoreError["code"];
+  readonly message: string;
+}
+
+export interface KeptTiles {
+  readonly written: readonly WrittenTile[];
+  /** What was written of each format of the order's `beside`; absent: there are none. */
+  readonly writtenBeside?: readonly (readonly WrittenTile[])[];
+  /** Not kept, or not all of them: a newer generation has begun, or they may not be. */
+  readonly stale: boolean;
+  /** Rendered, but there was no room for it in the store. */
+  readonly refused?: true;
+  /** Rendered, but the store could not keep it. */
+  readonly storeFailure: StoreFailure | undefined;
+}
+
+/** Nothing was stored. */
+export function notKept(why: "stale" | "no room"): KeptTiles {
+  const left = { written: [], stale: true, storeFailure: undefined };
+  return why === "no room" ? { ...left, refused: true } : left;
+}
+
+/**
+ * Stores tiles of one metatile, in the order given. The puts of a file store leave no turn to others: between the first and
+ * the last no message is handled, so that a truncation finds all of them or none.
+ */
+export async function keepTiles(
+  order: RenderOrder,
+  tiles: readonly PositionedTile[],
+  { layer, store, isCurrent }: KeepParts,
+): Promise<KeptTiles> {
+  const { tileSet, rect, expiredBeforeMs = 0 } = order;
+  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+  const same = (at: TileAddress): "keep" | "renew" =>
+    valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
+    order.renewed === true ||
+    (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
+      ? "renew"
+      : "keep";
+  const written: WrittenTile[] = [];
+  let stale = false;
+  let storeFailure: StoreFailure | undefined;
+  try {
+    for (const { x, y, bytes, keep, fingerprint } of tiles) {
+      if (!keep) continue;
+      const at = { tileSet, x, y, z: rect.z };
+      const time = order.isNew === true ? "keep" : same(at);
+      const isSame = order.isNew !== true && store.confirm(at, bytes, time, isCurrent);
+      const put = isSame
+        ? ({ stored: true, replaced: bytes.byteLength } as const)
+        : await store.put(at, bytes, isCurrent);
+      if (!put.stored) {
+        stale = true;
+        break;
+      }
+      const plain = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
+      const tile = !isSame && isOfOneColour(bytes) ? ({ ...plain, uniform: true } as const) : plain;
+      if (!isSame && order.watched !== true) written.push(tile);
+      else {
+        const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
+        const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
+        written.push({ ...tile, ...unchanged, ...digest, ...(fingerprint === undefined ? {} : { fingerprint }) });
+      }
+    }
+    if (written.length > 0 && tileSet.parametersId !== "") {
+      await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    storeFailure = { code: error.code, message: error.message };
+  }
+  return { written, stale, storeFailure };
+}
+
+/** The same tiles in the other formats, as far as the store takes them. */
+export async function keepBeside(
+  kept: KeptTiles,
+  order: RenderOrder,
+  beside: readonly ImageFormat[],
+  tiles: readonly (readonly PositionedTile[])[],
+  parts: KeepParts,
+): Promise<KeptTiles> {
+  const { isNew: _, watched: __, ...plain } = order;
+  const writtenBeside: (readonly WrittenTile[])[] = [];
+  let { stale, storeFailure } = kept;
+  for (const [i, { mimeType }] of beside.entries()) {
+    if (stale || storeFailure !== undefined) break;
+    const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
+    const next = await keepTiles(other, tiles[i] ?? [], parts);
+    writtenBeside.push(next.written);
+    ({ stale, storeFailure } = next);
+  }
+  return { ...kept, writtenBeside, stale, storeFailure };
+}

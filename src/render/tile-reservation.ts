@@ -1,0 +1,78 @@
+import type { TileAddress } from "../layer/tile-set.ts";
+import { StoreError, type TileStore } from "../store/tile-store.ts";
+import type { StoredSize } from "./admission.ts";
+import type { RenderOrder } from "./render-order.ts";
+import type { PositionedTile } from "./store-tiles.ts";
+
+/** "stale": a truncation has overtaken the render. "no room": the quota or the disk has no room for the tiles. */
+export type KeepAnswer = "keep" | "stale" | "no room";
+
+export interface RoomParts {
+  readonly store: TileStore;
+  /** Whether tiles may be kept, asked for when they are encoded. `most` is the size of all, `growth` what the store grows by. */
+  readonly mayKeep: (most: StoredSize, growth: () => StoredSize) => Promise<KeepAnswer>;
+}
+
+/**
+ * Asks whether encoded tiles may be kept.
+ * @param encoded of each format that the order fills, its own first
+ * @throws the signal's reason
+ */
+export async function mayKeepAll(
+  { tileSet, beside = [], rect, isNew }: RenderOrder,
+  encoded: readonly (readonly PositionedTile[])[],
+  { store, mayKeep }: RoomParts,
+  signal: AbortSignal,
+): Promise<KeepAnswer> {
+  const most = { bytes: 0, files: 0 };
+  for (const tiles of encoded) {
+    for (const { bytes, keep } of tiles) {
+      if (!keep) continue;
+      most.bytes += bytes.byteLength;
+      most.files++;
+    }
+  }
+  const growth = (): StoredSize => {
+    if (isNew === true && beside.length === 0) return most;
+    const grown = { bytes: 0, files: 0 };
+    for (const [i, tiles] of encoded.entries()) {
+      const at = i === 0 ? tileSet : { ...tileSet, format: beside[i - 1] ?? tileSet.format };
+      for (const { x, y, bytes, keep } of tiles) {
+        if (!keep) continue;
+        const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
+        // A smaller tile gives back nothing: another one of the metatile may be written before it.
+        grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
+        if (before === undefined) grown.files++;
+      }
+    }
+    return grown;
+  };
+  const answer = await untilAborted(mayKeep(most, growth), signal);
+  signal.throwIfAborted();
+  return answer;
+}
+
+/** A tile whose size cannot be read counts as absent: it replaces nothing that is known of. */
+function sizeIn(store: TileStore, at: TileAddress): number | undefined {
+  try {
+    return store.stat(at)?.bytes;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
+  }
+}
+
+/** @throws the signal's reason, even where the answer never comes */
+async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let end = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+  });
+  try {
+    return await Promise.race([answered, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,154 @@
+import type { JobRunner } from "../jobs/job-runner.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../lib/logger.ts";
+import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
+import type { JobCounter } from "../plan/job-counter.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import type { SubmittedJob } from "../plan/job-request.ts";
+import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
+import { type BatchRequest, isMany, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
+import { nextTime } from "./cron.ts";
+import type { RunWindows } from "./run-windows.ts";
+import type { Schedule, ScheduleRun, StartedRun } from "./schedule.ts";
+import type { ScheduleStore } from "./schedule-store.ts";
+
+export interface ScheduleRunsParts {
+  readonly schedules: ScheduleStore;
+  readonly runner: JobRunner;
+  readonly windows: RunWindows;
+  readonly catalogue: () => Catalogue;
+  readonly counter: Pick<JobCounter, "count">;
+  readonly ledger: Pick<Ledger, "usedCells">;
+  readonly options: () => JobOptions;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also?: () => void) => void;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** A restart over the time of a run is no miss. */
+const MISSED_AFTER_MS = 60_000;
+
+/**
+ * Makes the jobs of schedules. Planning may take a second and lets others have their turn, so runs come one after the other:
+ * two of one schedule never meet. A run is written, with the next time, in the transaction of its jobs, and before it nothing
+ * is: a kill in between leaves the time due.
+ */
+export class ScheduleRuns {
+  readonly #parts: ScheduleRunsParts;
+  #last: Promise<unknown> = Promise.resolve();
+  #closing = false;
+
+  constructor(parts: ScheduleRunsParts) {
+    this.#parts = parts;
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const coming = this.#last.then(run);
+    this.#last = coming.catch(() => undefined);
+    return coming;
+  }
+
+  /** The jobs of a request as the layers are now. */
+  plan(many: BatchRequest, nowMs: number): Promise<Result<PlannedJobs, Refusal>> {
+    return planBatch(many, this.#parts.catalogue(), { options: this.#parts.options(), nowMs });
+  }
+
+  count(planned: PlannedJobs): Promise<Result<CountedJobs, Refusal>> {
+    return countPlanned(planned, this.#parts.counter);
+  }
+
+  /** Deals with the time of a schedule that had come when it was looked at. */
+  due(name: string, lookedMs: number): Promise<void> {
+    return this.#inTurn(() => this.#runDue(name, lookedMs));
+  }
+
+  async #runDue(name: string, lookedMs: number): Promise<void> {
+    const { schedules, persist, log } = this.#parts;
+    const schedule = schedules.find(name);
+    const dueMs = schedule?.nextMs ?? null;
+    if (this.#closing || schedule === undefined || dueMs === null || dueMs > lookedMs) return;
+    const { plan, createdBy } = schedule;
+    const when = { atMs: lookedMs, dueMs, by: null };
+    const nextMs = nextTime(plan.time, lookedMs) ?? null;
+    const write = (run: ScheduleRun, thenMs = nextMs): void => {
+      schedules.addRun(name, run);
+      schedules.setNext(name, thenMs);
+    };
+    const skip = (result: "skipped" | "refused", reason: string, thenMs = nextMs): void => {
+      persist(() => write({ ...when, result, reason }, thenMs));
+      log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
+    };
+    const lateMs = lookedMs - dueMs;
+    if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
+      // A later time may have come that is only late.
+      const lastMs = nextTime(plan.time, lookedMs - MISSED_AFTER_MS - 1);
+      const thenMs = lastMs !== undefined && lastMs <= lookedMs ? lastMs : nextMs;
+      skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`, thenMs);
+      return;
+    }
+    const counted = await this.#prepared(schedule, lookedMs);
+    // Whoever has paused, replaced or removed it meanwhile does not want this run.
+    if (schedules.nextMs(name) !== dueMs) return;
+    if (!counted.ok) {
+      const { code, message, details = [] } = counted.error;
+      skip(code === "conflict" ? "skipped" : "refused", [message, ...details].join(" "));
+      return;
+    }
+    const { jobIds } = await this.#make(name, counted.value, createdBy, (ids) =>
+      write({ ...when, result: "started", jobIds: ids }),
+    );
+    log.info("a schedule has made jobs", { schedule: name, jobIds: jobIds.slice(0, 10), jobs: jobIds.length });
+  }
+
+  /** An operator's run, at once. A refusal is the operator's alone, and is not recorded. */
+  now(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
+    return this.#inTurn(() => this.#runNow(name, by));
+  }
+
+  async #runNow(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
+    const { schedules, now } = this.#parts;
+    const schedule = schedules.find(name);
+    if (schedule === undefined) return refuse(unknownSchedule(name));
+    const atMs = now();
+    const counted = await this.#prepared(schedule, atMs);
+    if (!counted.ok) return counted;
+    if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
+    const submitted = await this.#make(name, counted.value, by, (jobIds) =>
+      schedules.addRun(name, { atMs, dueMs: null, by, result: "started", jobIds }),
+    );
+    return ok({ submitted, isMany: isMany(schedule.plan.job.many) });
+  }
+
+  async #prepared({ name, plan }: Schedule, nowMs: number): Promise<Result<CountedJobs, Refusal>> {
+    const before = this.#parts.runner.live().find(({ schedule }) => schedule === name);
+    if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
+    const planned = await this.plan(plan.job.many, nowMs);
+    if (!planned.ok) return planned;
+    const counted = await this.count(planned.value);
+    if (!counted.ok) return counted;
+    return ok({ ...counted.value, jobs: await withMostUsedRanges(counted.value.jobs, this.#parts.ledger) });
+  }
+
+  async #make(
+    name: string,
+    { jobs }: CountedJobs,
+    by: string | null,
+    also: (jobIds: readonly number[]) => void,
+  ): Promise<SubmittedJob> {
+    const { runner, windows } = this.#parts;
+    const made = jobs.map((job) => windows.begun({ ...job, origin: { by }, retryOf: null, schedule: name }));
+    const submitted = runner.submitAll(made, also);
+    await runner.supersedeFor(submitted.jobIds);
+    return submitted;
+  }
+
+  /** The run in hand is made; those that wait for it are made after the next start. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#last;
+  }
+}

@@ -1,0 +1,137 @@
+import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { unconfirmed } from "../plan/count-planned.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import { nextTime } from "./cron.ts";
+import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
+import type { ScheduleRuns } from "./schedule-runs.ts";
+import { RUNS_KEPT, type ScheduleStore } from "./schedule-store.ts";
+
+/** The operations on schedules. */
+export interface ScheduleOperations {
+  /** By name. */
+  schedules(): Promise<readonly ScheduleView[]>;
+  schedule(name: string): Promise<ScheduleView | undefined>;
+  /** Refused when the name is taken. */
+  addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>>;
+  /** Makes a schedule, or gives one another plan. Refused, as `addSchedule`, when its jobs could not be made now. */
+  putSchedule(
+    name: string,
+    plan: SchedulePlan,
+    by: string | null,
+  ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>>;
+  /** Its jobs stay. */
+  removeSchedule(name: string): Promise<Result<null, Refusal>>;
+  pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
+  resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
+  /** Makes its jobs now; refused while one of those before has not ended. */
+  runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>>;
+}
+
+export interface ScheduleServiceParts {
+  readonly schedules: ScheduleStore;
+  readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
+  readonly options: () => JobOptions;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also?: () => void) => void;
+  readonly now: () => number;
+}
+
+/** What operators ask of schedules. */
+export class ScheduleService implements ScheduleOperations {
+  readonly #parts: ScheduleServiceParts;
+
+  constructor(parts: ScheduleServiceParts) {
+    this.#parts = parts;
+  }
+
+  async schedules(): Promise<readonly ScheduleView[]> {
+    const { schedules } = this.#parts;
+    return schedules.list().map((schedule) => ({ schedule, runs: schedules.runs(schedule.name, 1) }));
+  }
+
+  async schedule(name: string): Promise<ScheduleView | undefined> {
+    const schedule = this.#parts.schedules.find(name);
+    return schedule === undefined ? undefined : this.#view(schedule);
+  }
+
+  async addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>> {
+    const refusal = await this.#refusalOf(plan);
+    if (refusal !== undefined) return refuse(refusal);
+    if (this.#parts.schedules.hours(name) !== undefined)
+      return refuse(conflict(`Schedule ${name} is there already; a PUT replaces it.`));
+    return ok(this.#put(name, plan, by).view);
+  }
+
+  async putSchedule(
+    name: string,
+    plan: SchedulePlan,
+    by: string | null,
+  ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>> {
+    const refusal = await this.#refusalOf(plan);
+    return refusal === undefined ? ok(this.#put(name, plan, by)) : refuse(refusal);
+  }
+
+  /** Why its jobs could not be made if its time came now. */
+  async #refusalOf({ job: { many, confirmed } }: SchedulePlan): Promise<Refusal | undefined> {
+    const { runs, options, now } = this.#parts;
+    const planned = await runs.plan(many, now());
+    if (!planned.ok) return planned.error;
+    const mostTiles = confirmed ? undefined : options().confirmTiles;
+    // How much is kept now matters only where it is asked for.
+    if (mostTiles === undefined && many.request.onlyExisting === true) return undefined;
+    const counted = await runs.count(planned.value);
+    return counted.ok ? unconfirmed(counted.value, mostTiles, '"confirm": true in its job') : counted.error;
+  }
+
+  /** A schedule that is paused stays so, and what became of its runs is kept. */
+  #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
+    const { schedules, persist, now } = this.#parts;
+    const before = schedules.find(name);
+    const nowMs = now();
+    const schedule = {
+      createdBy: by,
+      createdMs: nowMs,
+      lastDueMs: null,
+      ...before,
+      name,
+      plan,
+      nextMs: before?.nextMs === null ? null : (nextTime(plan.time, nowMs) ?? null),
+    };
+    persist(() => schedules.put(schedule));
+    return { view: this.#view(schedule), isNew: before === undefined };
+  }
+
+  async removeSchedule(name: string): Promise<Result<null, Refusal>> {
+    const { schedules, persist } = this.#parts;
+    if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
+    persist(() => schedules.delete(name));
+    return ok(null);
+  }
+
+  async pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>> {
+    return this.#setNext(name, () => null);
+  }
+
+  /** Times that passed meanwhile are not missed: nobody wanted them. */
+  async resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>> {
+    return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.now()) ?? null);
+  }
+
+  runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
+    return this.#parts.runs.now(name, by);
+  }
+
+  #setNext(name: string, nextOf: (schedule: Schedule) => number | null): Result<ScheduleView, Refusal> {
+    const { schedules, persist } = this.#parts;
+    const schedule = schedules.find(name);
+    if (schedule === undefined) return refuse(unknownSchedule(name));
+    const nextMs = nextOf(schedule);
+    persist(() => schedules.setNext(name, nextMs));
+    return ok(this.#view({ ...schedule, nextMs }));
+  }
+
+  #view(schedule: Schedule): ScheduleView {
+    return { schedule, runs: this.#parts.schedules.runs(schedule.name, RUNS_KEPT) };
+  }
+}

@@ -1,0 +1,79 @@
+import { canonicalSrs } from "../../grid/grid-set.ts";
+import type { TileFormat } from "../../layer/format.ts";
+import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/layer.ts";
+import { trimEndOf } from "../../lib/trim-end.ts";
+import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { decimal, setParameters, withQuery } from "../http/query.ts";
+import type { RenderRequest, Source } from "../source.ts";
+import { tileOf } from "../tiles/tile-template.ts";
+
+/** A map service of an ArcGIS Server: its `export`, or the tiles of its cache. */
+export const createArcgisSource = (options: ArcgisSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, tell);
+
+/**
+ * The address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in
+ * `/MapServer`.
+ * @throws SourceError in mode `tile` where the picture is not a single tile
+ */
+export function arcgisUrl(address: string, options: ArcgisSourceOptions, request: RenderRequest): URL {
+  const { vendorParameters } = options;
+  const parameters = Object.fromEntries(
+    Object.entries(setParameters(request.parameters)).map(([key, value]) => [spelling(key), value]),
+  );
+  switch (options.mode) {
+    case "export":
+      // The picture that is kept must be the one that was asked for, whatever a filter is called.
+      return withQuery(
+        operation(address, "export"),
+        vendorParameters,
+        parameters,
+        exportQuery(options, request, parameters),
+      );
+    case "tile": {
+      const { z, x, fromTop } = tileOf(request);
+      return withQuery(operation(address, `tile/${z}/${fromTop}/${x}`), vendorParameters, parameters);
+    }
+  }
+}
+
+function exportQuery(
+  options: ArcgisExportOptions,
+  { gridSet, extent, width, height, format }: RenderRequest,
+  parameters: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  // Always x first, whatever the CRS says.
+  const { minX, minY, maxX, maxY } = extent;
+  const srs = String(canonicalSrs(gridSet.srs));
+  return {
+    bbox: [minX, minY, maxX, maxY].map(decimal).join(","),
+    bboxSR: srs,
+    imageSR: srs,
+    size: `${width},${height}`,
+    format: exportFormat(format),
+    transparent: options.transparent && format.upstreamType !== "image/jpeg" ? "true" : "false",
+    f: "image",
+    // A filter may choose among the layers, as it may with a WMS.
+    ...(options.layers.length === 0 || parameters["layers"] !== undefined
+      ? {}
+      : { layers: `show:${options.layers.join(",")}` }),
+  };
+}
+
+/** The server renders no WebP, and its PNG of 8 bits has no half transparent pixels: what else is wanted is made from this. */
+const exportFormat = ({ upstreamType }: TileFormat): string => (upstreamType === "image/jpeg" ? "jpg" : "png32");
+
+/** Parameters that a filter may name: filters have capital letters, the server's documents do not. */
+const SPELLINGS: ReadonlyMap<string, string> = new Map(
+  ["layers", "layerDefs", "dynamicLayers", "time", "layerTimeOptions", "gdbVersion"].map((name) => [
+    name.toUpperCase(),
+    name,
+  ]),
+);
+const spelling = (key: string): string => SPELLINGS.get(key) ?? key;
+
+function operation(address: string, name: string): URL {
+  const url = new URL(address);
+  url.pathname = `${trimEndOf(url.pathname, "/")}/${name}`;
+  return url;
+}

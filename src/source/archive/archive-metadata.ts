@@ -1,0 +1,45 @@
+import type { Extent } from "../../grid/grid-set.ts";
+import type { VectorLayer } from "../../layer/layer.ts";
+import { isMap } from "../../lib/is-map.ts";
+
+/** More than any archive has; what is beyond is cut off. */
+const MOST_LAYERS = 1000;
+const MOST_FIELDS = 1000;
+
+/** The `vector_layers` of MBTiles' and PMTiles' metadata, as far as they are what TileJSON wants; undefined: there are none. */
+export function vectorLayersOf(metadata: unknown): readonly VectorLayer[] | undefined {
+  const list = isMap(metadata) ? metadata["vector_layers"] : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const layers = list.slice(0, MOST_LAYERS).flatMap((item: unknown) => {
+    const layer = isMap(item) ? vectorLayer(item) : undefined;
+    return layer === undefined ? [] : [layer];
+  });
+  return layers.length === 0 ? undefined : layers;
+}
+
+function vectorLayer(item: Readonly<Record<string, unknown>>): VectorLayer | undefined {
+  const { id, fields, description, minzoom, maxzoom } = item;
+  if (typeof id !== "string") return undefined;
+  const named = isMap(fields) ? Object.entries(fields).slice(0, MOST_FIELDS) : [];
+  return {
+    id,
+    fields: Object.fromEntries(named.map(([name, kind]) => [name, String(kind)])),
+    ...(typeof description === "string" && description !== "" ? { description } : {}),
+    ...(typeof minzoom === "number" ? { minzoom } : {}),
+    ...(typeof maxzoom === "number" ? { maxzoom } : {}),
+  };
+}
+
+/** West, south, east, north as an extent of the world; undefined: no box that has an area. */
+export function boundsOf(numbers: readonly number[]): Extent | undefined {
+  const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = numbers;
+  const minX = Math.max(-180, west);
+  const minY = Math.max(-90, south);
+  const maxX = Math.min(180, east);
+  const maxY = Math.min(90, north);
+  return minX < maxX && minY < maxY ? { minX, minY, maxX, maxY } : undefined;
+}
+
+/** Whether these can be an archive's levels. */
+export const areLevels = (first: number, last: number): boolean =>
+  Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= 30;

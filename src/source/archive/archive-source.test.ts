@@ -1,0 +1,354 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import Sqlite from "libsql";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { formatNamed } from "../../../test/support/layer.ts";
+import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import { type Source, SourceError } from "../source.ts";
+import { tileRequest } from "../tile-source.conformance.ts";
+import { ARCHIVE_READ_LIMIT } from "./archive.ts";
+import { directory, type FixtureTile, pmtiles, VECTOR_TILE, writeMbtiles, writePmtiles } from "./archive-fixture.ts";
+import { createArchiveSource } from "./archive-source.ts";
+import { inspectArchive } from "./open-archive.ts";
+
+const root = mkdtempSync(join(tmpdir(), "nuthatch-archives-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const open: Source[] = [];
+afterEach(async () => {
+  for (const source of open.splice(0)) await source[Symbol.asyncDispose]();
+});
+
+type Kind = ArchiveSourceOptions["type"];
+let files = 0;
+const fileFor = (kind: Kind): string => join(root, `a b#${++files}?ä%20.${kind}`);
+
+function sourceOf(type: Kind, file: string): Source {
+  const source = createArchiveSource({ type, file, connections: 2, stamp: "" });
+  open.push(source);
+  return source;
+}
+const never = (): AbortSignal => new AbortController().signal;
+const vectorAt = (x: number, y: number, z: number) =>
+  tileRequest("EPSG:900913", [x, y, z], { format: formatNamed("application/vnd.mapbox-vector-tile") });
+
+async function bytesAt(source: Source, x: number, y: number, z: number): Promise<string> {
+  const drawing = await source.render(vectorAt(x, y, z), never());
+  if (drawing.kind !== "data") throw new Error(drawing.kind);
+  return Buffer.from(drawing.bytes).toString("latin1");
+}
+async function failureAt(source: Source, x: number, y: number, z: number): Promise<string> {
+  const failure: unknown = await source.render(vectorAt(x, y, z), never()).then(
+    () => "drawn",
+    (error: unknown) => error,
+  );
+  return failure instanceof SourceError ? `${failure.failure}: ${failure.message}` : String(failure);
+}
+
+/** A vector tile that says which it is, y from the top. */
+const named = (z: number, x: number, y: number): FixtureTile => ({
+  z,
+  x,
+  y,
+  bytes: Buffer.concat([VECTOR_TILE, Buffer.from(`${z}/${x}/${y}`)]),
+});
+const TILES = [named(0, 0, 0), ...[0, 1, 2, 3].flatMap((x) => [0, 1, 3].map((y) => named(2, x, y)))];
+const VECTOR_LAYERS = [{ id: "a", fields: { name: "String" }, minzoom: 0, maxzoom: 2 }];
+
+const kinds: Readonly<Record<Kind, () => string>> = {
+  mbtiles() {
+    const file = fileFor("mbtiles");
+    writeMbtiles(file, {
+      metadata: {
+        format: "pbf",
+        bounds: "-10,-20,30,40",
+        minzoom: "0",
+        maxzoom: "2",
+        json: JSON.stringify({ vector_layers: VECTOR_LAYERS }),
+      },
+      // Packed, as nearly all vector tiles in MBTiles are.
+      tiles: TILES.map((tile) => ({ ...tile, bytes: gzipSync(tile.bytes) })),
+    });
+    return file;
+  },
+  pmtiles() {
+    const file = fileFor("pmtiles");
+    writePmtiles(file, {
+      type: "mvt",
+      tiles: TILES,
+      bounds: [-10, -20, 30, 40],
+      metadata: { vector_layers: VECTOR_LAYERS },
+      perLeaf: 4,
+    });
+    return file;
+  },
+};
+
+describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) => {
+  test("gives each tile under its own number, rows turned right, unpacked", async () => {
+    const source = sourceOf(kind, kinds[kind]());
+    expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+    for (const x of [0, 1, 2, 3])
+      for (const fromTop of [0, 1, 3])
+        expect(await bytesAt(source, x, 3 - fromTop, 2)).toBe(`${VECTOR_TILE.toString("latin1")}2/${x}/${fromTop}`);
+  });
+
+  test("has no tile where there is none, beyond its levels too, and that is no picture", async () => {
+    const source = sourceOf(kind, kinds[kind]());
+    expect(await failureAt(source, 1, 1, 2)).toBe("no_tile: the archive has no tile 2/1/2");
+    expect(await failureAt(source, 1, 1, 1)).toBe("no_tile: the archive has no tile 1/1/0");
+    expect(await failureAt(source, 0, 0, 30)).toBe("no_tile: the archive has no tile 30/0/1073741823");
+  });
+
+  test("says what it holds", async () => {
+    expect(await inspectArchive({ type: kind, file: kinds[kind]() })).toMatchObject({
+      ok: true,
+      value: {
+        facts: {
+          format: { mimeType: "application/vnd.mapbox-vector-tile" },
+          minZoom: 0,
+          maxZoom: 2,
+          bounds: { minX: -10, minY: -20, maxX: 30, maxY: 40 },
+          vectorLayers: VECTOR_LAYERS,
+        },
+      },
+    });
+  });
+
+  test("does not render what is more than one tile", async () => {
+    const { tile: _, ...metatile } = vectorAt(0, 0, 0);
+    await expect(sourceOf(kind, kinds[kind]()).render(metatile, never())).rejects.toThrow("single tiles only");
+  });
+
+  test("that is missing is an outage, is not made, and is read once it is there", async () => {
+    const file = fileFor(kind);
+    const source = sourceOf(kind, file);
+    expect(await failureAt(source, 0, 0, 0)).toBe("refused: the archive cannot be read: there is no such file");
+    expect(existsSync(file)).toBe(false);
+    renameSync(kinds[kind](), file);
+    expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+  });
+
+  test("that is a directory, empty, or something else is told as what it is, without its path", async () => {
+    const folder = fileFor(kind);
+    mkdirSync(folder);
+    expect(await failureAt(sourceOf(kind, folder), 0, 0, 0)).toBe("refused: the archive cannot be read: it is no file");
+    for (const content of ["", "this is no archive at all, ".repeat(1000)]) {
+      const file = fileFor(kind);
+      writeFileSync(file, content);
+      const failure = await failureAt(sourceOf(kind, file), 0, 0, 0);
+      expect(failure).toMatch(/^wrong_type: the archive is damaged: /);
+      expect(failure).not.toContain(root);
+      expect(await inspectArchive({ type: kind, file })).toMatchObject({ ok: false });
+    }
+  });
+});
+
+test.each(["mbtiles", "pmtiles"] as const)(
+  "whatever is wrong in an archive of type %s is a failure of the source",
+  async (kind) => {
+    const whole = readFileSync(kinds[kind]());
+    const place = fc.nat({ max: whole.length - 1 });
+    // The header is where lies do most.
+    const change = fc.tuple(fc.oneof(place, fc.nat({ max: 200 })), fc.nat({ max: 255 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes.writeUInt8(value, at);
+        const file = fileFor(kind);
+        writeFileSync(file, bytes);
+        const source = createArchiveSource({ type: kind, file, connections: 1, stamp: "" });
+        for (const [x, y, z] of [
+          [0, 0, 0],
+          [3, 3, 2],
+        ] as const) {
+          const rendered: unknown = await source.render(vectorAt(x, y, z), never()).catch((error: unknown) => error);
+          if (rendered instanceof Error) expect(rendered).toBeInstanceOf(SourceError);
+        }
+        const report = await inspectArchive({ type: kind, file });
+        expect(typeof report.ok).toBe("boolean");
+        await source[Symbol.asyncDispose]();
+        rmSync(file);
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
+
+describe("MBTiles", () => {
+  const inspected = async (metadata: Readonly<Record<string, string>>, tiles: readonly FixtureTile[] = TILES) => {
+    const file = fileFor("mbtiles");
+    writeMbtiles(file, { metadata, tiles });
+    const report = await inspectArchive({ type: "mbtiles", file });
+    return report.ok ? report.value.facts : report.error;
+  };
+
+  test("are never written to", async () => {
+    const file = kinds.mbtiles();
+    await bytesAt(sourceOf("mbtiles", file), 0, 0, 0);
+    expect([existsSync(`${file}-wal`), existsSync(`${file}-journal`)]).toEqual([false, false]);
+  });
+
+  test.each([
+    ["png", "image/png"],
+    ["jpg", "image/jpeg"],
+    ["JPEG", "image/jpeg"],
+    ["webp", "image/webp"],
+    ["pbf", "application/vnd.mapbox-vector-tile"],
+    ["mvt", "application/vnd.mapbox-vector-tile"],
+    ["application/x-protobuf", "application/vnd.mapbox-vector-tile"],
+  ])("of format %s have %s", async (format, mimeType) => {
+    expect(await inspected({ format })).toMatchObject({ format: { mimeType } });
+  });
+
+  test("before 1.3 say their levels by their tiles", async () => {
+    expect(await inspected({ format: "png", minzoom: "x", maxzoom: "9" })).toMatchObject({ minZoom: 0, maxZoom: 2 });
+  });
+
+  test("with bounds and layers that cannot be meant have none", async () => {
+    expect(await inspected({ format: "pbf", bounds: "10,0,-10,5", json: "{" })).toMatchObject({
+      bounds: undefined,
+      vectorLayers: undefined,
+    });
+    expect(await inspected({ format: "pbf", bounds: "1,2", json: '{"vector_layers":[{"id":1},7]}' })).toMatchObject({
+      bounds: undefined,
+      vectorLayers: undefined,
+    });
+  });
+
+  test("whose texts are no UTF-8 are read all the same", async () => {
+    const file = fileFor("mbtiles");
+    writeMbtiles(file, { metadata: { format: "pbf", name: "x" }, tiles: TILES });
+    const db = new Sqlite(file);
+    db.exec(`UPDATE images SET tile_data = CAST(x'1aff' AS TEXT) WHERE tile_id = '0/0/0';
+      INSERT INTO metadata VALUES ('bounds', CAST(x'ff' AS TEXT)), (CAST(x'ff' AS TEXT), 'x')`);
+    db.close();
+    expect(await bytesAt(sourceOf("mbtiles", file), 0, 0, 0)).toBe("\x1a\xff");
+    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: true });
+    const other = new Sqlite(file);
+    other.exec("UPDATE metadata SET value = CAST(x'ffff' AS TEXT) WHERE name = 'format'");
+    other.close();
+    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: false });
+  });
+
+  test("without a format, with an unknown one, or without a tile are of no use", async () => {
+    expect(await inspected({})).toBe("the archive is damaged: its metadata names no format");
+    expect(await inspected({ format: "xyz" })).toBe(
+      'the archive is damaged: its metadata names a format that is not known, "xyz"',
+    );
+    expect(await inspected({ format: "png" }, [])).toBe("the archive is damaged: it holds no tile");
+  });
+
+  test("may hold anything under a tile: what is far too long is not read, and a text is no vector tile", async () => {
+    const file = fileFor("mbtiles");
+    writeMbtiles(file, { metadata: { format: "pbf" }, tiles: [] });
+    const db = new Sqlite(file);
+    db.exec(`INSERT INTO map VALUES (1, 0, 0, 'long'), (1, 1, 0, 'text'), (1, 0, 1, 'null'), (1, 1, 1, 'none');
+      INSERT INTO images VALUES (zeroblob(${ARCHIVE_READ_LIMIT + 1}), 'long'), ('text', 'text'), (NULL, 'null'), (x'', 'none')`);
+    db.close();
+    const source = sourceOf("mbtiles", file);
+    expect(await failureAt(source, 0, 0, 1)).toBe(`too_large: the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
+    expect(await failureAt(source, 1, 0, 1)).toBe("wrong_type: the answer is no vector tile");
+    expect(await failureAt(source, 0, 1, 1)).toBe("no_tile: the archive has no tile 1/0/0");
+    expect(await failureAt(source, 1, 1, 1)).toBe("no_tile: the archive has no tile 1/1/0");
+  });
+});
+
+describe("PMTiles", () => {
+  const written = (bytes: Uint8Array): string => {
+    const file = fileFor("pmtiles");
+    writeFileSync(file, bytes);
+    return file;
+  };
+  const inspected = async (bytes: Uint8Array) => {
+    const report = await inspectArchive({ type: "pmtiles", file: written(bytes) });
+    return report.ok ? report.value.facts : report.error;
+  };
+  const changed = (change: (bytes: Buffer) => void): Buffer => {
+    const bytes = pmtiles({ type: "mvt", tiles: TILES, perLeaf: 4 });
+    change(bytes);
+    return bytes;
+  };
+
+  test.each(["none", "gzip", "brotli"] as const)("packed as %s are read", async (compression) => {
+    const source = sourceOf("pmtiles", written(pmtiles({ type: "mvt", tiles: TILES, compression })));
+    expect(await bytesAt(source, 3, 0, 2)).toContain("2/3/3");
+  });
+
+  test.each([
+    ["png", "image/png"],
+    ["jpeg", "image/jpeg"],
+    ["webp", "image/webp"],
+    ["avif", "image/avif"],
+  ] as const)("of type %s have %s, and no vector layers", async (type, mimeType) => {
+    const metadata = { vector_layers: VECTOR_LAYERS };
+    expect(await inspected(pmtiles({ type, tiles: TILES, metadata }))).toMatchObject({
+      format: { mimeType },
+      vectorLayers: undefined,
+    });
+  });
+
+  test("of another version, type or compression are of no use", async () => {
+    expect(await inspected(changed((bytes) => bytes.writeUInt8(2, 7)))).toBe(
+      "the archive is damaged: it is of version 2, not 3",
+    );
+    expect(await inspected(pmtiles({ type: "mlt", tiles: TILES }))).toBe(
+      "the archive is damaged: its header names a type of tiles that is not known, 6",
+    );
+    expect(await inspected(changed((bytes) => bytes.writeUInt8(4, 98)))).toBe(
+      "the archive is damaged: its tiles are compressed in a way that is not known here",
+    );
+    expect(await inspected(changed((bytes) => bytes.writeUInt8(4, 97)))).toMatch("compressed in a way");
+  });
+
+  test("that are cut off fail where their end is missing", async () => {
+    const whole = pmtiles({ type: "mvt", tiles: TILES, perLeaf: 4 });
+    for (let length = 0; length < whole.length; length += 13)
+      expect(await failureAt(sourceOf("pmtiles", written(whole.subarray(0, length))), 3, 3, 2)).toMatch(
+        /^wrong_type: the archive is damaged: /,
+      );
+  });
+
+  test("whose header or directories lie read nothing outside, and nothing endless", async () => {
+    const at = async (place: number, value: bigint) =>
+      failureAt(sourceOf("pmtiles", written(changed((bytes) => bytes.writeBigUInt64LE(value, place)))), 0, 0, 0);
+    const huge = 2n ** 63n;
+    for (const place of [8, 40, 56]) expect(await at(place, huge)).toMatch(/^wrong_type: the archive is damaged: /);
+    const lying = (entry: Parameters<typeof directory>[0][number]): string => {
+      const bytes = pmtiles({ type: "mvt", tiles: [named(0, 0, 0)], compression: "none" });
+      const root = directory([entry]);
+      bytes.writeBigUInt64LE(BigInt(bytes.length), 8);
+      bytes.writeBigUInt64LE(BigInt(root.length), 16);
+      return written(Buffer.concat([bytes, root]));
+    };
+    const failures = [
+      { id: 0, offset: 0, length: 2 ** 40, run: 1 },
+      { id: 0, offset: 2 ** 52, length: 10, run: 1 },
+      { id: 0, offset: -1, length: 10, run: 0 },
+      { id: 0, offset: 0, length: 7, run: 0 },
+    ].map((entry) => failureAt(sourceOf("pmtiles", lying(entry)), 0, 0, 0));
+    expect((await Promise.all(failures)).map((failure) => failure.split(":")[0])).toEqual([
+      "too_large",
+      "wrong_type",
+      "wrong_type",
+      "wrong_type",
+    ]);
+  });
+
+  test("that unpack to far more than they are, are not unpacked", async () => {
+    const bomb = gzipSync(Buffer.alloc(ARCHIVE_READ_LIMIT + 1, 0x1a));
+    const tile = pmtiles({ type: "mvt", tiles: [{ z: 0, x: 0, y: 0, bytes: bomb }], compression: "none" });
+    expect(await failureAt(sourceOf("pmtiles", written(tile)), 0, 0, 0)).toMatch(/^too_large: /);
+    const twice = pmtiles({ type: "mvt", tiles: [{ z: 0, x: 0, y: 0, bytes: Buffer.alloc(ARCHIVE_READ_LIMIT + 1) }] });
+    expect(await failureAt(sourceOf("pmtiles", written(twice)), 0, 0, 0)).toMatch(/^too_large: /);
+    const packed = gzipSync(Buffer.alloc(5_000_000, 1));
+    const root = changed(() => undefined);
+    root.writeBigUInt64LE(BigInt(root.length), 8);
+    root.writeBigUInt64LE(BigInt(packed.length), 16);
+    expect(await failureAt(sourceOf("pmtiles", written(Buffer.concat([root, packed]))), 0, 0, 0)).toMatch(
+      /^too_large: /,
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source.ts";
+import { tileData } from "../tiles/tile-data.ts";
+import { tileOf } from "../tiles/tile-template.ts";
+import type { Archive } from "./archive.ts";
+import { openArchive } from "./open-archive.ts";
+
+/** Tiles of an archive, which is opened by the first that is asked for. */
+export function createArchiveSource(options: ArchiveSourceOptions): Source {
+  let opening: Promise<Archive> | undefined;
+  const drawing = new Set<Promise<RenderedImage>>();
+
+  const opened = (): Promise<Archive> => {
+    opening ??= openArchive(options).catch((error: unknown) => {
+      // It may be there the next time.
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+
+  async function render(request: RenderRequest): Promise<RenderedImage> {
+    const at = tileOf(request);
+    const bytes = await (await opened()).tile(at);
+    // Many an archive leaves out the sea.
+    if (bytes === undefined || bytes.byteLength === 0)
+      throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
+    const { format } = request;
+    return format.kind === "data" ? { kind: "data", bytes: tileData(bytes, format) } : { kind: "encoded", bytes };
+  }
+
+  return {
+    async render(request, signal) {
+      if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
+      const rendered = render(request);
+      drawing.add(rendered);
+      try {
+        return await rendered;
+      } finally {
+        drawing.delete(rendered);
+      }
+    },
+    /** What is being rendered ends first. */
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(drawing);
+      const archive = await opening?.catch(() => undefined);
+      await archive?.[Symbol.asyncDispose]();
+    },
+  };
+}

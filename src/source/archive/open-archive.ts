@@ -1,0 +1,43 @@
+import { stat } from "node:fs/promises";
+import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { SourceError } from "../source.ts";
+import { type Archive, type ArchiveFacts, fileFault } from "./archive.ts";
+import { openMbtiles } from "./mbtiles.ts";
+import { openPmtiles } from "./pmtiles.ts";
+
+/** @throws SourceError */
+export function openArchive({ type, file }: Pick<ArchiveSourceOptions, "type" | "file">): Promise<Archive> {
+  switch (type) {
+    case "mbtiles":
+      return openMbtiles(file);
+    case "pmtiles":
+      return openPmtiles(file);
+  }
+}
+
+/** An archive as it is now. */
+export interface ArchiveReport {
+  readonly stamp: string;
+  readonly facts: ArchiveFacts;
+}
+
+/** What an archive says of itself, or why that cannot be known. */
+export async function inspectArchive(
+  at: Pick<ArchiveSourceOptions, "type" | "file">,
+): Promise<Result<ArchiveReport, string>> {
+  try {
+    const { size, mtimeMs, ino } = await stat(at.file).catch((error: unknown) => {
+      throw fileFault(error);
+    });
+    const archive = await openArchive(at);
+    try {
+      return ok({ stamp: `${ino}-${size}-${mtimeMs}`, facts: await archive.facts() });
+    } finally {
+      await archive[Symbol.asyncDispose]();
+    }
+  } catch (error) {
+    if (error instanceof SourceError) return refuse(error.message);
+    throw error;
+  }
+}

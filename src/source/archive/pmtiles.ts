@@ -1,0 +1,141 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
+import { formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { SourceError } from "../source.ts";
+import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
+import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
+
+/** Directories of the largest archives have a tenth of this, unpacked; each byte may become an entry of 60. */
+const DIRECTORY_LIMIT = 4 * 1024 * 1024;
+/** Directories that are kept, in each renderer; those of the whole world have about 3 MB each. */
+const KEPT_DIRECTORIES = 32;
+/** The library counts tiles in numbers, which are exact up to here. */
+const LAST_LEVEL = 26;
+
+/** PMTiles 3 in a file. Positions and sizes in it are not trusted: nothing is read that lies outside, or is far too long. */
+export async function openPmtiles(path: string): Promise<Archive> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw fileFault(error);
+  });
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw unreadable("it is no file");
+    const { PMTiles, ResolvedValueCache } = await import("pmtiles");
+    const archive = new PMTiles(
+      sourceOf(file, path),
+      new ResolvedValueCache(KEPT_DIRECTORIES, false, unpacking(DIRECTORY_LIMIT)),
+      unpacking(ARCHIVE_READ_LIMIT),
+    );
+    return {
+      facts: () => guarded(async () => factsOf(await archive.getHeader(), () => archive.getMetadata())),
+      tile: ({ z, x, fromTop }) =>
+        guarded(async () => {
+          const answer = z > LAST_LEVEL ? undefined : await archive.getZxy(z, x, fromTop);
+          return answer === undefined ? undefined : new Uint8Array(answer.data);
+        }),
+      async [Symbol.asyncDispose]() {
+        await file.close();
+      },
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function sourceOf(file: FileHandle, key: string): PmtilesSource {
+  return {
+    getKey: () => key,
+    async getBytes(offset, length) {
+      if (!Number.isSafeInteger(offset) || offset < 0) throw damaged("something lies outside of the file");
+      if (length > ARCHIVE_READ_LIMIT)
+        throw new SourceError("too_large", `a part of the archive is larger than ${ARCHIVE_READ_LIMIT} bytes`);
+      const bytes = new Uint8Array(length);
+      let size = 0;
+      while (size < length) {
+        const { bytesRead } = await file.read(bytes, size, length - size, offset + size).catch((error: unknown) => {
+          throw fileFault(error);
+        });
+        if (bytesRead === 0) break;
+        size += bytesRead;
+      }
+      // The first read takes what there is: header and root directory, 16 KiB at most.
+      if (size < length && offset > 0) throw damaged("it ends before its end");
+      return { data: size === length ? bytes.buffer : bytes.buffer.slice(0, size) };
+    },
+  };
+}
+
+/** Unpacks as the header says, up to a limit: the library itself has none. Numbers are those of the specification, 3.1. */
+const unpacking =
+  (limit: number) =>
+  async (packed: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> => {
+    switch (Number(compression)) {
+      case 0:
+      case 1:
+        if (packed.byteLength > limit) throw tooLarge(limit);
+        return packed;
+      case 2:
+        return unpacked(limit, () => gunzipSync(packed, { maxOutputLength: limit }));
+      case 3:
+        return unpacked(limit, () => brotliDecompressSync(packed, { maxOutputLength: limit }));
+      default:
+        throw damaged(`it is compressed in a way that is not known here (${compression})`);
+    }
+  };
+
+const tooLarge = (limit: number, cause?: unknown): SourceError =>
+  new SourceError("too_large", `a part of the archive unpacks to more than ${limit} bytes`, { cause });
+
+function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
+  try {
+    return new Uint8Array(work()).buffer;
+  } catch (error) {
+    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limit, error);
+    throw damaged("what is packed in it cannot be unpacked", error);
+  }
+}
+
+/** Numbers of the specification, 3.1. */
+const TILE_TYPES: ReadonlyMap<number, string> = new Map([
+  [1, "pbf"],
+  [2, "png"],
+  [3, "jpeg"],
+  [4, "webp"],
+  [5, "avif"],
+]);
+
+async function factsOf(header: Header, readMetadata: () => Promise<unknown>): Promise<ArchiveFacts> {
+  const { specVersion, minZoom, maxZoom, tileCompression } = header;
+  if (specVersion !== 3) throw damaged(`it is of version ${specVersion}, not 3`);
+  const format = formatOfType(header.tileType);
+  if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
+  if (Number(tileCompression) > 3) throw damaged("its tiles are compressed in a way that is not known here");
+  return {
+    format,
+    minZoom,
+    maxZoom,
+    bounds: boundsOf([header.minLon, header.minLat, header.maxLon, header.maxLat]),
+    // Pictures need none of it.
+    vectorLayers: format.kind === "data" ? vectorLayersOf(await readMetadata()) : undefined,
+  };
+}
+
+function formatOfType(type: number): TileFormat {
+  const extension = TILE_TYPES.get(type);
+  const format = extension === undefined ? undefined : formatOfExtension(extension);
+  if (format === undefined) throw damaged(`its header names a type of tiles that is not known, ${type}`);
+  return format;
+}
+
+/** What the library throws says that the archive is not what it should be. */
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SourceError) throw error;
+    throw damaged(error instanceof Error ? error.message : String(error), error);
+  }
+}

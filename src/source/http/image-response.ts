@@ -1,0 +1,125 @@
+import { pictureKind } from "../../image/picture-kind.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { type FailureClass, SourceError } from "../source.ts";
+import { ownWords } from "./response-text.ts";
+
+/** By the first bytes. */
+export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
+
+/** Who says that it is busy for longer is told of again after a day. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000;
+
+/** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), LONGEST_RETRY_AFTER_MS);
+}
+
+/** An answer of an upstream, read to its end. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** @throws SourceError for every status but 200 and 204 */
+export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
+  const said = (prefix: string): string => {
+    const words = isPicture(body) ? "" : ownWords(body);
+    return words === "" ? prefix : `${prefix}: ${words}`;
+  };
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) {
+    const wait = retryAfterMs(retryAfter, Date.now());
+    throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
+  }
+  if (status >= 500) throw new SourceError("server_error", said(`status ${status}`));
+  if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
+}
+
+/** The picture in an answer. @throws SourceError */
+export function pictureOf(answer: UpstreamAnswer): Uint8Array {
+  checkStatus(answer);
+  const { contentType, body } = answer;
+  if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
+  if (isPicture(body)) return body;
+  const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
+  if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
+    throw new SourceError("exception", ownWords(body) || "a document without words");
+  }
+  throw new SourceError(
+    "wrong_type",
+    `the answer is no picture (${contentType.split(";")[0]?.replace(/\p{C}/gu, "…") || "no Content-Type"})`,
+  );
+}
+
+/** What may stand in a header (RFC 9110, 5.5). */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** @throws SourceError for a Content-Type that cannot be passed on */
+function checkContentType({ contentType }: UpstreamAnswer): void {
+  if (!FIELD_VALUE.test(contentType))
+    throw new SourceError("wrong_type", "the answer's Content-Type holds a control character");
+}
+
+/** The document in an answer to GetFeatureInfo, as it came. @throws SourceError, for an exception document too */
+export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
+  checkStatus(answer);
+  checkContentType(answer);
+  if (
+    /<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(
+      Buffer.from(answer.body.subarray(0, 2048)).toString("utf8"),
+    )
+  )
+    throw new SourceError("exception", ownWords(answer.body) || "an exception without words");
+  return answer;
+}
+
+/** The picture, or the JSON, in an answer to GetLegendGraphic. @throws SourceError */
+export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
+  checkStatus(answer);
+  checkContentType(answer);
+  const { contentType, body } = answer;
+  if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
+  if (isPicture(body) || /^application\/(\w+\+)?json\b/i.test(contentType)) return answer;
+  throw new SourceError("exception", ownWords(body) || "a document without words");
+}
+
+const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
+  ["ECONNREFUSED", ["refused", "no connection"]],
+  ["ENOTFOUND", ["refused", "the host is not known"]],
+  ["EAI_AGAIN", ["refused", "the host cannot be looked up"]],
+  ["EHOSTUNREACH", ["refused", "the host cannot be reached"]],
+  ["ENETUNREACH", ["refused", "the network cannot be reached"]],
+  ["ETIMEDOUT", ["timeout", "no answer in time"]],
+  ["ECONNRESET", ["reset", "the connection broke"]],
+  ["EPIPE", ["reset", "the connection broke"]],
+  ["ECANCELED", ["cancelled", "cancelled"]],
+  [
+    "EPRIVATE",
+    [
+      "http_status",
+      "redirected to this machine or into a private network, which needs allowPrivateRedirects of the source",
+    ],
+  ],
+]);
+
+/** A fault of the HTTP client, without the address it holds. */
+export function failureOf(error: unknown): SourceError {
+  if (error instanceof SourceError) return error;
+  const codes: string[] = [];
+  for (let e = error, depth = 0; e instanceof Error && depth < 4; e = e.cause, depth++) {
+    codes.push(codeOf(e));
+    if (e instanceof AggregateError) codes.push(...e.errors.map(codeOf));
+  }
+  const said = codes.filter((code) => code !== "");
+  for (const code of said) {
+    const known = CODES.get(code);
+    if (known !== undefined) return new SourceError(known[0], known[1], { cause: error });
+  }
+  return new SourceError("reset", said[0] === undefined ? "the request failed" : `the request failed (${said[0]})`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,59 @@
+import { gunzipSync } from "node:zlib";
+import type { DataFormat } from "../../layer/format.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
+import { ownWords } from "../http/response-text.ts";
+import { SourceError } from "../source.ts";
+
+/** Clients give up on tiles of a hundredth of this; what unpacks to more is meant to do harm. */
+export const DATA_LIMIT = 32 * 1024 * 1024;
+
+/** The tile in an answer. @throws SourceError */
+export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
+  checkStatus(answer);
+  if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)
+    throw new SourceError("exception", ownWords(answer.body) || "a page without words");
+  return tileData(answer.body, format);
+}
+
+/**
+ * A tile that is no picture as it is kept: unpacked, otherwise byte by byte as it came. It is not decoded, but looked at,
+ * so that no exception document and no page is kept as a tile. @throws SourceError
+ */
+export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
+  // Upstreams send vector tiles as they have them in their archives, whether gzip was asked for or not.
+  const bytes = packed[0] === 0x1f && packed[1] === 0x8b ? gunzipped(packed) : packed;
+  if (bytes.byteLength === 0) throw new SourceError("empty", "the tile is empty");
+  if (bytes.byteLength > DATA_LIMIT) throw tooLarge();
+  if (isPicture(bytes)) throw new SourceError("wrong_type", `a picture, not ${format.mimeType}`);
+  const first = Buffer.from(bytes.subarray(0, 256)).toString("utf8").trimStart()[0];
+  if (first === "<" || (first === "{" && format.content === "protobuf"))
+    throw new SourceError("exception", ownWords(bytes) || "a document without words");
+  switch (format.content) {
+    case "protobuf":
+      // Field 3, the layers, or an extension, 16 and above (Mapbox Vector Tile 2.1, 4.1): no text begins with either.
+      if (bytes[0] !== 0x1a && (bytes[0] ?? 0) < 0x80)
+        throw new SourceError("wrong_type", "the answer is no vector tile");
+      return bytes;
+    case "json": {
+      if (first !== "{" && first !== "[") throw new SourceError("wrong_type", "the answer is no JSON");
+      const end = Buffer.from(bytes.subarray(-256)).toString("utf8").trimEnd().at(-1);
+      if (end !== "}" && end !== "]") throw new SourceError("truncated", "the JSON has no end");
+      return bytes;
+    }
+  }
+}
+
+const tooLarge = (cause?: unknown): SourceError =>
+  new SourceError("too_large", `the tile is larger than ${DATA_LIMIT} bytes`, { cause });
+
+function gunzipped(packed: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(packed, { maxOutputLength: DATA_LIMIT });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(error);
+    if (code === "Z_BUF_ERROR") throw new SourceError("truncated", "the gzip data is cut off", { cause: error });
+    throw new SourceError("wrong_type", "the gzip data is damaged", { cause: error });
+  }
+}

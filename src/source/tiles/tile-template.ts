@@ -1,0 +1,31 @@
+import { matrixOf } from "../../grid/grid-set.ts";
+import { type RenderRequest, SourceError } from "../source.ts";
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** The names in braces, in their order, without the braces. */
+export const placeholdersOf = (template: string): readonly string[] =>
+  [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? "");
+
+/** A template with the values put in, escaped where an address needs it. What has no value stays as it is. */
+export const fillTemplate = (template: string, valueFor: (name: string) => string | undefined): string =>
+  template.replace(PLACEHOLDER, (whole, name: string) => {
+    const value = valueFor(name);
+    // A colon is allowed in paths and queries (RFC 3986, 3.3), and not every server reads it escaped.
+    return value === undefined ? whole : encodeURIComponent(value).replaceAll("%3A", ":");
+  });
+
+/** A tile as upstreams count it: both orders of rows are in use. */
+export interface UpstreamTile {
+  readonly z: number;
+  readonly x: number;
+  readonly fromTop: number;
+  readonly fromBottom: number;
+}
+
+/** @throws SourceError where the picture is not a single tile, which the configuration rules out */
+export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
+  if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");
+  const { x, y, z } = tile;
+  return { z, x, fromTop: matrixOf(gridSet, z).matrixHeight - 1 - y, fromBottom: y };
+}

@@ -1,0 +1,41 @@
+import type { WmtsSourceOptions } from "../../layer/layer.ts";
+import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { setParameters, withQuery } from "../http/query.ts";
+import { type RenderRequest, type Source, SourceError } from "../source.ts";
+import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
+
+/** A WMTS 1.0.0, RESTful or with key-value pairs. */
+export const createWmtsSource = (options: WmtsSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, tell);
+
+/**
+ * The GetTile of a tile (OGC 07-057r7): RESTful (10.2) where the address has placeholders, whose case does not matter;
+ * otherwise with key-value pairs (8.2.1). Rows count from the top.
+ * @throws SourceError where the picture is not a single tile, or its level has no name
+ */
+export function wmtsUrl(address: string, options: WmtsSourceOptions, request: RenderRequest): URL {
+  const { z, x, fromTop } = tileOf(request);
+  const { layer, tileMatrixSet, tileMatrixPrefix = "", tileMatrices } = options;
+  const tileMatrix = tileMatrices === undefined ? `${tileMatrixPrefix}${z}` : tileMatrices[z];
+  if (tileMatrix === undefined) throw new SourceError("exception", `level ${z} has no name among tileMatrices`);
+  // A filter may choose among styles; everything else of the tile is not the client's.
+  const { STYLE: style = options.style, ...parameters } = setParameters(request.parameters);
+  const tile: Readonly<Record<string, string>> = {
+    LAYER: layer,
+    STYLE: style,
+    FORMAT: options.format ?? request.format.upstreamType,
+    TILEMATRIXSET: tileMatrixSet,
+    TILEMATRIX: tileMatrix,
+    TILEROW: String(fromTop),
+    TILECOL: String(x),
+  };
+  if (placeholdersOf(address).length > 0)
+    return withQuery(
+      fillTemplate(address, (name) => tile[name.toUpperCase()]),
+      options.vendorParameters,
+      parameters,
+    );
+  const asked = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
+  // A filter called TILEROW must not choose the tile that is kept under another number.
+  return withQuery(address, options.vendorParameters, parameters, asked);
+}

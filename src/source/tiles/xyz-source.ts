@@ -1,0 +1,49 @@
+import type { XyzSourceOptions } from "../../layer/layer.ts";
+import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { setParameters, withQuery } from "../http/query.ts";
+import { type RenderRequest, type Source, SourceError } from "../source.ts";
+import { fillTemplate, tileOf } from "./tile-template.ts";
+
+/** Tiles under addresses made from a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
+export const createXyzSource = (options: XyzSourceOptions, tell?: TellHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, tell);
+
+/** The address of a tile. @throws SourceError where the picture is not a single tile */
+export function xyzUrl(address: string, options: XyzSourceOptions, request: RenderRequest): URL {
+  const { z, x, fromTop, fromBottom } = tileOf(request);
+  const { subdomains } = options;
+  const filled = fillTemplate(address, (name) => {
+    switch (name) {
+      case "z":
+        return String(z);
+      case "x":
+        return String(x);
+      case "y":
+        return String(fromTop);
+      case "-y":
+        return String(fromBottom);
+      case "q":
+        if (z === 0) throw new SourceError("no_tile", "level 0 has no quadkey");
+        return quadkey(x, fromTop, z);
+      case "s":
+        // By tile, so that caches on the way meet one address per tile.
+        return subdomains[(x + fromTop) % subdomains.length];
+      default:
+        return undefined;
+    }
+  });
+  return withQuery(filled, options.vendorParameters, setParameters(request.parameters));
+}
+
+/**
+ * One digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has none.
+ * By division, as bit operations end at level 31.
+ */
+export function quadkey(x: number, y: number, z: number): string {
+  let key = "";
+  for (let level = z - 1; level >= 0; level--) {
+    const unit = 2 ** level;
+    key += String((Math.floor(x / unit) % 2) + 2 * (Math.floor(y / unit) % 2));
+  }
+  return key;
+}

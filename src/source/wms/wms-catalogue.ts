@@ -1,0 +1,217 @@
+import { SaxesParser } from "saxes";
+import { isNorthFirst } from "../../grid/axis-order.ts";
+import type { Extent } from "../../grid/grid-set.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+
+/** What a WMS says of itself, as far as a configuration needs it. */
+export interface WmsCatalogue {
+  readonly version: "1.1.1" | "1.3.0";
+  readonly title: string;
+  /** MIME types of GetMap. */
+  readonly formats: readonly string[];
+  /** The largest picture it renders, in pixels, where it says so (1.3.0, 7.2.4.4). */
+  readonly maxWidth: number | undefined;
+  readonly maxHeight: number | undefined;
+  /** Those that can be asked for: with a name. In the order of the document. */
+  readonly layers: readonly WmsCatalogueLayer[];
+}
+
+export interface WmsCatalogueLayer {
+  readonly name: string;
+  readonly title: string;
+  readonly abstract: string;
+  readonly queryable: boolean;
+  /** Such as `EPSG:4326`, upper case, its own and those of the layers around it. */
+  readonly crs: ReadonlySet<string>;
+  /** West, south, east, north in degrees. */
+  readonly box: readonly [number, number, number, number] | undefined;
+  /** Where it lies in a CRS, by such as `EPSG:25832`, x first: what is exact of those that it names a box for. */
+  readonly boxes: ReadonlyMap<string, Extent>;
+  readonly styles: readonly string[];
+  /** By the style they explain, where it says how large they are. */
+  readonly legends: ReadonlyMap<string, WmsLegend>;
+  readonly dimensions: readonly WmsDimension[];
+}
+
+/** OGC 06-042, annex C; in 1.1.1 the values are in an Extent element. */
+export interface WmsDimension {
+  readonly name: string;
+  readonly default: string;
+  /** As given: a list of values or of intervals. */
+  readonly values: readonly string[];
+}
+
+export interface WmsLegend {
+  readonly width: number;
+  readonly height: number;
+  readonly format: string;
+  readonly url: string;
+}
+
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: Element[];
+  text: string;
+}
+
+/** Elements by local name. Entities beyond XML's own are left as they are: a DTD is not read. */
+function parse(xml: string): Result<Element, string> {
+  const parser = new SaxesParser({ xmlns: false });
+  let fault: string | undefined;
+  let root: Element | undefined;
+  const stack: Element[] = [];
+  parser.on("error", (error) => {
+    fault ??= error.message;
+  });
+  parser.on("opentag", (tag) => {
+    const element = { name: local(tag.name), attributes: tag.attributes, children: [], text: "" };
+    stack.at(-1)?.children.push(element);
+    root ??= element;
+    stack.push(element);
+  });
+  parser.on("closetag", () => void stack.pop());
+  const add = (text: string): void => {
+    const top = stack.at(-1);
+    if (top !== undefined) top.text += text;
+  };
+  parser.on("text", add);
+  parser.on("cdata", add);
+  parser.write(xml).close();
+  if (fault !== undefined) return refuse(fault);
+  return root === undefined ? refuse("no element") : ok(root);
+}
+
+const local = (name: string): string => name.slice(name.lastIndexOf(":") + 1);
+const all = (element: Element | undefined, name: string): Element[] =>
+  element?.children.filter((child) => child.name === name) ?? [];
+const first = (element: Element | undefined, ...path: readonly string[]): Element | undefined =>
+  path.reduce((at: Element | undefined, name) => at?.children.find((child) => child.name === name), element);
+const textOf = (element: Element | undefined): string => element?.text.trim() ?? "";
+const numberOf = (element: Element | undefined): number | undefined => {
+  const value = Number(textOf(element) || Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
+};
+
+/** NaN where there is none. */
+const attributeOf = (element: Element | undefined, name: string): number =>
+  Number(element?.attributes[name] || Number.NaN);
+const sidesOf = (box: Element | undefined): readonly [number, number, number, number] => [
+  attributeOf(box, "minx"),
+  attributeOf(box, "miny"),
+  attributeOf(box, "maxx"),
+  attributeOf(box, "maxy"),
+];
+
+/** Capabilities of WMS 1.1.1 or 1.3.0. Refused, with the reason, when it is another document. */
+export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
+  const parsed = parse(xml);
+  if (!parsed.ok) return refuse(`no XML: ${parsed.error}`);
+  const root = parsed.value;
+  if (root.name !== "WMS_Capabilities" && root.name !== "WMT_MS_Capabilities")
+    return refuse(
+      `expected WMS capabilities, got ${root.name}${root.name.includes("Exception") ? `: ${words(root)}` : ""}`,
+    );
+  const service = first(root, "Service");
+  const layers: WmsCatalogueLayer[] = [];
+  for (const layer of all(first(root, "Capability"), "Layer")) collect(layer, NOTHING, layers);
+  return ok({
+    version: root.attributes["version"]?.startsWith("1.3") === true ? "1.3.0" : "1.1.1",
+    title: textOf(first(service, "Title")),
+    formats: all(first(root, "Capability", "Request", "GetMap"), "Format").map(textOf),
+    maxWidth: numberOf(first(service, "MaxWidth")),
+    maxHeight: numberOf(first(service, "MaxHeight")),
+    layers,
+  });
+}
+
+const words = (element: Element): string =>
+  [element.text, ...element.children.map(words)].join(" ").replace(/\s+/g, " ").trim();
+
+/** What a layer takes over from those around it (1.3.0, 7.2.4.8). */
+type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "boxes" | "styles" | "legends" | "dimensions">;
+const NOTHING: Inherited = {
+  crs: new Set(),
+  box: undefined,
+  boxes: new Map(),
+  styles: [],
+  legends: new Map(),
+  dimensions: [],
+};
+
+function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[]): void {
+  // 1.1.1 allows several in one element.
+  const own = [...all(element, "CRS"), ...all(element, "SRS")].flatMap((e) => textOf(e).toUpperCase().split(/\s+/));
+  const dimensions = new Map(around.dimensions.map((dimension) => [dimension.name, dimension]));
+  for (const dimension of dimensionsOf(element)) dimensions.set(dimension.name, dimension);
+  const here: Inherited = {
+    crs: new Set([...around.crs, ...own.filter((code) => code !== "")]),
+    box: boxOf(element) ?? around.box,
+    boxes: new Map([...around.boxes, ...all(element, "BoundingBox").flatMap(boxInCrs)]),
+    styles: [...new Set([...around.styles, ...all(element, "Style").map((style) => textOf(first(style, "Name")))])],
+    legends: new Map([...around.legends, ...all(element, "Style").flatMap(legendOf)]),
+    dimensions: [...dimensions.values()],
+  };
+  const name = textOf(first(element, "Name"));
+  if (name !== "") {
+    into.push({
+      name,
+      title: textOf(first(element, "Title")) || name,
+      abstract: textOf(first(element, "Abstract")),
+      queryable: element.attributes["queryable"] === "1" || element.attributes["queryable"] === "true",
+      ...here,
+    });
+  }
+  for (const child of all(element, "Layer")) collect(child, here, into);
+}
+
+/** The first one of a style, as most map servers have one. */
+function legendOf(style: Element): (readonly [string, WmsLegend])[] {
+  const legend = first(style, "LegendURL");
+  const [width, height] = [attributeOf(legend, "width"), attributeOf(legend, "height")];
+  const online = Object.entries(first(legend, "OnlineResource")?.attributes ?? {});
+  const url = online.find(([key]) => local(key) === "href")?.[1].trim() ?? "";
+  const isWhole = [width, height].every((n) => Number.isSafeInteger(n) && n > 0 && n < 10_000);
+  if (!isWhole || !URL.canParse(url)) return [];
+  const format = textOf(first(legend, "Format")) || "image/png";
+  return [[textOf(first(style, "Name")), { width, height, format, url }]];
+}
+
+function boxOf(element: Element): WmsCatalogueLayer["box"] {
+  const modern = first(element, "EX_GeographicBoundingBox");
+  const old = first(element, "LatLonBoundingBox");
+  const box: WmsCatalogueLayer["box"] =
+    modern === undefined
+      ? sidesOf(old)
+      : [
+          numberOf(first(modern, "westBoundLongitude")) ?? Number.NaN,
+          numberOf(first(modern, "southBoundLatitude")) ?? Number.NaN,
+          numberOf(first(modern, "eastBoundLongitude")) ?? Number.NaN,
+          numberOf(first(modern, "northBoundLatitude")) ?? Number.NaN,
+        ];
+  return box.every(Number.isFinite) ? box : undefined;
+}
+
+/** 1.3.0 has the axes in the order of the CRS and says CRS, 1.1.1 has x first and says SRS. */
+function boxInCrs(element: Element): (readonly [string, Extent])[] {
+  const { attributes } = element;
+  const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();
+  const code = Number(/^EPSG:(\d{1,9})$/.exec(crs)?.[1] ?? Number.NaN);
+  const swapped = "CRS" in attributes && isNorthFirst(code) === true;
+  const [a, b, c, d] = sidesOf(element);
+  const box = swapped ? { minX: b, minY: a, maxX: d, maxY: c } : { minX: a, minY: b, maxX: c, maxY: d };
+  return crs !== "" && box.minX < box.maxX && box.minY < box.maxY ? [[crs, box]] : [];
+}
+
+function dimensionsOf(element: Element): WmsDimension[] {
+  const extents = new Map(all(element, "Extent").map((extent) => [extent.attributes["name"]?.toUpperCase(), extent]));
+  return all(element, "Dimension").flatMap((dimension) => {
+    const name = dimension.attributes["name"]?.toUpperCase() ?? "";
+    const stated = textOf(dimension) === "" ? (extents.get(name) ?? dimension) : dimension;
+    const values = textOf(stated)
+      .split(",")
+      .map((value) => value.trim())
+      .filter((value) => value !== "");
+    return name === "" || values.length === 0 ? [] : [{ name, default: stated.attributes["default"] ?? "", values }];
+  });
+}

@@ -1,0 +1,140 @@
+import { isYFirst } from "../../grid/axis-order.ts";
+import { canonicalSrs } from "../../grid/grid-set.ts";
+import type { WmsSourceOptions } from "../../layer/layer.ts";
+import { decimal, setParameters, withQuery } from "../http/query.ts";
+import type { FeatureInfoRequest, LegendRequest, Question, RenderRequest } from "../source.ts";
+
+/** Stands where the BBOX goes; no configuration holds it. */
+const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
+
+/**
+ * The GetMaps of a source's pictures. One after the other they differ in their BBOX alone, mostly: the rest, which takes
+ * longer to write than a small tile to send, is written once for each that differs otherwise.
+ */
+export class WmsAddresses {
+  readonly #options: WmsSourceOptions;
+  #like: (Omit<RenderRequest, "extent" | "tile"> & { readonly address: string }) | undefined;
+  /** Of `#like`, before and after its BBOX; undefined: the BBOX is configured. */
+  #written: readonly [before: string, after: string] | undefined;
+
+  constructor(options: WmsSourceOptions) {
+    this.#options = options;
+  }
+
+  picture(address: string, request: RenderRequest): URL {
+    const { gridSet, width, height, format, parameters } = request;
+    const like = this.#like;
+    if (
+      like === undefined ||
+      like.address !== address ||
+      like.gridSet !== gridSet ||
+      like.width !== width ||
+      like.height !== height ||
+      like.format !== format ||
+      !isSame(like.parameters, parameters)
+    ) {
+      this.#like = { address, gridSet, width, height, format, parameters };
+      const { href } = wmsUrl(address, this.#options, request, BOX_MARK);
+      const [before, after, more] = href.split(BOX_MARK);
+      this.#written = before === undefined || after === undefined || more !== undefined ? undefined : [before, after];
+    }
+    if (this.#written === undefined) return wmsUrl(address, this.#options, request);
+    const [before, after] = this.#written;
+    return new URL(before + encodeURIComponent(boxOf(this.#options, request)) + after);
+  }
+}
+
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** In the order of the version's axes. */
+function boxOf({ version }: WmsSourceOptions, { gridSet, extent }: Pick<RenderRequest, "gridSet" | "extent">): string {
+  const { minX, minY, maxX, maxY } = extent;
+  const box = version === "1.3.0" && isYFirst(gridSet) ? [minY, minX, maxY, maxX] : [minX, minY, maxX, maxY];
+  return box.map(decimal).join(",");
+}
+
+/** The GetMap of a picture. `box`: in place of its own BBOX. */
+export function wmsUrl(
+  address: string,
+  options: WmsSourceOptions,
+  request: RenderRequest,
+  box = boxOf(options, request),
+): URL {
+  const { format } = request;
+  return urlOf(address, options, request, box, {
+    REQUEST: "GetMap",
+    FORMAT: format.upstreamType,
+    // MapServer renders a JPEG that shall be transparent on black.
+    TRANSPARENT: options.transparent && format.upstreamType !== "image/jpeg" ? "TRUE" : "FALSE",
+  });
+}
+
+export function questionUrl(address: string, options: WmsSourceOptions, question: Question): URL {
+  switch (question.kind) {
+    case "feature_info":
+      return featureInfoUrl(address, options, question);
+    case "legend":
+      return legendUrl(address, options, question);
+  }
+}
+
+/** The GetLegendGraphic of a style (OGC 05-078r4, 12.2): it speaks of one layer; GeoServer takes a list, too. */
+function legendUrl(address: string, options: WmsSourceOptions, { style, format, options: more }: LegendRequest): URL {
+  return withQuery(address, {
+    SERVICE: "WMS",
+    VERSION: options.version,
+    REQUEST: "GetLegendGraphic",
+    LAYER: options.layers.join(","),
+    STYLE: style === "" ? (options.styles[0] ?? "") : style,
+    FORMAT: format,
+    // Needed by the standard, and by MapServer.
+    ...(options.version === "1.3.0" ? { SLD_VERSION: "1.1.0" } : {}),
+    ...more,
+    ...Object.fromEntries(Object.entries(options.vendorParameters).map(([key, value]) => [key.toUpperCase(), value])),
+  });
+}
+
+/** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
+function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
+  const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
+  return urlOf(address, options, request, boxOf(options, request), {
+    REQUEST: "GetFeatureInfo",
+    FORMAT: "image/png",
+    QUERY_LAYERS: options.layers.join(","),
+    INFO_FORMAT: request.infoFormat,
+    [x ?? "X"]: String(request.i),
+    [y ?? "Y"]: String(request.j),
+    ...(request.featureCount === undefined ? {} : { FEATURE_COUNT: String(request.featureCount) }),
+  });
+}
+
+/** Keys of the configured URL that name the same thing are replaced, whatever their case. */
+function urlOf(
+  address: string,
+  options: WmsSourceOptions,
+  request: Pick<RenderRequest, "gridSet" | "width" | "height" | "parameters">,
+  box: string,
+  own: Readonly<Record<string, string>>,
+): URL {
+  const { gridSet, width, height, parameters } = request;
+  const is13 = options.version === "1.3.0";
+  const code = is13 ? canonicalSrs(gridSet.srs) : gridSet.srs;
+  const wanted: Record<string, string> = {
+    SERVICE: "WMS",
+    VERSION: options.version,
+    LAYERS: options.layers.join(","),
+    STYLES: options.styles.join(","),
+    ...own,
+    EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
+    [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
+    BBOX: box,
+    WIDTH: String(width),
+    HEIGHT: String(height),
+  };
+  for (const [key, value] of Object.entries(options.vendorParameters)) wanted[key.toUpperCase()] = value;
+  for (const [key, value] of Object.entries(setParameters(parameters))) wanted[key.toUpperCase()] = value;
+  return withQuery(address, wanted);
+}

@@ -1,0 +1,17 @@
+import type { WmsSourceOptions } from "../../layer/layer.ts";
+import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import type { Source } from "../source.ts";
+import { questionUrl, WmsAddresses } from "./wms-request.ts";
+
+/** A WMS 1.1.1 or 1.3.0. */
+export function createWmsSource(options: WmsSourceOptions, tell?: TellHealth): Source {
+  const addresses = new WmsAddresses(options);
+  return createHttpSource(
+    options,
+    {
+      picture: (address, request) => addresses.picture(address, request),
+      question: (address, question) => questionUrl(address, options, question),
+    },
+    tell,
+  );
+}

@@ -1,0 +1,85 @@
+import type { TileRect } from "../../grid/grid-set.ts";
+import type { StoredPyramid } from "../tile-store.ts";
+
+/*
+ * GWC's default layout (`docs/explanation/geowebcache.md`, Files), so that existing caches fit:
+ *   LAYER/GRIDSET_ZZ[_PARAMETERSID]/BX_BY/X_Y.EXT
+ */
+
+/** A name as part of a path: `:` and space become `_` as in GWC; what could leave the directory is escaped. */
+export function directoryName(name: string): string {
+  const plain = name
+    .replace(/[: ]/g, "_")
+    .replace(/[/\\\0%]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return plain === "." || plain === ".." ? plain.replaceAll(".", "%2E") : plain;
+}
+
+/**
+ * GWC's zero padding, with its quirk: numbers just above a power of ten get one zero too many, because the digits are
+ * counted by `ceil(log10(n) - 0.001)`.
+ */
+export function pad(n: number, order: number): string {
+  const digits = n <= 9 ? 1 : n <= 11 ? 2 : Math.ceil(Math.log10(n) - 0.001);
+  return "0".repeat(Math.max(0, order - digits)) + String(n);
+}
+
+/** Tiles per side of a bucket directory at a zoom, and digits of its numbers. */
+export function bucketOf(z: number): { readonly half: number; readonly digits: number } {
+  const half = 2 * 2 ** Math.floor(z / 2);
+  return { half, digits: half > 10 ? Math.floor(Math.log10(half)) + 1 : 1 };
+}
+
+export const zoomDirectory = (gridSet: string, z: number, parametersId: string): string =>
+  `${directoryName(gridSet)}_${pad(z, 2)}${parametersId === "" ? "" : `_${parametersId}`}`;
+
+export function bucketDirectory(x: number, y: number, z: number): string {
+  const { half, digits } = bucketOf(z);
+  return `${pad(Math.floor(x / half), digits)}_${pad(Math.floor(y / half), digits)}`;
+}
+
+/** The names of the bucket directories that a rectangle of tiles touches. */
+export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generator<string> {
+  const { half } = bucketOf(z);
+  for (let y = minY; y <= maxY; y = (Math.floor(y / half) + 1) * half)
+    for (let x = minX; x <= maxX; x = (Math.floor(x / half) + 1) * half) yield bucketDirectory(x, y, z);
+}
+
+export function tileFile(x: number, y: number, z: number, extension: string): string {
+  const { digits } = bucketOf(z);
+  return `${pad(x, 2 * digits)}_${pad(y, 2 * digits)}.${extension}`;
+}
+
+/** The numbers and the extension in a tile's or bucket's name; undefined: not one of ours. */
+export function parsePair(
+  name: string,
+): { readonly x: number; readonly y: number; readonly extension: string } | undefined {
+  const found = /^(\d+)_(\d+)(?:\.([\w-]+))?$/.exec(name);
+  return found === null ? undefined : { x: Number(found[1]), y: Number(found[2]), extension: found[3] ?? "" };
+}
+
+/** Takes a zoom directory's name apart. The grid set comes back as the directory spells it. */
+export function parseZoomDirectory(
+  name: string,
+): { readonly gridSetDirectory: string; readonly z: number; readonly parametersId: string } | undefined {
+  const found = /^(.+)_(\d{2,})_([0-9a-f]{40})$/.exec(name) ?? /^(.+)_(\d{2,})$/.exec(name);
+  const [, gridSetDirectory, z, parametersId] = found ?? [];
+  return gridSetDirectory === undefined
+    ? undefined
+    : { gridSetDirectory, z: Number(z), parametersId: parametersId ?? "" };
+}
+
+export const pyramidName = ({ gridSet, parametersId }: StoredPyramid): string =>
+  `${directoryName(gridSet)}\n${parametersId}`;
+
+/** Whether the bucket directory with this name may hold tiles of a rectangle. */
+export function bucketTouches(name: string, rect: TileRect): boolean {
+  const bucket = parsePair(name);
+  if (bucket === undefined) return false;
+  const { half } = bucketOf(rect.z);
+  return (
+    bucket.x >= Math.floor(rect.minX / half) &&
+    bucket.x <= Math.floor(rect.maxX / half) &&
+    bucket.y >= Math.floor(rect.minY / half) &&
+    bucket.y <= Math.floor(rect.maxY / half)
+  );
+}

@@ -1,0 +1,45 @@
+import { existsSync, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { TileRect } from "../../../grid/grid-set.ts";
+import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import type { LevelChanges } from "../../tile-store.ts";
+import { bucketDirectory, bucketOf, bucketTouches } from "../file-layout.ts";
+import { bucketsOf, regionOf } from "./regions.ts";
+
+/**
+ * What may have come to a zoom directory, or gone from it, at or after a time. A directory's change time says so: nobody
+ * can set it, and every name that comes or goes changes it. Costs one look at each bucket, and lists those that changed.
+ */
+export function changesOf(directory: string, z: number, sinceMs: number): LevelChanges {
+  const { half } = bucketOf(z);
+  let names: Promise<readonly string[]> | undefined;
+  const present = new Map<string, boolean>();
+  return {
+    hasLost: (statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? sinceMs) >= sinceMs,
+    async holds(rect: TileRect): Promise<boolean> {
+      if (half >= BLOCK_SIDE) {
+        const name = bucketDirectory(rect.minX, rect.minY, z);
+        const known = present.get(name) ?? existsSync(join(directory, name));
+        present.set(name, known);
+        return known;
+      }
+      names ??= bucketsOf(directory, z).then((groups) => [...groups.values()].flatMap(({ buckets }) => buckets));
+      const sides = Math.ceil((rect.maxX - rect.minX + 1) / half) * Math.ceil((rect.maxY - rect.minY + 1) / half);
+      return (await names).filter((name) => bucketTouches(name, rect)).length >= sides;
+    },
+    async *regions() {
+      for (const group of (await bucketsOf(directory, z)).values()) {
+        const times = await Promise.all(group.buckets.map((bucket) => changedMs(join(directory, bucket))));
+        if (times.some((ms) => ms >= sinceMs)) yield await regionOf(directory, z, group);
+      }
+    },
+  };
+}
+
+/** 0: it is not there any more. */
+const changedMs = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ ctimeMs }) => ctimeMs,
+    () => 0,
+  );

@@ -1,0 +1,61 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { formatOf } from "../../../layer/format.ts";
+
+/** IEND with its length and checksum (PNG 1.2, 4.1.4). */
+const PNG_END = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
+/** End of image (ITU T.81, B.1.1.3). */
+const JPEG_END = Buffer.from([0xff, 0xd9]);
+/** Trailer (GIF89a, 27). */
+const GIF_END = Buffer.from([0x3b]);
+
+/** Whether a file does not end as its format does: a power loss has kept its name and not all of its bytes. */
+export function isCutOff(path: string, size: number, mimeType: string): boolean {
+  const format = formatOf(mimeType);
+  // Where data ends is not said in it: an empty file is all that is found.
+  if (format?.kind !== "image") return false;
+  switch (format.encoding) {
+    case "png":
+    case "png8":
+      return !endsWith(path, size, PNG_END);
+    case "jpeg":
+      return !endsWith(path, size, JPEG_END);
+    case "gif":
+      return !endsWith(path, size, GIF_END);
+    case "webp": {
+      // RIFF: four letters, then the length of what follows, padded to an even one.
+      const length = size < 12 ? 0 : read(path, 4, 4).readUInt32LE();
+      return size < 12 || size < 8 + length;
+    }
+    case "jpeg-png":
+    case "jpeg-png8":
+      return !endsWith(path, size, read(path, 0, 1)[0] === JPEG_END[0] ? JPEG_END : PNG_END);
+    case "avif":
+      return !isWholeInBoxes(path, size);
+  }
+}
+
+/** ISO base media (ISO 14496-12, 4.2): boxes one after the other, each beginning with its length and its name. */
+function isWholeInBoxes(path: string, size: number): boolean {
+  let at = 0;
+  while (at + 8 <= size) {
+    const length = read(path, at, 4).readUInt32BE();
+    // 0 and 1 (to the end, 64 bits) are for files that are longer than a tile.
+    if (length < 8) return false;
+    at += length;
+  }
+  return size > 0 && at === size;
+}
+
+const endsWith = (path: string, size: number, end: Buffer): boolean =>
+  size >= end.length && read(path, size - end.length, end.length).equals(end);
+
+function read(path: string, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, bytes, 0, length, position);
+  } finally {
+    closeSync(file);
+  }
+  return bytes;
+}

@@ -1,0 +1,125 @@
+import { readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { formatOfExtension } from "../../../layer/format.ts";
+import type { Deleted, DeletionListener } from "../../tile-store.ts";
+import { bucketDirectory, bucketTouches, parsePair, tileFile } from "../file-layout.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/** Calls in flight: more would keep libuv's few threads from serving. */
+const PARALLEL = 4;
+/** Up to this many names are worked out; above, directories are listed. */
+const FEW_TILES = 4_096n;
+/** Tiles between two questions to the listener. */
+const CHUNK = 512;
+
+interface Candidate {
+  readonly path: string;
+  readonly x: number;
+  readonly y: number;
+  readonly format: string;
+}
+
+/** Which tiles of a rectangle. */
+interface Choice {
+  /** Undefined: of every format. */
+  readonly extension: string | undefined;
+  readonly chosen: (x: number, y: number) => boolean;
+}
+
+/** Removes tiles of a rectangle in a zoom directory. */
+export async function deleteRange(
+  directory: string,
+  rect: TileRect,
+  choice: Choice,
+  listener: DeletionListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const candidates =
+    choice.extension !== undefined && rectCount(rect) <= FEW_TILES
+      ? named(directory, rect, choice.extension, choice)
+      : listed(directory, rect, choice);
+  for await (const { bucket, tiles } of candidates) {
+    for (let from = 0; from < tiles.length; from += CHUNK) {
+      signal.throwIfAborted();
+      await deleteChunk(tiles.slice(from, from + CHUNK), rect.z, listener, signal);
+    }
+    // Only an empty directory goes.
+    await rmdir(bucket).catch(() => undefined);
+  }
+  await rmdir(directory).catch(() => undefined);
+  signal.throwIfAborted();
+}
+
+async function deleteChunk(
+  tiles: readonly Candidate[],
+  z: number,
+  listener: DeletionListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const found: { readonly path: string; readonly deleted: Deleted }[] = [];
+  await inParallel(tiles, async ({ path, x, y, format }) => {
+    const at = await stat(path).catch(ignoreAbsent);
+    if (at?.isFile() === true) found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
+  });
+  if (found.length === 0) return;
+  await listener.willDelete(found.map(({ deleted }) => deleted));
+  await inParallel(found, async ({ path, deleted }) => {
+    if (signal.aborted) return;
+    const gone = await unlink(path).then(() => true, ignoreAbsent);
+    if (gone === true && deleted.bytes > 0) listener.onDeleted(deleted);
+  });
+}
+
+function ignoreAbsent(error: unknown): undefined {
+  if (!isAbsent(error)) throw storeError(error, "a tile cannot be removed");
+  return undefined;
+}
+
+/** All of them, whatever fails; then the first failure. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = new PQueue({ concurrency: PARALLEL });
+  const ended = await Promise.allSettled(items.map((item) => queue.add(() => work(item))));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
+}
+
+async function* named(directory: string, rect: TileRect, extension: string, { chosen }: Choice) {
+  const format = formatOfExtension(extension)?.mimeType;
+  if (format === undefined) return;
+  const buckets = new Map<string, Candidate[]>();
+  for (let y = rect.minY; y <= rect.maxY; y++) {
+    for (let x = rect.minX; x <= rect.maxX; x++) {
+      if (!chosen(x, y)) continue;
+      const bucket = join(directory, bucketDirectory(x, y, rect.z));
+      const tile = { path: join(bucket, tileFile(x, y, rect.z, extension)), x, y, format };
+      const tiles = buckets.get(bucket);
+      if (tiles === undefined) buckets.set(bucket, [tile]);
+      else tiles.push(tile);
+    }
+  }
+  for (const [bucket, tiles] of buckets) yield { bucket, tiles };
+}
+
+async function* listed(directory: string, rect: TileRect, { extension, chosen }: Choice) {
+  for (const name of await list(directory)) {
+    if (!bucketTouches(name, rect)) continue;
+    const bucket = join(directory, name);
+    const tiles: Candidate[] = [];
+    for (const file of await list(bucket)) {
+      const tile = parsePair(file);
+      if (tile === undefined || !rectHolds(rect, tile.x, tile.y) || !chosen(tile.x, tile.y)) continue;
+      const found = tile.extension.toLowerCase();
+      const format = formatOfExtension(found)?.mimeType;
+      if (format === undefined || (extension !== undefined && found !== extension)) continue;
+      tiles.push({ path: join(bucket, file), x: tile.x, y: tile.y, format });
+    }
+    yield { bucket, tiles };
+  }
+}
+
+const list = (directory: string): Promise<string[]> =>
+  readdir(directory).catch((error: unknown) => {
+    if (isAbsent(error)) return [];
+    throw storeError(error, "a directory cannot be listed");
+  });

@@ -1,0 +1,82 @@
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf } from "../../../lib/error-code.ts";
+import { directoryName, parseZoomDirectory } from "../file-layout.ts";
+import { parametersFileName } from "../parameters-file.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/** Directories removed in one call: the caller's thread does nothing else meanwhile. */
+const MOST_AT_ONCE = 100;
+
+/**
+ * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses nothing.
+ * @returns false: the directory is still there, as it holds something, is a link, or cannot be removed
+ */
+export function removeIfEmpty(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "ENOENT";
+  }
+}
+
+/**
+ * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no zoom directory
+ * has any more. `names`: what the layer's directory holds.
+ */
+export function removeEmptyPyramids(
+  layerDirectory: string,
+  names: readonly string[],
+  pyramids: readonly { readonly gridSet: string; readonly parametersId: string }[],
+): ("gone" | "tiles" | "unfinished")[] {
+  const levels = new Map<string, { readonly key: string; readonly parametersId: string }>();
+  for (const name of names) {
+    const parsed = parseZoomDirectory(name);
+    if (parsed === undefined) continue;
+    const { gridSetDirectory, parametersId } = parsed;
+    levels.set(name, { key: keyOf(gridSetDirectory, parametersId), parametersId });
+  }
+  const byPyramid = new Map<string, string[]>();
+  for (const [name, { key }] of levels) byPyramid.set(key, [...(byPyramid.get(key) ?? []), name]);
+  let left = MOST_AT_ONCE;
+  const outcomes = pyramids.map(({ gridSet, parametersId }) => {
+    for (const name of byPyramid.get(keyOf(directoryName(gridSet), parametersId)) ?? []) {
+      const level = join(layerDirectory, name);
+      left--;
+      if (!removeIfEmpty(level)) {
+        for (const bucket of list(level)) {
+          if (left-- <= 0) return "unfinished";
+          if (!removeIfEmpty(join(level, bucket))) return "tiles";
+        }
+        if (!removeIfEmpty(level)) return "tiles";
+      }
+      levels.delete(name);
+    }
+    return "gone";
+  });
+  const described = new Set([...levels.values()].map(({ parametersId }) => parametersId));
+  for (const { parametersId } of pyramids)
+    if (parametersId !== "" && !described.has(parametersId))
+      remove(join(layerDirectory, parametersFileName(parametersId)));
+  return outcomes;
+}
+
+const keyOf = (gridSetDirectory: string, parametersId: string): string => `${gridSetDirectory}\n${parametersId}`;
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    throw storeError(error, "a parameters file cannot be removed");
+  }
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw storeError(error, "a directory cannot be listed");
+  }
+}

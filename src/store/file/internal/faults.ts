@@ -1,0 +1,24 @@
+import { codeOf } from "../../../lib/error-code.ts";
+import { StoreError } from "../../tile-store.ts";
+
+export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+
+/** Says in the store's words what failed. */
+export function storeError(error: unknown, what: string): StoreError {
+  const code = codeOf(error);
+  return new StoreError(KINDS[code] ?? "unavailable", `${what}: ${code === "" ? String(error) : code}`, error);
+}
+
+/** What is not listed may pass by itself: `unavailable`. */
+const KINDS: Readonly<Record<string, StoreError["code"]>> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EROFS: "read_only",
+  EACCES: "read_only",
+  EPERM: "read_only",
+  // A directory in the place of a tile, or a file in that of a bucket: other tiles can be stored.
+  EISDIR: "corrupt",
+  ENOTEMPTY: "corrupt",
+  ENOTDIR: "corrupt",
+  EEXIST: "corrupt",
+};

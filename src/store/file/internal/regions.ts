@@ -1,0 +1,76 @@
+import type { Dirent } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { join } from "node:path";
+import type { TileRect } from "../../../grid/grid-set.ts";
+import { formatOfExtension } from "../../../layer/format.ts";
+import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import type { Region } from "../../tile-store.ts";
+import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
+import { isAbsent } from "./faults.ts";
+
+/** Names read between two turns of the loop. */
+const READ_AHEAD = 256;
+
+/** Bucket directories whose tiles make one region. */
+export interface Buckets {
+  readonly key: string;
+  readonly rect: TileRect;
+  readonly buckets: string[];
+}
+
+/**
+ * The tiles of a zoom directory, a region at a time, in a fixed order: a bucket directory, or a block of the ledger where
+ * buckets are smaller. Files whose names are not those of a tile are passed over, as no reader looks for them.
+ */
+export async function* regionsOf(directory: string, z: number, after: string | undefined): AsyncGenerator<Region> {
+  for (const group of (await bucketsOf(directory, z)).values())
+    if (after === undefined || group.key > after) yield await regionOf(directory, z, group);
+}
+
+/** By region, in the order of their keys. */
+export async function bucketsOf(directory: string, z: number): Promise<ReadonlyMap<string, Buckets>> {
+  const { half } = bucketOf(z);
+  const side = Math.max(half, BLOCK_SIDE);
+  const regions = new Map<string, Buckets>();
+  for await (const { name } of entriesOf(directory)) {
+    const bucket = parsePair(name);
+    if (bucket === undefined || bucketDirectory(bucket.x * half, bucket.y * half, z) !== name) continue;
+    const [x, y] = [Math.floor((bucket.x * half) / side), Math.floor((bucket.y * half) / side)];
+    const key = `${String(y).padStart(10, "0")}_${String(x).padStart(10, "0")}`;
+    const region = regions.get(key);
+    const [minX, minY] = [x * side, y * side];
+    const rect = { z, minX, minY, maxX: minX + side - 1, maxY: minY + side - 1 };
+    if (region === undefined) regions.set(key, { key, rect, buckets: [name] });
+    else region.buckets.push(name);
+  }
+  return new Map([...regions].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export async function regionOf(directory: string, z: number, { key, rect, buckets }: Buckets): Promise<Region> {
+  const tiles = new Map<string, { x: number; y: number }[]>();
+  for (const bucket of buckets) {
+    for await (const { name } of entriesOf(join(directory, bucket))) {
+      const tile = parsePair(name);
+      if (tile === undefined || tileFile(tile.x, tile.y, z, tile.extension) !== name) continue;
+      if (bucketDirectory(tile.x, tile.y, z) !== bucket) continue;
+      const format = formatOfExtension(tile.extension);
+      if (format?.extension !== tile.extension) continue;
+      const found = tiles.get(format.mimeType);
+      if (found === undefined) tiles.set(format.mimeType, [{ x: tile.x, y: tile.y }]);
+      else found.push({ x: tile.x, y: tile.y });
+    }
+  }
+  return { key, rect, tiles };
+}
+
+/** The entries of a directory, none when it is not there (any more). */
+async function* entriesOf(path: string): AsyncGenerator<Dirent> {
+  let directory: Awaited<ReturnType<typeof opendir>>;
+  try {
+    directory = await opendir(path, { bufferSize: READ_AHEAD });
+  } catch (error) {
+    if (isAbsent(error)) return;
+    throw error;
+  }
+  yield* directory;
+}

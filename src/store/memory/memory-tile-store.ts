@@ -1,0 +1,161 @@
+import { rectHolds } from "../../grid/grid-set.ts";
+import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
+import type { FoundTile, StoredPyramid, TileStore } from "../tile-store.ts";
+
+interface Stored {
+  readonly at: TileAddress;
+  readonly bytes: Uint8Array;
+  readonly modifiedMs: number;
+  readonly confirmedMs: number;
+}
+
+/** A store that forgets with its process: for tests, and to keep the interface honest. */
+export function createMemoryTileStore(): TileStore {
+  const tiles = new Map<string, Stored>();
+  const asides = new Map<string, Stored[]>();
+  const described = new Map<string, Readonly<Record<string, string>>>();
+  const keyOf = ({ tileSet, x, y, z }: TileAddress): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+  const nameOf = ({ tileSet, z }: TileAddress): string =>
+    JSON.stringify([tileSet.layer, tileSet.gridSet, tileSet.parametersId, z]);
+  const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
+    at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
+  const found = (at: TileAddress): Stored | undefined => {
+    const kept = tiles.get(keyOf(at));
+    return kept !== undefined && kept.bytes.byteLength > 0 ? kept : undefined;
+  };
+  return {
+    keyOf,
+    get: (at) => found(at),
+    stat(at) {
+      const kept = found(at);
+      if (kept === undefined) return undefined;
+      const { bytes, modifiedMs, confirmedMs } = kept;
+      return { bytes: bytes.byteLength, modifiedMs, confirmedMs };
+    },
+    async put(at, bytes, guard) {
+      if (!guard()) return { stored: false };
+      const replaced = found(at)?.bytes.byteLength;
+      const nowMs = Date.now();
+      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: nowMs, confirmedMs: nowMs });
+      return { stored: true, replaced };
+    },
+    confirm(at, bytes, time, guard) {
+      const kept = found(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      const confirmedMs = Date.now();
+      tiles.set(keyOf(at), { ...kept, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
+      return true;
+    },
+    check: async () => undefined,
+    delete(at) {
+      const kept = found(at);
+      tiles.delete(keyOf(at));
+      return kept?.bytes.byteLength;
+    },
+    removeEmptied: () => undefined,
+    removeEmptyPyramids(layer, pyramids) {
+      return pyramids.map(({ gridSet, parametersId }) => {
+        const kept = [...tiles.values()];
+        if (!kept.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
+          described.delete(`${layer}\n${parametersId}`);
+        return kept.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
+      });
+    },
+    allocated: (bytes) => bytes,
+    room: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
+    async *regions(pyramid, z, after) {
+      const inside = new Map<string, { x: number; y: number }[]>();
+      const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };
+      for (const kept of tiles.values()) {
+        const { x, y, tileSet } = kept.at;
+        if (!isOf(kept, pyramid) || kept.at.z !== z) continue;
+        inside.set(tileSet.format, [...(inside.get(tileSet.format) ?? []), { x, y }]);
+        rect.maxX = Math.max(rect.maxX, Math.floor(x / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+        rect.maxY = Math.max(rect.maxY, Math.floor(y / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+      }
+      if (inside.size > 0 && after === undefined) yield { key: "all", rect, tiles: inside };
+    },
+    async describeParameters(layer, id, values) {
+      described.set(`${layer}\n${id}`, values);
+    },
+    parametersOf: (layer, id) => described.get(`${layer}\n${id}`),
+    planTruncation(scope) {
+      const names = new Set<string>();
+      for (const kept of tiles.values()) {
+        const { at } = kept;
+        if (scope.kind === "layer" ? at.tileSet.layer !== scope.layer : !isOf(kept, scope)) continue;
+        if (
+          scope.kind === "pyramid" &&
+          scope.zooms !== undefined &&
+          (at.z < scope.zooms.first || at.z > scope.zooms.last)
+        )
+          continue;
+        names.add(nameOf(at));
+      }
+      return [...names];
+    },
+    drop(_truncationId, names) {
+      for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
+    },
+    setAside(id, names) {
+      const aside = asides.get(id) ?? [];
+      asides.set(id, aside);
+      for (const [key, kept] of tiles) {
+        if (!names.includes(nameOf(kept.at))) continue;
+        aside.push(kept);
+        tiles.delete(key);
+      }
+    },
+    *restore(id, _layer, names) {
+      const aside = asides.get(id);
+      if (aside === undefined) return;
+      for (const { at, bytes } of [...tiles.values()])
+        if (bytes.byteLength > 0 && names.includes(nameOf(at))) yield [at];
+      for (const kept of aside) if (found(kept.at) === undefined) tiles.set(keyOf(kept.at), kept);
+      asides.delete(id);
+    },
+    discard: (id) => void asides.delete(id),
+    setAsideIds: () => [...asides.keys()],
+    async deleteRange(scope, rect, listener, signal) {
+      for (const [key, kept] of [...tiles]) {
+        signal.throwIfAborted();
+        const { tileSet, x, y, z } = kept.at;
+        if (!isOf(kept, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
+        if (scope.chosen?.(x, y) === false) continue;
+        if (scope.format !== undefined && tileSet.format !== scope.format) continue;
+        const deleted = { format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength };
+        await listener.willDelete([deleted]);
+        if (tiles.delete(key)) listener.onDeleted(deleted);
+      }
+      signal.throwIfAborted();
+    },
+    pyramids(layer) {
+      const all = new Map<string, StoredPyramid>();
+      for (const { at } of tiles.values()) {
+        const { gridSet, parametersId } = at.tileSet;
+        if (at.tileSet.layer === layer) all.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+      }
+      return [...all.values()];
+    },
+    levels: (pyramid) =>
+      [...new Set([...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z))].sort(
+        (a, b) => a - b,
+      ),
+    async removeLeftovers() {},
+    recount(tileSet, rect) {
+      const inside: FoundTile[] = [];
+      for (const { at, bytes, modifiedMs } of tiles.values()) {
+        if (tileSetKey(at.tileSet) !== tileSetKey(tileSet) || at.z !== rect.z || !rectHolds(rect, at.x, at.y)) continue;
+        if (bytes.byteLength > 0) inside.push({ x: at.x, y: at.y, bytes: bytes.byteLength, modifiedMs });
+      }
+      return inside;
+    },
+    noteAlive: async () => undefined,
+    lastAliveMs: () => undefined,
+    // Nobody else can reach it.
+    changes: () => ({ hasLost: false, holds: async () => true, regions: async function* () {} }),
+    needsSweep: () => false,
+    sweep: async () => undefined,
+    async [Symbol.asyncDispose]() {},
+  };
+}

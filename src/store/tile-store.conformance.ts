@@ -1,0 +1,388 @@
+import { describe, expect, test } from "vitest";
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import { type Deleted, StoreError, type TileStore } from "./tile-store.ts";
+
+const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
+const base: TileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png", parametersId: "" };
+const at = (x: number, y: number, z: number, tileSet: Partial<TileSet> = {}): TileAddress => ({
+  tileSet: { ...base, ...tileSet },
+  x,
+  y,
+  z,
+});
+const of = (size: number): Uint8Array => new Uint8Array(size).fill(size);
+const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number): TileRect => ({
+  z,
+  minX,
+  minY,
+  maxX,
+  maxY,
+});
+const yes = (): boolean => true;
+
+/** What an implementation can be made to suffer. */
+export interface StoreTrouble {
+  /** Every read, or write, of a tile fails with this code of the system until `end`. */
+  fail(what: "read" | "write", code: string): { end(): void };
+  /** The directory of layer `ws:a` is away, as a link to a volume that is not mounted is, until `end`. */
+  away(store: TileStore): { end(): void };
+}
+
+const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
+  ["EIO", "unavailable"],
+  ["ENOTDIR", "corrupt"],
+  ["ELOOP", "unavailable"],
+  ["EACCES", "read_only"],
+  ["EISDIR", "corrupt"],
+];
+
+/**
+ * What every store promises; an implementation calls this and adds only its own cases. `trouble`: undefined for one that
+ * depends on nothing that could fail.
+ */
+export function blobStoreConformance(make: () => TileStore, trouble: StoreTrouble | undefined): void {
+  if (trouble !== undefined) troubledStoreConformance(make, trouble);
+  test("a tile that was put is read back, and another is absent", async () => {
+    const store = make();
+    await store.put(at(3, 2, 5), of(10), yes);
+    expect(Buffer.from(store.get(at(3, 2, 5))?.bytes ?? []).equals(Buffer.from(of(10)))).toBe(true);
+    expect(store.stat(at(3, 2, 5))?.bytes).toBe(10);
+    expect(store.get(at(2, 3, 5))).toBeUndefined();
+  });
+  test("every tile has a name of its own, relative to the root, whether it is there or not", () => {
+    const store = make();
+    const places = [at(3, 2, 5), at(2, 3, 5), at(3, 2, 6), at(3, 2, 5, { format: "image/jpeg" })];
+    const keys = [...places, at(3, 2, 5, { parametersId: ID })].map((place) => store.keyOf(place));
+    expect(new Set(keys).size).toBe(5);
+    expect(keys.filter((key) => key.startsWith("/"))).toEqual([]);
+  });
+  test("a put answers the bytes that it replaced", async () => {
+    const store = make();
+    expect(await store.put(at(0, 0, 0), of(7), yes)).toEqual({ stored: true, replaced: undefined });
+    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+    expect(store.stat(at(0, 0, 0))?.bytes).toBe(9);
+  });
+  test("the very same bytes are confirmed, with their time or a new one; other bytes, none, or a guard's no are not", async () => {
+    const store = make();
+    const place = at(0, 0, 0);
+    expect(store.confirm(place, of(7), "keep", yes)).toBe(false);
+    await store.put(place, of(7), yes);
+    const before = store.stat(place)?.modifiedMs ?? 0;
+    expect(store.confirm(place, new Uint8Array(7), "renew", yes)).toBe(false);
+    expect(store.confirm(place, of(8), "renew", yes)).toBe(false);
+    expect(store.confirm(place, of(7), "renew", () => false)).toBe(false);
+    expect(store.confirm(place, of(7), "keep", yes)).toBe(true);
+    const confirmed = store.stat(place);
+    expect(confirmed).toMatchObject({ bytes: 7, modifiedMs: before });
+    expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
+    expect(store.confirm(place, of(7), "renew", yes)).toBe(true);
+    expect(store.stat(place)?.bytes).toBe(7);
+    expect(store.stat(place)?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
+  });
+  test("nothing is stored when the guard says no", async () => {
+    const store = make();
+    expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });
+    expect(store.get(at(0, 0, 0))).toBeUndefined();
+  });
+  test("layers, grid sets, formats and parameters do not touch one another", async () => {
+    const store = make();
+    const others: Partial<TileSet>[] = [
+      {},
+      { layer: "ws:b" },
+      { gridSet: "EPSG:4326x2" },
+      { format: "image/jpeg" },
+      { parametersId: ID },
+    ];
+    for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
+    for (const [i, other] of others.entries()) expect(store.stat(at(1, 1, 3, other))?.bytes).toBe(i + 1);
+  });
+  test("a dropped layer is gone, in every grid set and format, and others stay", async () => {
+    const store = make();
+    await store.put(at(1, 1, 3), of(1), yes);
+    await store.put(at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }), of(1), yes);
+    await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+    const names = store.planTruncation({ kind: "layer", layer: "ws:a" });
+    store.drop("1", names);
+    store.drop("1", names);
+    expect(store.get(at(1, 1, 3))).toBeUndefined();
+    expect(store.pyramids("ws:a", [])).toEqual([]);
+    expect(store.stat(at(1, 1, 3, { layer: "ws:b" }))?.bytes).toBe(1);
+    await store.put(at(1, 1, 3), of(2), yes);
+    expect(store.stat(at(1, 1, 3))?.bytes).toBe(2);
+  });
+  test("dropping zooms of a pyramid takes exactly those, and not a grid set whose name goes on", async () => {
+    const store = make();
+    for (const z of [2, 3, 4])
+      for (const gridSet of ["EPSG:4326", "EPSG:4326x2"]) await store.put(at(1, 1, z, { gridSet }), of(1), yes);
+    await store.put(at(1, 1, 3, { parametersId: ID }), of(1), yes);
+    store.drop(
+      "2",
+      store.planTruncation({
+        kind: "pyramid",
+        layer: "ws:a",
+        gridSet: "EPSG:4326",
+        parametersId: "",
+        zooms: { first: 3, last: 3 },
+      }),
+    );
+    expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" })).toEqual([2, 4]);
+    expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326x2", parametersId: "" })).toEqual([2, 3, 4]);
+    expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(1);
+  });
+  describe("what was set aside", () => {
+    const everything = { kind: "layer", layer: "ws:a" } as const;
+    const restore = (store: TileStore, names: readonly string[]) =>
+      [...store.restore("1", "ws:a", names, ["EPSG:4326"])].flat().map(({ x, y, z }) => [x, y, z]);
+    test("comes back whole where nothing was stored since", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      await store.describeParameters("ws:a", ID, { STYLES: "a" });
+      const names = store.planTruncation(everything);
+      store.setAside("1", names);
+      store.setAside("1", names);
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      expect(store.setAsideIds()).toEqual(["1"]);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
+      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+      expect(store.setAsideIds()).toEqual([]);
+    });
+    test("comes back beside what was stored since, which is told and stays", async () => {
+      const store = make();
+      for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), yes);
+      await store.put(at(1, 1, 7), of(7), yes);
+      const names = store.planTruncation(everything);
+      store.setAside("1", names);
+      for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), yes);
+      await store.put(at(1, 1, 5), of(5), yes);
+      await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), yes);
+      const newer = restore(store, names);
+      expect(newer).toEqual(
+        expect.arrayContaining([
+          [2, 1, 6],
+          [3, 1, 6],
+          [60, 1, 6],
+        ]),
+      );
+      expect([1, 2, 3, 40, 60].map((x) => store.stat(at(x, 1, 6))?.bytes)).toEqual([1, 102, 103, 40, 160]);
+      expect(store.stat(at(1, 1, 7))?.bytes).toBe(7);
+      expect(store.stat(at(1, 1, 5))?.bytes).toBe(5);
+      expect(store.stat(at(1, 1, 6, { layer: "ws:b" }))?.bytes).toBe(9);
+      expect(restore(store, names)).toEqual([]);
+    });
+    test("comes back pyramid by pyramid, and an empty file takes no tile's place", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      const names = store.planTruncation({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
+      store.setAside("1", names);
+      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      await store.put(at(1, 1, 3), of(0), yes);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
+    });
+    test("is gone when it is discarded", async () => {
+      const store = make();
+      await store.put(at(1, 1, 3), of(1), yes);
+      const names = store.planTruncation(everything);
+      store.setAside("1", names);
+      store.discard("1");
+      store.discard("1");
+      expect(store.setAsideIds()).toEqual([]);
+      expect(restore(store, names)).toEqual([]);
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+    });
+  });
+  test("a range is deleted exactly, and every tile is told with its format and bytes", async () => {
+    const store = make();
+    for (let x = 0; x < 20; x++)
+      for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
+    const told: Deleted[] = [];
+    const warned = new Set<string>();
+    const listener = {
+      async willDelete(tiles: readonly Deleted[]) {
+        for (const tile of tiles) {
+          expect(store.stat(at(tile.x, tile.y, tile.z, { format: tile.format }))?.bytes).toBe(tile.bytes);
+          warned.add(`${tile.format} ${tile.x}`);
+        }
+      },
+      onDeleted(tile: Deleted) {
+        expect(warned).toContain(`${tile.format} ${tile.x}`);
+        told.push(tile);
+      },
+    };
+    await store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", format: "image/png" },
+      rect(6, 3, 0, 11, 40),
+      listener,
+      new AbortController().signal,
+    );
+    expect(told.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
+      Array.from({ length: 9 }, (_, i) => ["image/png", i + 3, i + 4]),
+    );
+    expect(store.stat(at(2, 5, 6))?.bytes).toBe(3);
+    expect(store.get(at(3, 5, 6))).toBeUndefined();
+    expect(store.stat(at(3, 5, 6, { format: "image/jpeg" }))?.bytes).toBe(4);
+    await store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
+      rect(6, 0, 0, 2 ** 30, 2 ** 30),
+      listener,
+      new AbortController().signal,
+    );
+    expect(told).toHaveLength(40);
+  });
+  test("a deletion of chosen tiles leaves the others of the rectangle", async () => {
+    const store = make();
+    for (let x = 0; x < 6; x++) await store.put(at(x, 1, 6), of(x + 1), yes);
+    const told: number[] = [];
+    const listener = { willDelete: async () => {}, onDeleted: ({ x }: { readonly x: number }) => void told.push(x) };
+    const scope = { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", chosen: (x: number) => x % 2 === 0 };
+    const { signal } = new AbortController();
+    await store.deleteRange({ ...scope, format: "image/png" }, rect(6, 0, 0, 3, 3), listener, signal);
+    expect(told.sort()).toEqual([0, 2]);
+    await store.deleteRange(scope, rect(6, 0, 0, 2 ** 30, 2 ** 30), listener, signal);
+    expect(told.sort()).toEqual([0, 2, 4]);
+    expect([1, 3, 5].every((x) => store.get(at(x, 1, 6)) !== undefined)).toBe(true);
+  });
+  test("an aborted deletion stops", async () => {
+    const store = make();
+    await store.put(at(0, 0, 1), of(1), yes);
+    const deletion = store.deleteRange(
+      { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
+      rect(1, 0, 0, 1, 1),
+      { willDelete: async () => {}, onDeleted: () => {} },
+      AbortSignal.abort(new Error("stop")),
+    );
+    await expect(deletion).rejects.toThrow("stop");
+  });
+  test("a recount finds what is in a rectangle of one tile set", async () => {
+    const store = make();
+    for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), yes);
+    await store.put(at(10, 1, 7, { format: "image/jpeg" }), of(99), yes);
+    expect(
+      store
+        .recount(base, rect(7, 10, 0, 20, 9), false)
+        .map((t) => [t.x, t.y, t.bytes])
+        .sort((a, b) => Number(a[0]) - Number(b[0])),
+    ).toEqual([
+      [10, 1, 11],
+      [20, 1, 21],
+    ]);
+  });
+  test("pyramids are told with the grid sets that are known", async () => {
+    const store = make();
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    expect(store.pyramids("ws:a", ["EPSG:4326"])).toEqual([{ layer: "ws:a", gridSet: "EPSG:4326", parametersId: ID }]);
+  });
+  test("what a parameters id means is written down and read back", async () => {
+    const store = make();
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    const values = { STYLES: "pop=hatch", CQL_FILTER: " TOTPOP > 10000 # ä\\" };
+    await store.describeParameters("ws:a", ID, values);
+    expect(store.parametersOf("ws:a", ID)).toEqual(values);
+    expect(store.parametersOf("ws:a", "0".repeat(40))).toBeUndefined();
+  });
+  describe("pyramids whose last tile is gone", () => {
+    const pyramids = [
+      { gridSet: "EPSG:4326", parametersId: ID },
+      { gridSet: "EPSG:4326", parametersId: "" },
+    ];
+    test("leave nothing, and their values are read back as long as another pyramid has them", async () => {
+      const store = make();
+      await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+      await store.put(at(300, 1, 9), of(1), yes);
+      await store.put(at(0, 0, 0, { parametersId: ID, gridSet: "other" }), of(1), yes);
+      await store.describeParameters("ws:a", ID, { STYLES: "a" });
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["tiles", "tiles"]);
+      expect(store.get(at(300, 1, 9))?.bytes.byteLength).toBe(1);
+      store.delete(at(0, 0, 0, { parametersId: ID }));
+      store.delete(at(300, 1, 9));
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      expect(store.pyramids("ws:a", ["EPSG:4326", "other"])).toEqual([
+        { layer: "ws:a", gridSet: "other", parametersId: ID },
+      ]);
+      expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+      store.delete(at(0, 0, 0, { parametersId: ID, gridSet: "other" }));
+      expect(store.removeEmptyPyramids("ws:a", [{ gridSet: "other", parametersId: ID }])).toEqual(["gone"]);
+      expect(store.parametersOf("ws:a", ID)).toBeUndefined();
+      expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      expect(store.removeEmptyPyramids("ws:never", pyramids)).toEqual(["gone", "gone"]);
+    });
+    test("are described anew by a writer that comes back", async () => {
+      const store = make();
+      for (let n = 0; n < 2; n++) {
+        await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+        await store.describeParameters("ws:a", ID, { STYLES: "a" });
+        expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
+        store.delete(at(0, 0, 0, { parametersId: ID }));
+        store.removeEmptied({ ...base, parametersId: ID }, rect(0, 0, 0, 15, 15));
+        expect(store.levels({ ...base, parametersId: ID })).toEqual([]);
+        expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
+      }
+    });
+  });
+  test("emptied places go, and those with a tile stay", async () => {
+    const store = make();
+    for (const x of [0, 20]) await store.put(at(x, 0, 6), of(7), yes);
+    store.delete(at(0, 0, 6));
+    store.removeEmptied(base, rect(6, 0, 0, 31, 15));
+    store.removeEmptied(base, rect(5, 0, 0, 31, 15));
+    expect(store.get(at(20, 0, 6))?.bytes.byteLength).toBe(7);
+    expect(store.levels(base)).toEqual([6]);
+  });
+}
+
+function troubledStoreConformance(make: () => TileStore, trouble: StoreTrouble): void {
+  const codeOf = async (work: () => unknown): Promise<unknown> => {
+    try {
+      return await work();
+    } catch (error) {
+      return error instanceof StoreError ? error.code : error;
+    }
+  };
+  test.each(TROUBLES)("%s of a read or a write is a StoreError, and is over with its cause", async (code, expected) => {
+    const store = make();
+    await store.put(at(0, 0, 0), of(7), yes);
+    const reading = trouble.fail("read", code);
+    try {
+      expect(await codeOf(() => store.get(at(0, 0, 0)))).toBe(expected);
+    } finally {
+      reading.end();
+    }
+    const writing = trouble.fail("write", code);
+    try {
+      expect(await codeOf(() => store.put(at(0, 0, 0), of(9), yes))).toBe(expected);
+      expect(await codeOf(() => store.put(at(5, 5, 5), of(9), yes))).toBe(expected);
+    } finally {
+      writing.end();
+    }
+    expect(store.stat(at(0, 0, 0))?.bytes).toBe(7);
+    expect(store.stat(at(5, 5, 5))).toBeUndefined();
+    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+  });
+  test("a layer whose part of the store is away is not empty: it cannot be written, counted, listed or evicted", async () => {
+    const store = make();
+    await store.put(at(1, 1, 3), of(7), yes);
+    await store.check("ws:a");
+    const away = trouble.away(store);
+    const cell = rect(3, 0, 0, 7, 7);
+    try {
+      expect(await codeOf(() => store.put(at(1, 1, 3), of(9), yes))).toBe("unavailable");
+      expect(await codeOf(() => store.check("ws:a"))).toBe("unavailable");
+      expect(await codeOf(() => store.recount(base, cell, false))).toBe("unavailable");
+      expect(await codeOf(() => store.levels(base))).toBe("unavailable");
+      expect(await codeOf(() => store.pyramids("ws:a", []))).toBe("unavailable");
+      expect(await codeOf(() => store.delete(at(1, 1, 3)))).toBe("unavailable");
+      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+    } finally {
+      away.end();
+    }
+    await store.check("ws:a");
+    expect(store.get(at(1, 1, 3))?.bytes.byteLength).toBe(7);
+    expect(store.recount(base, cell, false)).toHaveLength(1);
+  });
+}

@@ -1,0 +1,244 @@
+import fs, { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import sharp from "sharp";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { createFileTileStore } from "./file/file-tile-store.ts";
+import { createMemoryTileStore } from "./memory/memory-tile-store.ts";
+import { blobStoreConformance, type StoreTrouble } from "./tile-store.conformance.ts";
+import { StoreError } from "./tile-store.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-store-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+let made = 0;
+const root = (): string => join(directory, String(made++));
+const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
+
+describe("memory store", () => blobStoreConformance(createMemoryTileStore, undefined));
+
+/** Replaces functions of `node:fs` in the modules that import them. */
+function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstatSync")[], code: string) {
+  const spies = names.map((name) =>
+    vi.spyOn(fs, name).mockImplementation(() => {
+      throw Object.assign(new Error(`${code}: injected`), { code });
+    }),
+  );
+  syncBuiltinESMExports();
+  return {
+    end() {
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+/** Of the store that was made last. */
+const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
+const trouble: StoreTrouble = {
+  fail: (what, code) => failing([what === "read" ? "readSync" : "writeSync"], code),
+  away() {
+    const [there, elsewhere] = [layerOfLast(), join(directory, `volume-${made}`)];
+    renameSync(there, `${elsewhere}-unmounted`);
+    symlinkSync(elsewhere, there);
+    return { end: () => renameSync(`${elsewhere}-unmounted`, elsewhere) };
+  },
+};
+
+describe("file store", () => {
+  blobStoreConformance(() => createFileTileStore({ root: root(), fsync: false, instance: "test" }), trouble);
+
+  test.each([
+    ["layer", "a", "unavailable"],
+    ["level", "a/g_00", "unavailable"],
+    ["bucket", "a/g_00/0_0", "corrupt"],
+  ])("a file in the place of a %s's directory is no drop: a put throws", async (_, path, code) => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const place = join(at, path);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, "x");
+    const put = store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    await expect(put).rejects.toMatchObject({ name: "StoreError", code });
+  });
+
+  test("an error of opening a file is a StoreError too, and one of looking at it", async () => {
+    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    const place = { tileSet, x: 0, y: 0, z: 0 };
+    await store.put(place, new Uint8Array(1), () => true);
+    for (const name of ["openSync", "fstatSync"] as const) {
+      const fault = failing([name], "EIO");
+      try {
+        expect(() => store.get(place)).toThrow(StoreError);
+      } finally {
+        fault.end();
+      }
+    }
+  });
+
+  test("a directory in a tile's place is no tile: it is not read, counted or deleted, and nothing is stored there", async () => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const place = { tileSet, x: 0, y: 0, z: 0 };
+    const inTheWay = join(at, store.keyOf(place));
+    mkdirSync(join(inTheWay, "inside"), { recursive: true });
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    expect(store.get(place)).toBeUndefined();
+    expect(store.stat(place)).toBeUndefined();
+    expect(store.delete(place)).toBeUndefined();
+    expect(store.recount(tileSet, cell, true)).toEqual([]);
+    const listener = { willDelete: async () => {}, onDeleted: () => {} };
+    await store.deleteRange(
+      { layer: "a", gridSet: "g", parametersId: "" },
+      cell,
+      listener,
+      new AbortController().signal,
+    );
+    const put = store.put(place, new Uint8Array(1), () => true);
+    await expect(put).rejects.toMatchObject({ name: "StoreError", code: "corrupt" });
+    expect(readdirSync(dirname(inTheWay))).toEqual(["00_00.png"]);
+    expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
+  });
+
+  test("a put whose directory is dropped under it stores nothing", async () => {
+    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    let asked = 0;
+    const put = await store.put({ tileSet, x: 1, y: 0, z: 0 }, new Uint8Array(1), () => {
+      // Between the writing and the rename.
+      if (++asked === 2) store.drop("1", store.planTruncation({ kind: "layer", layer: "a" }));
+      return true;
+    });
+    expect(put).toEqual({ stored: false });
+    expect(store.get({ tileSet, x: 1, y: 0, z: 0 })).toBeUndefined();
+  });
+
+  test("a put makes its directories again, whenever they are removed as empty under it", async () => {
+    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    const { openSync, mkdirSync: makeDirectory } = fs;
+    const absent = () => Object.assign(new Error("ENOENT: injected"), { code: "ENOENT" });
+    for (const removals of [1, 2, 3, 5]) {
+      let left = removals;
+      const opening = vi.spyOn(fs, "openSync").mockImplementation((...args) => {
+        if (args[1] === "wx" && left-- > 0) store.removeEmptied(tileSet, cell);
+        return openSync(...args);
+      });
+      // The system finds a parent gone that it has just made.
+      const making = vi.spyOn(fs, "mkdirSync").mockImplementation((...args) => {
+        if (left === 1) {
+          left = 0;
+          throw absent();
+        }
+        return makeDirectory(...args);
+      });
+      syncBuiltinESMExports();
+      try {
+        const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), () => true);
+        expect(put).toEqual({ stored: true, replaced: undefined });
+      } finally {
+        opening.mockRestore();
+        making.mockRestore();
+        syncBuiltinESMExports();
+      }
+      expect(store.stat({ tileSet, x: 0, y: 0, z: 0 })?.bytes).toBe(removals);
+      store.delete({ tileSet, x: 0, y: 0, z: 0 });
+      store.removeEmptied(tileSet, cell);
+      expect(store.levels(tileSet)).toEqual([]);
+    }
+  });
+
+  test("what is emptied leaves the layer's directory empty, foreign files and links stay", async () => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const id = "a".repeat(40);
+    const described = { ...tileSet, parametersId: id };
+    const pyramids = [{ gridSet: "g", parametersId: id }];
+    for (const z of [0, 4, 9]) {
+      await store.put({ tileSet: described, x: 0, y: 0, z }, new Uint8Array(1), () => true);
+      store.delete({ tileSet: described, x: 0, y: 0, z });
+    }
+    await store.describeParameters("a", id, { ELEV: "1.5" });
+    const foreign = join(at, "a", `g_04_${id}`, "notes.txt");
+    writeFileSync(foreign, "x");
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["tiles"]);
+    expect(store.parametersOf("a", id)).toEqual({ ELEV: "1.5" });
+    rmSync(foreign);
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["gone"]);
+    expect(readdirSync(join(at, "a"))).toEqual([]);
+    const elsewhere = join(at, "elsewhere");
+    mkdirSync(elsewhere);
+    symlinkSync(elsewhere, join(at, "a", `g_04_${id}`));
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["tiles"]);
+    expect(readdirSync(join(at, "a"))).toEqual([`g_04_${id}`]);
+  });
+
+  test("a large remainder of empty directories goes in several calls", () => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    for (let n = 0; n < 150; n++) mkdirSync(join(at, "a", "g_16", `${n}_0`), { recursive: true });
+    const pyramids = [{ gridSet: "g", parametersId: "" }];
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["unfinished"]);
+    expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["gone"]);
+    expect(readdirSync(join(at, "a"))).toEqual([]);
+  });
+
+  test("a sweep reclaims what was dropped; a recount removes empty files and leftovers of other processes", async () => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    store.drop("1", store.planTruncation({ kind: "layer", layer: "a" }));
+    await store.sweep(new AbortController().signal);
+    expect(readdirSync(join(at, "_gwc_in_progress_deletes_"))).toEqual([]);
+    const bucket = join(at, "a", "g_00", "0_0");
+    mkdirSync(bucket, { recursive: true });
+    writeFileSync(join(bucket, "00_00.png"), "");
+    writeFileSync(join(bucket, ".nuthatch-other-1"), "half");
+    expect(store.get({ tileSet, x: 0, y: 0, z: 0 })).toBeUndefined();
+    const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+    expect(store.recount(tileSet, cell, false)).toEqual([]);
+    expect(readdirSync(bucket)).toEqual([]);
+  });
+
+  test("leftovers in a large bucket go without looking at its tiles, this process's own stay", async () => {
+    const at = root();
+    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), () => true);
+    const bucket = join(at, "a", "g_16", "001_000");
+    for (const name of [".nuthatch-other-1", ".nuthatch-test-1"]) writeFileSync(join(bucket, name), "half");
+    const cell = { z: 16, minX: 592, minY: 0, maxX: 607, maxY: 15 };
+    await store.removeLeftovers([{ tileSet, rect: cell }], new AbortController().signal);
+    expect(readdirSync(bucket).sort()).toEqual([".nuthatch-test-1", "000600_000001.png"]);
+  });
+
+  test("after a reboot a recount removes files that do not end as their format does", async () => {
+    const raster = { create: { width: 8, height: 8, channels: 3 as const, background: "red" } };
+    for (const [format, picture] of [
+      ["image/png", await sharp(raster).png().toBuffer()],
+      ["image/png8", await sharp(raster).png({ palette: true }).toBuffer()],
+      ["image/jpeg", await sharp(raster).jpeg().toBuffer()],
+      ["image/gif", await sharp(raster).gif().toBuffer()],
+      ["image/webp", await sharp(raster).webp().toBuffer()],
+      ["image/avif", await sharp(raster).avif({ effort: 0 }).toBuffer()],
+      ["image/vnd.jpeg-png", await sharp(raster).jpeg().toBuffer()],
+      ["image/vnd.jpeg-png", await sharp(raster).png().toBuffer()],
+      ["image/vnd.jpeg-png8", await sharp(raster).png({ palette: true }).toBuffer()],
+    ] as const) {
+      const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+      const set = { ...tileSet, format };
+      const put = (x: number, bytes: Uint8Array) => store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, () => true);
+      await put(0, picture);
+      await put(1, picture.subarray(0, picture.length - 3));
+      await put(2, Buffer.concat([picture.subarray(0, 10), Buffer.alloc(picture.length - 10)]));
+      await put(3, picture.subarray(0, 1));
+      const cell = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+      expect(store.recount(set, cell, false), format).toHaveLength(4);
+      expect(
+        store.recount(set, cell, true).map(({ x }) => x),
+        format,
+        // WebP tells its length at the beginning, and nothing at the end.
+      ).toEqual(format === "image/webp" ? [0, 2] : [0]);
+      expect(store.stat({ tileSet: set, x: 1, y: 0, z: 4 })).toBeUndefined();
+    }
+  });
+});

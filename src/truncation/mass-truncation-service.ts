@@ -1,0 +1,324 @@
+import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import type { Database } from "../state/database.ts";
+import type { StoredPyramid } from "../store/tile-store.ts";
+import type {
+  MassTruncationFilter,
+  MassTruncationOperations,
+  MassTruncationRequest,
+  MassTruncationView,
+} from "./mass-truncation.ts";
+import type { MassTruncationStore } from "./mass-truncation-store.ts";
+import { droppedPyramidsOf, type TruncationTargetSources, truncationTargets } from "./truncation-targets.ts";
+import type { LedgerTruncations, TruncationTarget } from "./truncations.ts";
+
+export interface MassTruncationParts extends TruncationTargetSources {
+  readonly db: Database;
+  readonly truncations: MassTruncationStore;
+  readonly ledgerTruncations: LedgerTruncations;
+  readonly gate: Pick<RenderGate, "pause" | "resume" | "expireBefore">;
+  /** For how long what a truncation takes away stays on the disk; 0: not at all. */
+  readonly undoSeconds: () => number;
+  /** Reclaims in the background what has been dropped. */
+  readonly sweep: () => void;
+  /** What has come back may hold tiles that nobody has counted. */
+  readonly restored: (pyramids: readonly StoredPyramid[]) => void;
+  /** ms since 1970 by the wall clock. */
+  readonly now: () => number;
+  /** ms by a clock that never steps. */
+  readonly monotonicNow: () => number;
+  /** The server is shutting down. */
+  readonly closing: AbortSignal;
+}
+
+interface TargetParts {
+  readonly target: TruncationTarget;
+  readonly pyramids: readonly AsidePyramid[];
+}
+
+interface Stored {
+  readonly layer: string;
+  /** By the monotonic clock: a wall clock that steps neither ends the time to undo early nor prolongs it. 0: it is over. */
+  readonly untilMs: number;
+}
+
+/**
+ * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and taken back until their space is reclaimed, which
+ * is when their time has passed, or sooner when the quota or the disk needs the space.
+ */
+export class MassTruncationService implements MassTruncationOperations {
+  readonly #parts: MassTruncationParts;
+  /** What can be taken back and takes space meanwhile. */
+  readonly #kept = new Map<number, Stored>();
+  #softTimes: ReadonlyMap<string, number>;
+  readonly #undoneTimes: Map<string, number>;
+
+  constructor(parts: MassTruncationParts) {
+    this.#parts = parts;
+    const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
+    for (const { aside } of truncations.asides("undoing")) {
+      ledgerTruncations.finishRestoring(aside);
+      this.#write(() => truncations.end(aside.id, "undone", now(), null));
+    }
+    const there = new Set(store.setAsideIds());
+    for (const { aside, untilMs } of truncations.asides("kept")) {
+      const isThere = there.delete(String(aside.id));
+      // What somebody has removed by hand has had its time.
+      // Only the wall clock goes on while no server runs.
+      const leftMs = Math.max(0, untilMs - now());
+      this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
+    }
+    // Left by a kill between the record and the rename, or by another database.
+    for (const id of there) store.discard(id);
+    ledger.forgetVanished();
+    this.#softTimes = truncations.softTimes();
+    this.#undoneTimes = truncations.undoneTimes();
+  }
+
+  /** With what has been written to the store. */
+  #write<T>(body: () => T): T {
+    return this.#parts.db.transaction(() => {
+      this.#parts.ledger.writeAll();
+      return body();
+    });
+  }
+
+  /** By layer: tiles written before this time are stale, ms since 1970. */
+  get softTimes(): ReadonlyMap<string, number> {
+    return this.#softTimes;
+  }
+
+  /** When a layer's tiles were last moved by an undo, ms since 1970; 0: never, infinite: they are being moved. */
+  undoneMs(layer: string): number {
+    return this.#undoneTimes.get(layer) ?? 0;
+  }
+
+  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    return request.mode === "soft" ? this.#soften(request.layer, by) : this.#drop(request, by);
+  }
+
+  async #drop(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    const { db, truncations, ledgerTruncations, undoSeconds, sweep, now, monotonicNow } = this.#parts;
+    let made: MassTruncationView | undefined;
+    await ledgerTruncations.drop(
+      request.layer,
+      () => truncationTargets(request, this.#parts),
+      (targets, names) => {
+        const keptMs = undoSeconds() * 1000;
+        const isStored = keptMs > 0 && names.length > 0;
+        const createdMs = now();
+        const untilMs = isStored ? createdMs + keptMs : null;
+        const parts = this.#partsOf(targets);
+        made = truncations.add({
+          layer: request.layer,
+          type: request.type,
+          mode: request.mode,
+          parameters: request.type === "truncateParameters" ? request.parameters : null,
+          state: isStored ? "kept" : "reclaimed",
+          createdMs,
+          createdBy: by,
+          undoUntilMs: untilMs,
+          ...this.#countOf(parts),
+          kept: isStored ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
+        });
+        if (untilMs === null) return undefined;
+        const { id } = made;
+        this.#kept.set(id, { layer: request.layer, untilMs: monotonicNow() + keptMs });
+        db.onRollback(() => this.#kept.delete(id));
+        return id;
+      },
+    );
+    if (made === undefined) throw new Error("a drop was not recorded");
+    if (!this.#kept.has(made.id)) sweep();
+    return made;
+  }
+
+  #countOf(parts: readonly TargetParts[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
+    let [tiles, bytes] = [0n, 0n];
+    for (const { target, pyramids } of parts) {
+      const { ledger } = this.#parts;
+      const known = pyramids.every(({ complete }) => complete);
+      const sum = !known
+        ? null
+        : target.kind === "layer"
+          ? ledger.countOf(target.layer, undefined)
+          : ledger.countOf(target.pyramid.layer, target.pyramid);
+      if (sum === null) return { tiles: null, bytes: null };
+      tiles += sum.tiles;
+      bytes += sum.bytes;
+    }
+    return { tiles, bytes };
+  }
+
+  /** Reads directories of the store. */
+  #partsOf(targets: readonly TruncationTarget[]): TargetParts[] {
+    return targets.map((target) => {
+      const pyramids = target.kind === "layer" ? droppedPyramidsOf(target.layer, this.#parts) : [target.pyramid];
+      const { ledger } = this.#parts;
+      return {
+        target,
+        pyramids: pyramids.map(({ layer, gridSet, parametersId }) => ({
+          gridSet,
+          parametersId,
+          complete: ledger.isComplete({ layer, gridSet, parametersId }) === true,
+        })),
+      };
+    });
+  }
+
+  /** No render begun before is kept, so that whatever is written after this moment was rendered after it. */
+  async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
+    const { truncations, gate, now } = this.#parts;
+    await gate.pause(layer);
+    try {
+      const made = this.#write(() =>
+        truncations.add({
+          layer,
+          type: "truncateLayer",
+          mode: "soft",
+          parameters: null,
+          state: "kept",
+          createdMs: now(),
+          createdBy: by,
+          undoUntilMs: null,
+          ...this.#countOf(this.#partsOf([{ kind: "layer", layer }])),
+          kept: null,
+        }),
+      );
+      this.#softened(layer);
+      return made;
+    } finally {
+      gate.resume(layer);
+    }
+  }
+
+  #softened(layer: string): void {
+    this.#softTimes = this.#parts.truncations.softTimes();
+    this.#parts.gate.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
+  }
+
+  async truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]> {
+    return this.#parts.truncations.list(filter);
+  }
+
+  async truncation(id: number): Promise<MassTruncationView | undefined> {
+    return this.#parts.truncations.find(id);
+  }
+
+  async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const { truncations, now } = this.#parts;
+    const found = truncations.find(id);
+    if (found === undefined) return refuse(unknownTruncation(id));
+    if (found.mode === "hard") return this.#bringBack(found, by);
+    if (found.state !== "kept") return refuse(gone(found));
+    this.#write(() => truncations.end(id, "undone", now(), by));
+    this.#softened(found.layer);
+    return ok(this.#view(id));
+  }
+
+  async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const { truncations, ledgerTruncations, restored, now, closing } = this.#parts;
+    const aside = truncations.aside(id);
+    const refused =
+      aside === undefined
+        ? gone(this.#view(id))
+        : await ledgerTruncations.restore(
+            aside,
+            {
+              refuse: () => this.#whyNot(id, layer),
+              begun: () => {
+                this.#kept.delete(id);
+                this.#undoneTimes.set(layer, Number.POSITIVE_INFINITY);
+                this.#write(() => truncations.begin(id));
+              },
+              ended: () => {
+                const endedMs = now();
+                this.#write(() => truncations.end(id, "undone", endedMs, by));
+                this.#undoneTimes.set(layer, endedMs);
+              },
+            },
+            closing,
+          );
+    if (refused !== undefined) return refuse(refused);
+    restored((aside?.pyramids ?? []).map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
+    return ok(this.#view(id));
+  }
+
+  /** Asked when nothing else is under way in the layer. */
+  #whyNot(id: number, layer: string): Refusal | undefined {
+    const { truncations, ledger } = this.#parts;
+    const found = this.#view(id);
+    // "undoing": an undo that failed half way is gone on with.
+    if (found.state !== "undoing" && (this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
+    const later = truncations.standingAfter(id, layer);
+    if (later !== undefined)
+      return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
+    if (ledger.isWatched(layer))
+      return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
+    return undefined;
+  }
+
+  async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+    const found = this.#parts.truncations.find(id);
+    if (found === undefined) return refuse(unknownTruncation(id));
+    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft one: it keeps no space.`));
+    if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
+    if (found.state !== "kept") return refuse(gone(found));
+    this.#reclaim([id], by);
+    return ok(this.#view(id));
+  }
+
+  /** The records, then the files: what a kill leaves is found at the next start. */
+  #reclaim(ids: readonly number[], by: string | null): void {
+    if (ids.length === 0) return;
+    const { truncations, ledger, store, sweep, now } = this.#parts;
+    // A disk that is full may take no records: the files go all the same, and the records as soon as there is room.
+    for (const id of ids) this.#kept.set(id, { layer: this.#kept.get(id)?.layer ?? "", untilMs: 0 });
+    try {
+      this.#write(() => {
+        for (const id of ids) {
+          truncations.end(id, "reclaimed", now(), by);
+          ledger.discard(id);
+        }
+      });
+      for (const id of ids) this.#kept.delete(id);
+    } finally {
+      for (const id of ids) store.discard(String(id));
+      sweep();
+    }
+  }
+
+  /** Reclaims what has had its time. */
+  tick(): void {
+    if (this.#kept.size === 0) return;
+    const nowMs = this.#parts.monotonicNow();
+    this.#reclaim(
+      [...this.#kept].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
+      null,
+    );
+  }
+
+  /** Space is needed, by one layer or by all: what is kept goes before any tile does. */
+  giveUp(layer: string | undefined): void {
+    if (this.#kept.size === 0) return;
+    this.#reclaim(
+      [...this.#kept].flatMap(([id, kept]) => (layer === undefined || kept.layer === layer ? [id] : [])),
+      null,
+    );
+  }
+
+  #view(id: number): MassTruncationView {
+    const found = this.#parts.truncations.find(id);
+    if (found === undefined) throw new Error(`truncation ${id} is not in the database`);
+    return found;
+  }
+}
+
+const gone = ({ id, state, endedAt }: MassTruncationView): Refusal =>
+  conflict(
+    state === "undone"
+      ? `Truncation ${id} has been undone at ${endedAt}.`
+      : `The space of truncation ${id} has been reclaimed${endedAt === null ? "" : ` at ${endedAt}`}.`,
+  );

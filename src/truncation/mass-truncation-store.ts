@@ -1,0 +1,200 @@
+import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { conditionsOf } from "../state/conditions.ts";
+import {
+  bigInt,
+  type Database,
+  int,
+  intOrNull,
+  type Migrations,
+  type Row,
+  text,
+  textOrNull,
+  wordOf,
+} from "../state/database.ts";
+import {
+  MASS_TRUNCATION_TYPES,
+  type MassTruncationFilter,
+  type MassTruncationType,
+  type MassTruncationView,
+  TRUNCATION_MODES,
+  TRUNCATION_STATES,
+  type TruncationMode,
+  type TruncationState,
+} from "./mass-truncation.ts";
+import type { Aside } from "./truncations.ts";
+
+export const massTruncationMigrations: Migrations = {
+  floor: "mass_truncations",
+  steps: [
+    `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
+       mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,
+       undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT);
+     CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
+     CREATE INDEX mass_truncation_state ON mass_truncation (state);`,
+  ],
+};
+
+/** A truncation before it is in the database. */
+export interface NewMassTruncation {
+  readonly layer: string;
+  readonly type: MassTruncationType;
+  readonly mode: TruncationMode;
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly state: TruncationState;
+  readonly createdMs: number;
+  readonly createdBy: string | null;
+  readonly undoUntilMs: number | null;
+  readonly tiles: bigint | null;
+  readonly bytes: bigint | null;
+  /** What a hard one has set aside. */
+  readonly kept: Omit<Aside, "id" | "layer"> | null;
+}
+
+/** Mass truncations in the database. Methods that write run inside the caller's transaction. */
+export class MassTruncationStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add(t: NewMassTruncation): MassTruncationView {
+    const row = this.#db
+      .prepare(
+        `INSERT INTO mass_truncation (layer, type, mode, parameters, state, created_ms, created_by, undo_until_ms, tiles,
+           bytes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        { bigints: true },
+      )
+      .get(
+        t.layer,
+        t.type,
+        t.mode,
+        t.parameters === null ? null : JSON.stringify(t.parameters),
+        t.state,
+        t.createdMs,
+        t.createdBy,
+        t.undoUntilMs,
+        t.tiles,
+        t.bytes,
+        t.kept === null ? null : JSON.stringify(t.kept),
+      );
+    if (row === undefined) throw new Error("a truncation was not written");
+    return viewOf(row);
+  }
+
+  find(id: number): MassTruncationView | undefined {
+    const row = this.#db.prepare("SELECT * FROM mass_truncation WHERE id = ?", { bigints: true }).get(id);
+    return row === undefined ? undefined : viewOf(row);
+  }
+
+  /** Newest first. */
+  list({ layer, state, limit, after }: MassTruncationFilter): MassTruncationView[] {
+    const { where, values } = conditionsOf([
+      ["layer = ?", layer],
+      ["state = ?", state],
+      ["id < ?", after],
+    ]);
+    return this.#db
+      .prepare(`SELECT * FROM mass_truncation WHERE ${where} ORDER BY id DESC LIMIT ?`, {
+        bigints: true,
+      })
+      .all(...values, limit)
+      .map(viewOf);
+  }
+
+  /** What truncations in a state have set aside, and until when it is kept. */
+  asides(state: TruncationState): { readonly aside: Aside; readonly untilMs: number }[] {
+    return this.#db
+      .prepare("SELECT * FROM mass_truncation WHERE state = ? AND kept IS NOT NULL ORDER BY id")
+      .all(state)
+      .map((row) => ({ aside: asideOf(row), untilMs: int(row, "undo_until_ms") }));
+  }
+
+  aside(id: number): Aside | undefined {
+    const row = this.#db.prepare("SELECT * FROM mass_truncation WHERE id = ? AND kept IS NOT NULL").get(id);
+    return row === undefined ? undefined : asideOf(row);
+  }
+
+  /** The newest hard one of a layer after another that has not been taken back and can still be. */
+  standingAfter(id: number, layer: string): number | undefined {
+    const row = this.#db
+      .prepare(
+        `SELECT max(id) AS id FROM mass_truncation WHERE layer = ? AND id > ? AND mode = 'hard'
+           AND state IN ('kept', 'undoing')`,
+      )
+      .get(layer, id);
+    return row === undefined ? undefined : (intOrNull(row, "id") ?? undefined);
+  }
+
+  /** By layer: what was written before this time has been truncated softly, ms since 1970. */
+  softTimes(): ReadonlyMap<string, number> {
+    const rows = this.#db
+      .prepare(
+        `SELECT layer, max(created_ms) AS ms FROM mass_truncation WHERE mode = 'soft' AND state = 'kept' GROUP BY layer`,
+      )
+      .all();
+    return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
+  }
+
+  /** By layer: when a hard one was last taken back, ms since 1970. */
+  undoneTimes(): Map<string, number> {
+    const rows = this.#db
+      .prepare(
+        `SELECT layer, max(ended_ms) AS ms FROM mass_truncation WHERE mode = 'hard' AND state = 'undone' GROUP BY layer`,
+      )
+      .all();
+    return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
+  }
+
+  begin(id: number): void {
+    this.#db.prepare("UPDATE mass_truncation SET state = 'undoing' WHERE id = ?").run(id);
+  }
+
+  end(id: number, state: "undone" | "reclaimed", endedMs: number, by: string | null): void {
+    this.#db
+      .prepare(
+        "UPDATE mass_truncation SET state = ?, ended_ms = ?, ended_by = ?, undo_until_ms = NULL, kept = NULL WHERE id = ?",
+      )
+      .run(state, endedMs, by, id);
+  }
+
+  /** Forgets those made before a time, and those that are not among the last `most`, but none that can be taken back. */
+  trim(beforeMs: number, most: number, limit: number): number {
+    const { changes } = this.#db
+      .prepare(
+        `DELETE FROM mass_truncation WHERE id IN (
+           SELECT id FROM mass_truncation AS old
+           WHERE (created_ms < ? OR id <= (SELECT max(id) FROM mass_truncation) - ?) AND (state IN ('undone', 'reclaimed')
+             OR (mode = 'soft' AND EXISTS (SELECT 1 FROM mass_truncation AS newer WHERE newer.layer = old.layer
+               AND newer.id > old.id AND newer.mode = 'soft' AND newer.state = 'kept')))
+           ORDER BY id LIMIT ?)`,
+      )
+      .run(beforeMs, most, limit);
+    return changes;
+  }
+}
+
+const asideOf = (row: Row): Aside => {
+  // Written by this file.
+  const kept: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
+  return { id: int(row, "id"), layer: text(row, "layer"), ...kept };
+};
+
+function viewOf(row: Row): MassTruncationView {
+  const parameters = textOrNull(row, "parameters");
+  return {
+    id: int(row, "id"),
+    layer: text(row, "layer"),
+    type: wordOf(row, "type", MASS_TRUNCATION_TYPES),
+    mode: wordOf(row, "mode", TRUNCATION_MODES),
+    parameters: parameters === null ? null : JSON.parse(parameters),
+    state: wordOf(row, "state", TRUNCATION_STATES),
+    createdAt: isoTime(int(row, "created_ms")),
+    createdBy: textOrNull(row, "created_by"),
+    undoUntil: isoTimeOrNull(intOrNull(row, "undo_until_ms")),
+    endedAt: isoTimeOrNull(intOrNull(row, "ended_ms")),
+    endedBy: textOrNull(row, "ended_by"),
+    tiles: row["tiles"] === null ? null : bigInt(row, "tiles"),
+    bytes: row["bytes"] === null ? null : bigInt(row, "bytes"),
+  };
+}

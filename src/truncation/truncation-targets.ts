@@ -1,0 +1,94 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import { findSubset } from "../layer/layer.ts";
+import { parseParameters } from "../layer/parameter-filter.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { pyramidKey, pyramidOf } from "../ledger/tile-set-table.ts";
+import { verbatimParameters } from "../plan/plan-job.ts";
+import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { MassTruncationRequest } from "./mass-truncation.ts";
+import type { TruncationTarget } from "./truncations.ts";
+
+export interface TruncationTargetSources {
+  readonly ledger: Ledger;
+  readonly store: TileStore;
+  readonly catalogue: () => Catalogue;
+}
+
+/** What a mass truncation takes away: an orphan is what the layer's configuration can no longer reach. */
+export function truncationTargets(
+  request: MassTruncationRequest,
+  from: TruncationTargetSources,
+): readonly TruncationTarget[] {
+  const { layer } = request;
+  switch (request.type) {
+    case "truncateLayer":
+      return [{ kind: "layer", layer }];
+    case "truncateParameters":
+      return pyramids(layer, withParameters(layer, request.parameters, from), from);
+    case "truncateOrphans":
+      return pyramids(layer, isOrphan(layer, from), from);
+  }
+}
+
+const pyramids = (
+  layer: string,
+  isChosen: (pyramid: StoredPyramid) => boolean,
+  from: TruncationTargetSources,
+): readonly TruncationTarget[] =>
+  pyramidsOf(layer, from)
+    .filter(isChosen)
+    .map((pyramid) => ({ kind: "pyramid", pyramid }));
+
+function withParameters(
+  layer: string,
+  values: Readonly<Record<string, string>>,
+  { catalogue }: TruncationTargetSources,
+): (pyramid: StoredPyramid) => boolean {
+  const given = new Map(Object.entries(values));
+  const filters = catalogue().layers.get(layer)?.parameterFilters ?? [];
+  const parsed = parseParameters(filters, given, "refuse");
+  // A combination of defaults has no id of its own.
+  const ids = new Set([verbatimParameters(given).id, ...(parsed.ok ? [parsed.value.id] : [])]);
+  return ({ parametersId }) => ids.has(parametersId);
+}
+
+function isOrphan(layer: string, { store, catalogue }: TruncationTargetSources): (pyramid: StoredPyramid) => boolean {
+  const configured = catalogue().layers.get(layer);
+  if (configured === undefined) return () => false;
+  return ({ gridSet, parametersId }) => {
+    if (findSubset(configured, gridSet) === undefined) return true;
+    if (parametersId === "") return false;
+    const values = store.parametersOf(layer, parametersId);
+    if (values === undefined) return configured.parameterFilters.length === 0;
+    const parsed = parseParameters(configured.parameterFilters, new Map(Object.entries(values)), "refuse");
+    return !parsed.ok || parsed.value.id !== parametersId;
+  };
+}
+
+/** What the store or the ledger holds of a layer, configured or not. */
+export function pyramidsOf(layer: string, { ledger, store, catalogue }: TruncationTargetSources): StoredPyramid[] {
+  const recorded = recordedPyramidsOf(layer, ledger);
+  const configured = catalogue().layers.get(layer)?.gridSubsets ?? [];
+  const known = new Set([...configured.map((subset) => subset.gridSet.id), ...recorded.map((t) => t.gridSet)]);
+  const found = new Map<string, StoredPyramid>();
+  for (const { gridSet, parametersId } of [...store.pyramids(layer, [...known]), ...recorded])
+    found.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+  return [...found.values()];
+}
+
+/** As `pyramidsOf`; what the ledger has while the store is away: a layer is dropped as a whole, whatever it holds. */
+export function droppedPyramidsOf(layer: string, from: TruncationTargetSources): StoredPyramid[] {
+  try {
+    return pyramidsOf(layer, from);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return recordedPyramidsOf(layer, from.ledger);
+  }
+}
+
+function recordedPyramidsOf(layer: string, ledger: Ledger): StoredPyramid[] {
+  const found = new Map<string, StoredPyramid>();
+  for (const { tileSet } of ledger.tileSets())
+    if (tileSet.layer === layer) found.set(pyramidKey(tileSet), pyramidOf(tileSet));
+  return [...found.values()];
+}

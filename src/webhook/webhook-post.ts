@@ -1,0 +1,64 @@
+import { createHmac } from "node:crypto";
+import type { Webhook } from "../jobs/job-event.ts";
+import { codeOf } from "../lib/error-code.ts";
+import { HttpClient, TooLate } from "../lib/http-client.ts";
+import { BrokenAnswer } from "../lib/http-connection.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { ownVersion } from "../lib/version.ts";
+import type { Delivery } from "./webhook-outbox.ts";
+
+const TIMEOUT_MS = 10_000;
+/** What is read of an answer, so that its connection can be used again; nothing of it is looked at. */
+const ANSWER_BYTES = 16_384;
+/** To one server. */
+const CONNECTIONS = 8;
+
+/** Tells a webhook something. */
+export interface WebhookPost extends AsyncDisposable {
+  /**
+   * Undefined: it has taken it, with any status of 200 to 299. Else why not, without address, credentials or secret. It is
+   * not followed to another place: what is signed for one server is not for another.
+   */
+  send(webhook: Webhook, delivery: Delivery, sentMs: number, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** `sha256=` and the HMAC of the body, in hexadecimal digits, as GitHub and others sign theirs. */
+const signatureOf = (body: string, secret: string): string =>
+  `sha256=${createHmac("sha256", secret).update(body, "utf8").digest("hex")}`;
+
+const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
+  `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${isoTime(sentMs)}","job":${job}}`;
+
+const refusalOf = (status: number): string | undefined =>
+  status >= 200 && status <= 299 ? undefined : `status ${status}`;
+
+export function createWebhookPost(): WebhookPost {
+  const client = new HttpClient({ connections: CONNECTIONS });
+  const userAgent = `Nuthatch/${ownVersion()}`;
+  return {
+    async send(webhook, delivery, sentMs, signal) {
+      const body = messageOf(delivery, sentMs);
+      const headers = {
+        "content-type": "application/json",
+        "user-agent": userAgent,
+        "x-nuthatch-event": delivery.event,
+        "x-nuthatch-delivery": delivery.id,
+        "x-nuthatch-signature": signatureOf(body, webhook.secret),
+        ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
+      };
+      try {
+        const untilMs = performance.now() + TIMEOUT_MS;
+        const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES } as const;
+        return refusalOf((await client.ask(new URL(webhook.url), question, signal)).status);
+      } catch (error) {
+        // The status has told all; that the rest does not come changes nothing.
+        const isLate = error instanceof TooLate;
+        if ((isLate || error instanceof BrokenAnswer) && error.status !== undefined) return refusalOf(error.status);
+        if (isLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
+        // Messages of errors may repeat the address.
+        return signal.aborted ? "cancelled" : codeOf(error) || "the request failed";
+      }
+    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { jobRequest } from "../../test/support/job-request.ts";
+import type { JobMoment, Webhook } from "../jobs/job-event.ts";
+import { viewOf } from "../jobs/job-view.ts";
+import { countRanges } from "../plan/count-tiles.ts";
+import { emptyProgress } from "../plan/job-progress.ts";
+import { STANDARD_TERMS } from "../plan/job-terms.ts";
+import { type Database, openDatabase } from "../state/database.ts";
+import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
+import { Webhooks, type WebhooksParts } from "./webhooks.ts";
+
+let directory: string;
+let db: Database;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-webhooks-"));
+  db = openDatabase(join(directory, "state.db"));
+  db.migrate([webhookMigrations]);
+});
+afterEach(() => {
+  db.close();
+  rmSync(directory, { recursive: true });
+});
+
+const request = jobRequest();
+const view = () =>
+  viewOf(
+    {
+      id: 7,
+      state: "done",
+      request,
+      progress: emptyProgress(countRanges(request)),
+      createdMs: 0,
+      startedMs: 0,
+      endedMs: 0,
+      taskIds: [1],
+      paused: false,
+      createdBy: null,
+      retryOf: null,
+      schedule: null,
+      requestedWith: null,
+      hold: null,
+      terms: STANDARD_TERMS,
+    },
+    undefined,
+  );
+const hook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
+  id,
+  url: `http://${id}.test/token`,
+  events: ["done"],
+  layers: null,
+  secret: "s3cret",
+  ...more,
+});
+
+/** Webhooks whose server is a function; a failure is its words. */
+function life(
+  webhooks: readonly Webhook[],
+  answer: (webhook: Webhook, delivery: Delivery) => Promise<string | undefined>,
+) {
+  const clock = { ms: 1_000_000, stepMs: 0 };
+  const sent: { to: string; id: string; ms: number }[] = [];
+  const logged: string[] = [];
+  const log = (sentence: string, fields?: object) => void logged.push(`${sentence} ${JSON.stringify(fields)}`);
+  let inFlight = 0;
+  let most = 0;
+  const parts: WebhooksParts = {
+    outbox: new WebhookOutbox(db),
+    webhooks: () => webhooks,
+    post: {
+      async send(webhook, delivery) {
+        sent.push({ to: webhook.id, id: delivery.id, ms: clock.ms });
+        most = Math.max(most, ++inFlight);
+        const failure = await answer(webhook, delivery);
+        inFlight--;
+        return failure;
+      },
+      async [Symbol.asyncDispose]() {},
+    },
+    transaction: (body) => db.transaction(body),
+    onRollback: (undo) => db.onRollback(undo),
+    fault: (error) => log(String(error)),
+    now: () => clock.ms + clock.stepMs,
+    monotonicNow: () => clock.ms,
+    random: () => 0.5,
+    log: { info: log, warn: log, error: log },
+  };
+  const told = new Webhooks(parts);
+  const announce = (moment: JobMoment, layer = "a") => db.transaction(() => told.announce(moment, layer, view));
+  return { told, clock, sent, logged, announce, most: () => most };
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a webhook is told of its events and layers, and of nothing that was rolled back", async () => {
+  const at = life(
+    [hook("all"), hook("b", { layers: ["b"] }), hook("paused", { events: ["paused"] })],
+    async () => undefined,
+  );
+  at.announce("done");
+  at.announce("paused", "b");
+  expect(() =>
+    db.transaction(() => {
+      at.told.announce("done", "b", view);
+      throw new Error("the disk is full");
+    }),
+  ).toThrow("the disk is full");
+  expect(at.told.metrics()).toEqual({ delivered: 0, failed: 0, pending: 2 });
+  at.told.tick();
+  await settled();
+  expect(at.sent.map(({ to }) => to)).toEqual(["all", "paused"]);
+  expect(at.told.metrics()).toEqual({ delivered: 2, failed: 0, pending: 0 });
+});
+
+test("what fails is tried again in growing pauses under the same id, for a day; the log tells it without the address", async () => {
+  const at = life([hook("down")], async () => "status 500");
+  at.announce("done");
+  const end = at.clock.ms + 2 * 86_400_000;
+  while (at.clock.ms < end && at.told.metrics().pending > 0) {
+    at.told.tick();
+    await settled();
+    at.clock.ms += 500;
+    // Nothing is due sooner than the longest pause from some point on.
+    if (at.sent.length > 12) at.clock.ms += 600_000;
+  }
+  const pauses = at.sent.slice(1).map(({ ms }, i) => ms - (at.sent[i]?.ms ?? 0));
+  expect(pauses.slice(0, 6)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000]);
+  expect(Math.max(...pauses)).toBeLessThan(3_600_000 + 601_000);
+  expect(new Set(at.sent.map(({ id }) => id)).size).toBe(1);
+  const last = at.sent.at(-1)?.ms ?? 0;
+  expect([last > 1_000_000 + 80_000_000, last <= 1_000_000 + 86_400_000]).toEqual([true, true]);
+  expect(at.told.metrics()).toEqual({ delivered: 0, failed: 1, pending: 0 });
+  expect(at.logged).toHaveLength(2);
+  expect(at.logged.join()).not.toMatch(/token|s3cret/);
+});
+
+test("few are in flight at a time, and a webhook that hangs holds up no other", async () => {
+  const at = life([hook("hangs"), hook("well")], (webhook) =>
+    webhook.id === "hangs" ? new Promise(() => undefined) : Promise.resolve(undefined),
+  );
+  for (let n = 0; n < 10; n++) at.announce("done");
+  at.told.tick();
+  for (let n = 0; n < 20; n++) await settled();
+  expect(at.sent.filter(({ to }) => to === "hangs")).toHaveLength(2);
+  expect(at.most()).toBeLessThanOrEqual(4);
+  expect(at.told.metrics()).toEqual({ delivered: 10, failed: 0, pending: 10 });
+});
+
+test("another life of the server goes on with what was not taken, and drops what is for nobody any more", async () => {
+  const first = life([hook("a"), hook("b")], async () => "ECONNREFUSED");
+  first.announce("done");
+  first.told.tick();
+  await settled();
+  const second = life([hook("a")], async () => undefined);
+  second.clock.ms = first.clock.ms + 1000;
+  second.told.reconfigured();
+  second.told.tick();
+  await settled();
+  expect(second.sent.map(({ to, id }) => [to, id])).toEqual([["a", first.sent[0]?.id]]);
+  expect(second.told.metrics()).toEqual({ delivered: 1, failed: 1, pending: 0 });
+  await second.told.close();
+});
+
+test("a wall clock that is set neither puts a delivery off nor has it given up", async () => {
+  let isDown = true;
+  const at = life([hook("w")], async () => (isDown ? "status 500" : undefined));
+  at.announce("done");
+  at.told.tick();
+  await settled();
+  for (const stepMs of [-3_600_000, 10 * 86_400_000, -86_400_000]) {
+    at.clock.stepMs = stepMs;
+    const { length } = at.sent;
+    at.clock.ms += 10_000;
+    at.told.tick();
+    await settled();
+    expect(at.sent).toHaveLength(length + 1);
+  }
+  isDown = false;
+  at.clock.ms += 10_000;
+  at.told.tick();
+  await settled();
+  at.told.tick();
+  expect(at.told.metrics()).toEqual({ delivered: 1, failed: 0, pending: 0 });
+});
+
+test("what was written under a clock that is set back before the next start is due then", async () => {
+  const before = life([hook("w")], async () => undefined);
+  before.clock.ms += 30 * 86_400_000;
+  before.announce("done");
+  const after = life([hook("w")], async () => undefined);
+  after.told.tick();
+  await settled();
+  expect(after.sent).toHaveLength(1);
+});
