@@ -11,7 +11,7 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { openDatabase } from "../state/database.ts";
-import { JobRunner, type Work } from "./job-runner.ts";
+import { JobAborted, JobRunner, type Work } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
@@ -154,6 +154,32 @@ test("whoever ends a job that somebody else is just ending is answered when it h
   for (const answer of [await paused, await resumed])
     expect(answer).toMatchObject({ ok: false, error: { message: `Job ${id} has ended: aborted.` } });
   expect(await all).toEqual([]);
+});
+
+test("a pause of a job that is just reaching its failure limit is answered when the job has ended", async () => {
+  let fail = (): void => undefined;
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const work: Work = {
+    async step() {
+      begin();
+      await new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      throw new JobAborted("1 tiles have failed");
+    },
+  };
+  const { service, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  fail();
+  // The task has thrown and left; the job is ended in a later turn.
+  for (let n = 0; n < 8; n++) await Promise.resolve();
+  const answer = await service.pause(id, "ann");
+  expect(answer).toMatchObject({ ok: false });
+  expect(await service.pause(id, "ann")).toMatchObject({ ok: false });
 });
 
 test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {

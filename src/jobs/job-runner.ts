@@ -341,9 +341,10 @@ export class JobRunner {
     this.#save();
   }
 
-  /** Resolves when a paused job has come to rest. */
+  /** Resolves when no task of a paused job runs, and when the job has ended if it was about to end. */
   async halted(job: ActiveJob): Promise<void> {
     await Promise.all(job.tasks.map((task) => task.running));
+    if (job.endsFrom !== undefined) await this.ended();
   }
 
   /** A job may go on: after the answer. */
@@ -501,7 +502,10 @@ export class JobRunner {
         });
       // Before its task is seen to have stopped.
       beginEnd(job);
-      setImmediate(() => void this.#abort(job, reason));
+      const left = new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+      void this.#untilEnded(left.then(() => this.#abortNow(job, reason)));
     } finally {
       job.giveBack(task.claim);
       task.claim = [];
