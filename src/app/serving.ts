@@ -123,10 +123,10 @@ export class Serving implements MemoryTiles {
           most: Math.max(1, Math.floor(MAPS / parts.configuration.server.workers)),
         }),
         clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
-        authorised: async (request) => {
+        authorised: async (request, gone) => {
           if (!authenticator.usersConfigured()) return true;
           const address = clientAddress(request, this.#configuration.server);
-          const checked = await authenticator.check(request.headers.authorization, address);
+          const checked = await authenticator.check(request.headers.authorization, address, gone);
           return checked.kind === "user";
         },
       }),

@@ -77,7 +77,11 @@ export function createManagement(options: ManagementOptions): Manage {
   }
 
   /** Finds out who asks. Refused: wrong or missing credentials, or a Host that is not this server's. */
-  async function callerOf(request: IncomingMessage, isGuarded: boolean): Promise<Result<Caller, Refusal>> {
+  async function callerOf(
+    request: IncomingMessage,
+    isGuarded: boolean,
+    gone: AbortSignal,
+  ): Promise<Result<Caller, Refusal>> {
     const { authenticator } = options;
     if (!authenticator.usersConfigured()) {
       const { host } = request.headers;
@@ -86,7 +90,11 @@ export function createManagement(options: ManagementOptions): Manage {
       return refuse({ code: "forbidden", message });
     }
     if (!isGuarded) return ok({ kind: "nobody" });
-    const checked = await authenticator.check(request.headers.authorization, clientAddress(request, options.server()));
+    const checked = await authenticator.check(
+      request.headers.authorization,
+      clientAddress(request, options.server()),
+      gone,
+    );
     switch (checked.kind) {
       case "user":
         return ok(checked);
@@ -133,7 +141,7 @@ export function createManagement(options: ManagementOptions): Manage {
     const refused = /^\/api(\/|$)/.test(target.path) ? refusalProblem : refusalText;
     const found = resourceAt(target.path);
     const isThere = found.ok && found.value !== undefined;
-    const caller = await callerOf(request, isThere || isManagementPath(target.path));
+    const caller = await callerOf(request, isThere || isManagementPath(target.path), signal);
     if (!caller.ok) {
       const answer = refused(caller.error);
       return caller.error.code === "unauthorized" ? { ...answer, headers: challengeOf(headers) } : answer;

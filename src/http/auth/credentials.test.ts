@@ -45,6 +45,8 @@ function quickClock() {
   };
 }
 
+/** Of a client that waits for its answer. */
+const stays = (): AbortSignal => new AbortController().signal;
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 const users: User[] = [];
 beforeAll(async () => {
@@ -60,25 +62,25 @@ const kinds = (checked: readonly Checked[]) => checked.map((c) => c.kind);
 test("nobody is anonymous, the right pair is its user, anything else is wrong", async () => {
   const clock = quickClock();
   const authenticator = new Authenticator(users, clock);
-  expect(await authenticator.check(undefined, "a")).toEqual({ kind: "anonymous" });
-  expect(await authenticator.check(basic("ann", "right"), "a")).toEqual({ kind: "user", user: users[0] });
+  expect(await authenticator.check(undefined, "a", stays())).toEqual({ kind: "anonymous" });
+  expect(await authenticator.check(basic("ann", "right"), "a", stays())).toEqual({ kind: "user", user: users[0] });
   expect(clock.slept).toEqual([]);
   for (const header of [basic("ann", "wrong"), basic("bob", "right"), basic("", ""), "Bearer x", "Basic %"])
-    expect(await authenticator.check(header, "a"), header).toEqual({ kind: "wrong" });
+    expect(await authenticator.check(header, "a", stays()), header).toEqual({ kind: "wrong" });
 });
 
 test("wrong ones are answered more and more slowly, up to a second; absent ones are not counted", async () => {
   const clock = quickClock();
   const authenticator = new Authenticator(users, clock);
   for (let i = 0; i < 7; i++) {
-    await authenticator.check("Bearer x", "a");
-    await authenticator.check(undefined, "b");
+    await authenticator.check("Bearer x", "a", stays());
+    await authenticator.check(undefined, "b", stays());
   }
   expect(clock.slept).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
-  await authenticator.check("Bearer x", "b");
+  await authenticator.check("Bearer x", "b", stays());
   expect(clock.slept.at(-1), "another address").toBe(50);
   clock.pass(600_001);
-  await authenticator.check("Bearer x", "a");
+  await authenticator.check("Bearer x", "a", stays());
   expect(clock.slept.at(-1), "ten minutes later").toBe(50);
 });
 
@@ -86,14 +88,14 @@ test("a bounded number waits, of an address and in all; more are told to come ba
   const clock = handClock();
   const authenticator = new Authenticator(users, clock);
   const flood = (address: string, count: number) =>
-    Array.from({ length: count }, () => authenticator.check("Bearer x", address));
+    Array.from({ length: count }, () => authenticator.check("Bearer x", address, stays()));
   const first = flood("a", 10);
   expect(kinds(await Promise.all(first.slice(8)))).toEqual(["throttled", "throttled"]);
   expect(await first[9]).toEqual({ kind: "throttled", retryAfterSeconds: 1 });
   const others = Array.from({ length: 31 }, (_, i) => flood(`b${i}`, 8)).flat();
   expect(clock.asleep).toHaveLength(256);
   expect(kinds(await Promise.all(flood("c", 1)))).toEqual(["throttled"]);
-  expect(await authenticator.check(basic("ann", "right"), "a"), "the right one meanwhile").toMatchObject({
+  expect(await authenticator.check(basic("ann", "right"), "a", stays()), "the right one meanwhile").toMatchObject({
     kind: "user",
   });
   clock.pass(1000);
@@ -103,12 +105,12 @@ test("a bounded number waits, of an address and in all; more are told to come ba
 test("the right pair goes before a crowd of wrong ones of an address that failed before", async () => {
   const clock = quickClock();
   const authenticator = new Authenticator(users, clock);
-  await authenticator.check("Bearer x", "evil");
+  await authenticator.check("Bearer x", "evil", stays());
   const order: string[] = [];
   const crowd = Array.from({ length: 8 }, (_, i) =>
-    authenticator.check(basic("ann", `guess ${i}`), "evil").then(() => order.push("wrong")),
+    authenticator.check(basic("ann", `guess ${i}`), "evil", stays()).then(() => order.push("wrong")),
   );
-  const right = authenticator.check(basic("ann", "right"), "good").then(() => order.push("right"));
+  const right = authenticator.check(basic("ann", "right"), "good", stays()).then(() => order.push("right"));
   await Promise.all([...crowd, right]);
   // Two are hashed already when it comes, and two may end while it is hashed: never behind all of them.
   expect(order.indexOf("right")).toBeLessThanOrEqual(5);
@@ -119,7 +121,7 @@ test("a verified pair is believed for five minutes, and hashed again after that 
   const authenticator = new Authenticator(users, clock);
   const timed = async () => {
     const begin = performance.now();
-    expect((await authenticator.check(basic("ann", "right"), "a")).kind).toBe("user");
+    expect((await authenticator.check(basic("ann", "right"), "a", stays())).kind).toBe("user");
     return performance.now() - begin;
   };
   const hashed = await timed();
@@ -132,16 +134,16 @@ test("a verified pair is believed for five minutes, and hashed again after that 
   clock.pass(300_001);
   expect(await timed()).toBeGreaterThan((await median()) * 4);
   authenticator.setUsers([{ name: "ann", passwordHash: await hashPassword("new"), roles: ["viewer"] }]);
-  expect((await authenticator.check(basic("ann", "right"), "a")).kind).toBe("wrong");
-  expect(await authenticator.check(basic("ann", "new"), "a")).toMatchObject({ user: { roles: ["viewer"] } });
+  expect((await authenticator.check(basic("ann", "right"), "a", stays())).kind).toBe("wrong");
+  expect(await authenticator.check(basic("ann", "new"), "a", stays())).toMatchObject({ user: { roles: ["viewer"] } });
   authenticator.setUsers([]);
   expect(authenticator.usersConfigured()).toBe(false);
-  expect((await authenticator.check(basic("ann", "new"), "a")).kind).toBe("wrong");
+  expect((await authenticator.check(basic("ann", "new"), "a", stays())).kind).toBe("wrong");
 });
 
 test("a burst of one pair is hashed once, however many come", async () => {
   const authenticator = new Authenticator(users, quickClock());
-  const burst = Array.from({ length: 200 }, () => authenticator.check(basic("ann", "right"), "a"));
+  const burst = Array.from({ length: 200 }, () => authenticator.check(basic("ann", "right"), "a", stays()));
   expect(new Set(kinds(await Promise.all(burst)))).toEqual(new Set(["user"]));
 });
 
@@ -151,7 +153,7 @@ test("an unknown name takes as long as a wrong password", async () => {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const begin = performance.now();
-      await authenticator.check(basic(name, `wrong ${i}`), name);
+      await authenticator.check(basic(name, `wrong ${i}`), name, stays());
       times.push(performance.now() - begin);
     }
     return times.sort((a, b) => a - b)[2] ?? 0;
@@ -173,7 +175,7 @@ test("viewers read, operators run tasks, administrators do everything", () => {
 test("what was hashed is told that it was wrong; what is too much of an address is refused before it is hashed", async () => {
   const authenticator = cheap();
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil")),
+    Array.from({ length: 40 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil", stays())),
   );
   expect(kinds(answers)).toEqual([...Array(32).fill("wrong"), ...Array(8).fill("throttled")]);
 });
@@ -181,7 +183,7 @@ test("what was hashed is told that it was wrong; what is too much of an address 
 test("equal wrong pairs that come together cost one hash, and a bounded number of them waits", async () => {
   const clock = handClock();
   const authenticator = new Authenticator(users, clock);
-  const answers = Array.from({ length: 20 }, () => authenticator.check(basic("ann", "guess"), "evil"));
+  const answers = Array.from({ length: 20 }, () => authenticator.check(basic("ann", "guess"), "evil", stays()));
   expect(kinds(await Promise.all(answers.slice(9)))).toEqual(Array(11).fill("throttled"));
   clock.pass(1000);
   expect(kinds(await Promise.all(answers.slice(0, 9)))).toEqual(Array(9).fill("wrong"));
@@ -191,9 +193,9 @@ test("guesses from hundreds of addresses do not lock out the right pair", async 
   const authenticator = cheap();
   const crowd = Array.from({ length: 300 }, (_, i) => {
     const guess = basic("ann", `guess ${i}`);
-    return authenticator.check(guess, `127.0.${i >> 8}.${i & 255}`);
+    return authenticator.check(guess, `127.0.${i >> 8}.${i & 255}`, stays());
   });
-  const right = await authenticator.check(basic("ann", "right"), "good");
+  const right = await authenticator.check(basic("ann", "right"), "good", stays());
   expect(right.kind).toBe("user");
   expect(new Set(kinds(await Promise.all(crowd)))).toEqual(new Set(["wrong"]));
 });
@@ -208,7 +210,7 @@ test("a bcrypt hash leaves the event loop to others", async () => {
     if (!isOver) setImmediate(turn);
   };
   setImmediate(turn);
-  const checked = await authenticator.check(basic("bob", "right"), "a");
+  const checked = await authenticator.check(basic("bob", "right"), "a", stays());
   isOver = true;
   expect(checked.kind).toBe("user");
   expect(turns, "computed in this thread, it is some five turns").toBeGreaterThan(100);
@@ -227,7 +229,7 @@ test("the time of a wrong password does not tell whether the name exists or of w
   for (let i = 0; i < 11; i++)
     for (const name of names) {
       const begin = performance.now();
-      await authenticator.check(basic(name, `wrong ${i}`), name);
+      await authenticator.check(basic(name, `wrong ${i}`), name, stays());
       times.get(name)?.push(performance.now() - begin);
     }
   const medians = [...times.values()].map((of) => of.sort((a, b) => a - b)[5] ?? 0);
@@ -244,11 +246,23 @@ test("those who know their password do not wait for what wrong ones of the other
   );
   let answered = 0;
   const crowd = Array.from({ length: 40 }, async (_, i) => {
-    await authenticator.check(basic("ann", `guess ${i}`), `127.0.0.${i}`);
+    await authenticator.check(basic("ann", `guess ${i}`), `127.0.0.${i}`, stays());
     answered++;
   });
-  const right = await authenticator.check(basic("ann", "right"), "good");
+  const right = await authenticator.check(basic("ann", "right"), "good", stays());
   expect(right.kind).toBe("user");
   expect(answered, "guesses answered before").toBeLessThan(20);
   await Promise.all(crowd);
+});
+
+test("a pair that came while the same one of a client that leaves was waiting is looked at", async () => {
+  const authenticator = new Authenticator(users, quickClock());
+  const held = [1, 2].map((n) => authenticator.check(basic("ann", `guess ${n}`), "other", stays()));
+  const leaving = new AbortController();
+  const left = authenticator.check(basic("ann", "right"), "a", leaving.signal);
+  const right = authenticator.check(basic("ann", "right"), "a", stays());
+  leaving.abort();
+  expect((await left).kind).toBe("throttled");
+  expect((await right).kind).toBe("user");
+  await Promise.all(held);
 });

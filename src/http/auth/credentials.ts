@@ -57,13 +57,15 @@ export class Authenticator {
     return this.#users.size > 0;
   }
 
-  async check(header: string | undefined, address: string): Promise<Checked> {
+  /** @param gone the client has left: its password is not looked at any more, if it was not yet */
+  async check(header: string | undefined, address: string, gone: AbortSignal): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
     const pair = decodeBasic(header);
-    return pair === undefined ? this.#unhashed(address) : this.#checkPair(pair, address);
+    return pair === undefined ? this.#unhashed(address) : this.#checkPair(pair, address, gone);
   }
 
-  async #checkPair({ name, password }: NameAndPassword, address: string): Promise<Checked> {
+  async #checkPair(pair: NameAndPassword, address: string, gone: AbortSignal): Promise<Checked> {
+    const { name, password } = pair;
     const user = this.#users.get(name);
     const digest = createHmac("sha256", this.#key)
       .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
@@ -71,8 +73,9 @@ export class Authenticator {
     if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
     // Equal pairs that come together are hashed once: a client's first burst costs one hash.
     const running = this.#verifying.get(digest);
-    const right = await (running ?? this.#verify(digest, address, password, user?.passwordHash));
-    if (right === undefined) return THROTTLED;
+    const right = await (running ?? this.#verify(digest, address, { password, hash: user?.passwordHash }, gone));
+    // The client whose attempt this one joined may have left: it asks for itself.
+    if (right === undefined) return running === undefined ? THROTTLED : this.#checkPair(pair, address, gone);
     // A reload may have removed or changed the user in the meantime.
     if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
       this.#believed.set(digest, name);
@@ -93,14 +96,14 @@ export class Authenticator {
   async #verify(
     digest: string,
     address: string,
-    password: string,
-    hash: string | undefined,
+    { password, hash }: { readonly password: string; readonly hash: string | undefined },
+    gone: AbortSignal,
   ): Promise<boolean | undefined> {
     const oneOfEach = this.#oneOfEach;
     const since = this.#clock.now();
     const verify = async (): Promise<boolean | undefined> => {
       const known = this.#known.has(digest);
-      const right = await this.#throttle.verify(address, known, () => verifyPassword(password, hash, oneOfEach));
+      const right = await this.#throttle.verify(address, known, () => verifyPassword(password, hash, oneOfEach), gone);
       if (right === false) await this.#throttle.equalise(since, () => compareWithOthers(password, hash, oneOfEach));
       return right;
     };

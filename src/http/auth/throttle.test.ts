@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { networkOf, Throttle } from "./throttle.ts";
 
+const stays = (): AbortSignal => new AbortController().signal;
 const clock = { now: () => 0, sleep: () => Promise.resolve() };
 
 test.each([
@@ -55,11 +56,11 @@ test("known pairs come first, then addresses by their failures", async () => {
   const held = heldVerification();
   await throttle.wrong("suspect");
   const all = [
-    throttle.verify("a", false, held.of("a")),
-    throttle.verify("b", false, held.of("b")),
-    throttle.verify("suspect", false, held.of("suspect")),
-    throttle.verify("c", false, held.of("c")),
-    throttle.verify("suspect", true, held.of("known")),
+    throttle.verify("a", false, held.of("a"), stays()),
+    throttle.verify("b", false, held.of("b"), stays()),
+    throttle.verify("suspect", false, held.of("suspect"), stays()),
+    throttle.verify("c", false, held.of("c"), stays()),
+    throttle.verify("suspect", true, held.of("known"), stays()),
   ];
   for (const _ of all) await held.end();
   expect(await Promise.all(all)).toEqual([false, false, false, false, false]);
@@ -72,10 +73,10 @@ test("in a full queue suspects make room for others, and nobody for a suspect", 
   for (let n = 0; n < 200; n++) await throttle.wrong(`suspect ${n}`);
   const crowd = Array.from({ length: 4_098 }, (_, n) => {
     const name = `suspect ${n % 200}`;
-    return throttle.verify(name, false, held.of(name));
+    return throttle.verify(name, false, held.of(name), stays());
   });
-  const right = throttle.verify("new", false, async () => true);
-  const late = throttle.verify("suspect 0", true, async () => true);
+  const right = throttle.verify("new", false, async () => true, stays());
+  const late = throttle.verify("suspect 0", true, async () => true, stays());
   expect(await crowd.at(-1), "the newest suspect").toBeUndefined();
   expect(await crowd.at(-2), "the second newest").toBeUndefined();
   await held.end();
@@ -86,8 +87,8 @@ test("in a full queue suspects make room for others, and nobody for a suspect", 
 test("in a crowd the newest comes first, so that the right one does not wait for all guesses", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
-  for (let n = 0; n < 280; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`));
-  const right = throttle.verify("new", false, held.of("right"));
+  for (let n = 0; n < 280; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
+  const right = throttle.verify("new", false, held.of("right"), stays());
   await held.end();
   expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
   for (let n = 0; n < 281; n++) await held.end();
@@ -112,4 +113,37 @@ test("a bounded number of wrong pairs is compared with the other kinds, the rest
   for (let n = 0; n < 8; n++) await held.end();
   await Promise.all(compared);
   expect(held.begun).toEqual(Array.from({ length: 8 }, (_, n) => `guess ${n}`));
+});
+
+test("in a crowd that never ends the oldest has its turn too", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  for (let n = 0; n < 40; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
+  const right = throttle.verify("new", false, held.of("right"), stays());
+  for (let n = 40; n < 440; n++) {
+    void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
+    await held.end();
+  }
+  expect(held.begun).toContain("right");
+  for (let n = 0; n < 500; n++) await held.end();
+  expect(await right).toBe(false);
+});
+
+test("attempts whose clients have left keep nobody waiting, and make no room for themselves", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  const clients = Array.from({ length: 5_000 }, () => new AbortController());
+  const crowd: Promise<boolean | undefined>[] = [];
+  for (const [n, client] of clients.entries()) {
+    crowd.push(throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), client.signal));
+    clients[n - 200]?.abort();
+  }
+  const right = throttle.verify("new", false, held.of("right"), stays());
+  for (const client of clients) client.abort();
+  await held.end();
+  expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
+  await held.end();
+  await held.end();
+  expect(await right).toBe(false);
+  expect(new Set(await Promise.all(crowd.slice(2)))).toEqual(new Set([undefined]));
 });

@@ -28,6 +28,8 @@ const QUEUED_PER_ADDRESS = 32;
 const CROWD = 32;
 /** Wrong attempts that are compared with hashes of the other kinds, or wait for it: some seconds of a core. */
 const EQUALISED_IN_ALL = 8;
+/** In a crowd each so-manyth turn is the oldest's. */
+const OLDEST_EACH = 8;
 /** Of all addresses: more than the connections that a crowd is likely to have, at some hundred bytes each. */
 const QUEUED_IN_ALL = 4_096;
 
@@ -44,6 +46,8 @@ interface Queued {
   /** Was right before: no guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
+  readonly gone: AbortSignal;
+  readonly leave: () => void;
   readonly resolve: (right: Promise<boolean> | undefined) => void;
 }
 
@@ -77,6 +81,8 @@ export class Throttle {
   /** Apart from the queue: those who know their password do not wait for what only wrong ones cost. */
   readonly #equalising = new PQueue({ concurrency: 1 });
   #hashing = 0;
+  /** Turns that were given in a crowd. */
+  #turns = 0;
   #waiting = 0;
 
   constructor(clock: Clock) {
@@ -92,22 +98,32 @@ export class Throttle {
   }
 
   /**
-   * Runs a verification when it is its turn. Undefined: too many wait, and nothing was hashed.
+   * Runs a verification when it is its turn. Undefined: too many wait, or the client has left, and nothing was hashed.
    * @param known the pair was right before
    */
-  verify(address: string, known: boolean, verification: () => Promise<boolean>): Promise<boolean | undefined> {
+  verify(
+    address: string,
+    known: boolean,
+    verification: () => Promise<boolean>,
+    gone: AbortSignal,
+  ): Promise<boolean | undefined> {
     const from = this.#of(address);
-    if (!known && from.queued >= QUEUED_PER_ADDRESS) return Promise.resolve(undefined);
+    if (gone.aborted || (!known && from.queued >= QUEUED_PER_ADDRESS)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
+      const leave = (): void => this.#drop(this.#queue.indexOf(queued));
+      const queued: Queued = { from, known, verification, gone, leave, resolve };
       from.queued++;
-      this.#queue.push({ from, known, verification, resolve });
-      if (this.#queue.length > QUEUED_IN_ALL) {
-        const last = this.#takeOut(this.#last());
-        last.from.queued--;
-        last.resolve(undefined);
-      }
+      this.#queue.push(queued);
+      gone.addEventListener("abort", leave, { once: true });
+      if (this.#queue.length > QUEUED_IN_ALL) this.#drop(this.#last());
       this.#next();
     });
+  }
+
+  #drop(index: number): void {
+    const { from, resolve } = this.#takeOut(index);
+    from.queued--;
+    resolve(undefined);
   }
 
   #next(): void {
@@ -126,18 +142,22 @@ export class Throttle {
   #takeOut(index: number): Queued {
     const [queued] = this.#queue.splice(index, 1);
     if (queued === undefined) throw new RangeError(`the queue of passwords has no entry ${index}`);
+    queued.gone.removeEventListener("abort", queued.leave);
     return queued;
   }
 
   /**
-   * The one whose turn is next: of equal ones the oldest, in a crowd the newest. Those who guess wait for each other then,
-   * and not those who come after them.
+   * The one whose turn is next: of equal ones the oldest, in a crowd seven newest and then the oldest. By the newest,
+   * those who guess wait for each other and not those who come after them; by the oldest, newer guesses keep nobody waiting
+   * for ever. With more of the oldest, fewer of those who know their password would be among the newest in time.
    */
   #first(): number {
     const isCrowd = this.#queue.length > CROWD;
+    if (isCrowd) this.#turns++;
+    const isNewestNext = isCrowd && this.#turns % OLDEST_EACH !== 0;
     return this.#queue.reduce((best, one, n) => {
       const behind = rank(one) - rank(this.#queue[best] ?? one);
-      return behind < 0 || (behind === 0 && isCrowd) ? n : best;
+      return behind < 0 || (behind === 0 && isNewestNext) ? n : best;
     }, 0);
   }
 

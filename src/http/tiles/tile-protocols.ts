@@ -59,7 +59,7 @@ export interface TileProtocolOptions {
   /** Names the client that a request comes from: clients take turns where requests have to wait. */
   readonly clientOf: (request: IncomingMessage) => string;
   /** Whether these credentials may see secured layers, and what `?explain` tells. */
-  readonly authorised: (request: IncomingMessage) => Promise<boolean>;
+  readonly authorised: (request: IncomingMessage, gone: AbortSignal) => Promise<boolean>;
   /** ms since 1970, for Expires. */
   readonly now?: () => number;
 }
@@ -173,7 +173,7 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
   /** Serves something of a layer to those who may see it: at once where everybody may. */
   const guarded = (layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void => {
     if (!layer.secured) return serve();
-    return options.authorised(response.req).then((allowed) => {
+    return options.authorised(response.req, goneSignal(response)).then((allowed) => {
       if (response.destroyed) return;
       return allowed ? serve() : sendUnauthorized(response);
     });
@@ -210,7 +210,8 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     request: TileProtocolRequest,
     response: ServerResponse,
   ): Promise<void> => {
-    if (!(await options.authorised(response.req))) return sendUnauthorized(response, "An explanation");
+    if (!(await options.authorised(response.req, goneSignal(response))))
+      return sendUnauthorized(response, "An explanation");
     const { asked } = parseAsked(memo.catalogue, route, request.query);
     if (!asked.ok) {
       const { outside, message } = asked.error;
