@@ -6,6 +6,8 @@ export class WalkRecord {
   step = 0;
   /** Until when answers of an upstream that does not answer well are nobody's fault. */
   #troubleEndsMs = 0;
+  /** From the signal that ends the server until the next one has started. */
+  isRestarting = false;
   #isUpstreamOut = false;
 
   note(line: string): void {
@@ -35,6 +37,6 @@ export class WalkRecord {
 
   /** Whether a request that was sent then may have failed. */
   excuses(sentMs: number): boolean {
-    return this.#isUpstreamOut || sentMs < this.#troubleEndsMs;
+    return this.#isUpstreamOut || this.isRestarting || sentMs < this.#troubleEndsMs;
   }
 }

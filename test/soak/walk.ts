@@ -231,9 +231,11 @@ class Walk {
     this.#epochs.restarts++;
     this.record.disturbed();
     this.record.note(signal);
+    this.record.isRestarting = true;
     const code = await this.#server.restart(signal, 1 + below(2));
     if (signal === "SIGTERM" && code !== 0) this.record.problem(`a SIGTERM: expected to end with 0, got ${code}`);
     await this.drain();
+    this.record.isRestarting = false;
     this.record.note("started again");
     this.#epochs.restarts++;
     this.#epochs.reloadsSent++;
