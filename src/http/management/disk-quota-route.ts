@@ -34,7 +34,10 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
   };
 }
 
-/** Without an extension: Content-Type, then Accept, then XML (`docs/reference/wire-format.md`, Addresses). */
+/**
+ * Returns the format of a request without an extension: from Content-Type, else from Accept, else XML
+ * (`docs/reference/wire-format.md`, Addresses).
+ */
 function negotiated({ headers }: Exchange): "xml" | "json" {
   const type = headers["content-type"]?.toLowerCase() ?? "";
   if (/\bjson\b/.test(type)) return "json";
@@ -48,7 +51,7 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: "xml" | 
   const decoded = decodeQuotaChange(body.value, format, new Set(exchange.catalogue.layers.keys()));
   if (!decoded.ok) return refusalText(decoded.error);
   const { root, change } = decoded.value;
-  // A value alone can be too large together with the units that are kept.
+  // The body may give a value without units. Together with the units already configured it can be too large.
   const wrong = checkQuotaConfiguration(applyQuotaChange(await parts.operations.quota(), change));
   if (wrong !== undefined) return refusalText(wrong);
   return quotaAnswer(parts, await parts.operations.changeQuota(change), format, root);

@@ -121,7 +121,7 @@ test("a megabyte made to be slow is answered at once", { timeout: 60_000 }, () =
     million("a&"),
   ]) {
     let decoded: unknown;
-    // Twice what the slowest of them takes on a busy machine; an expression that goes back takes minutes.
+    // Twice the time of the slowest body on a busy machine. An expression that backtracks would take minutes.
     expect(
       cpuMs(() => (decoded = decodeKill(body, new URLSearchParams()))),
       body.slice(0, 30),

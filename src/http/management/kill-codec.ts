@@ -3,7 +3,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope } from "../../plan/job-request.ts";
 import { parseForm } from "../form.ts";
 
-/** What a POST to `/rest/seed[/<layer>]` asks to end; `none`: it says nothing of killing. */
+/** The tasks that a POST to `/rest/seed[/<layer>]` asks to end. `none`: the request contains no kill field. */
 export type KillRequest =
   | { readonly kind: "scope"; readonly scope: KillScope }
   | { readonly kind: "task"; readonly taskId: bigint }
@@ -17,13 +17,16 @@ const SCOPES: ReadonlyMap<string, KillScope> = new Map([
 ]);
 const VALUES = "all, running, pending or 1";
 
-/** The refusal of a request that should say what to kill and does not; for the routes, where `none` is no answer. */
+/**
+ * Returns the refusal of a request that must name tasks to kill and does not. Routes that accept nothing else use it
+ * for `none`.
+ */
 export const nothingToKill = (): Refusal => ({
   code: "bad_field",
   message: `kill_all: expected ${VALUES}, got nothing`,
 });
 
-/** The refusal of a body on a layer that is neither a seed request, nor the seed form, nor says what to kill. */
+/** Returns the refusal of a body sent to a layer that is no seed request, no seed form and no kill request. */
 export const neitherSeedNorKill = (body: string): Refusal => ({
   code: "bad_field",
   message: `kill_all: expected ${VALUES}, or a seedRequest document as XML or JSON in the body, got ${
@@ -32,8 +35,9 @@ export const neitherSeedNorKill = (body: string): Refusal => ({
 });
 
 /**
- * `kill_all` (`docs/reference/wire-format.md`, Kill) or GWC's `kill_thread=1&thread_id=N`, which comes first, from the body under any content
- * type, or from the query. The body is a form, GWC's pairs with a blank between, or multipart.
+ * Decodes `kill_all` (`docs/reference/wire-format.md`, Kill) or GWC's `kill_thread=1&thread_id=N`, which takes
+ * precedence. The fields come from the body, whatever its Content-Type, and from the query. The body is a form, GWC's
+ * pairs separated by blanks, or multipart.
  */
 export function decodeKill(body: string, query: URLSearchParams): Result<KillRequest, Refusal> {
   const form = formOf(body);
@@ -69,12 +73,13 @@ const twice = (name: string, values: readonly string[], expected?: string): Refu
 function formOf(body: string): URLSearchParams {
   const text = body.replace(/^\ufeff/, "").trim();
   if (text.startsWith("--")) return multipart(text);
-  // GWC splits at blanks where there is no ampersand; a single pair is left whole, for `kill_all= all`.
+  // GWC splits at blanks if the body has no ampersand. A single pair is not split, so that `kill_all= all` is
+  // understood.
   const blanks = !text.includes("&") && text.indexOf("=") !== text.lastIndexOf("=");
   return parseForm(blanks ? text.split(/\s+/).join("&") : text);
 }
 
-/** The one-line values of a `curl -F` body; the boundary is its first line. */
+/** Returns the text values of a `curl -F` body. The first line of the body is the boundary. */
 function multipart(text: string): URLSearchParams {
   const boundary = text.split(/\r?\n/, 1)[0] ?? "";
   const form = new URLSearchParams();

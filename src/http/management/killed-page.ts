@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../lib/escape.ts";
 import type { KilledTask } from "../../plan/job-request.ts";
 
-/** A complete page; `body` is markup. */
+/** Returns a complete HTML page. `body` is markup. */
 const page = (title: string, body: string): string =>
   `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>` +
   `<body><h1>${escapeHtml(title)}</h1>${body}</body></html>\n`;
@@ -9,8 +9,8 @@ const page = (title: string, body: string): string =>
 const STATES = ["PENDING", "RUNNING"] as const;
 
 /**
- * The answer to a kill (`docs/reference/wire-format.md`, Kill): every task ended, as GWC prints one.
- * @param words what was asked, as a sentence: `Asked to end all tasks.`
+ * Returns the answer to a kill (`docs/reference/wire-format.md`, Kill): each ended task in the format that GWC prints.
+ * @param words the request as a sentence: `Requested to terminate all tasks.`
  */
 export function killedPage(killed: readonly KilledTask[], words: string): string {
   const items = killed.map((task) => {
@@ -21,13 +21,13 @@ export function killedPage(killed: readonly KilledTask[], words: string): string
   return page("Tasks ended", `<p>${escapeHtml(words)}</p>${list}`);
 }
 
-/** The answer to a seed request from an HTML form (`docs/reference/wire-format.md`, Task list). */
+/** Returns the answer to a seed request from an HTML form (`docs/reference/wire-format.md`, Task list). */
 export function seedSubmittedPage(layer: string, taskIds: readonly number[]): string {
   const items = taskIds.map((id) => `<li>${id}</li>`).join("");
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>`);
 }
 
-/** The 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form. */
+/** Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form. */
 export function methodPage(allowed: readonly string[]): string {
   const methods = escapeHtml(allowed.join(", "));
   return page(

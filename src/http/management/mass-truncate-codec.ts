@@ -7,7 +7,7 @@ import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts"
 import { readDocument, sniffFormat } from "./internal/document.ts";
 import { badFieldAt, fieldsOf, note, startProblems } from "./internal/fields.ts";
 
-/** The types in the order they are listed, each with its fields. */
+/** The request types in the order in which the answer to GET lists them, each with its fields. */
 const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> = {
   truncateLayer: ["layerName"],
   truncateParameters: ["layerName", "parameters"],
@@ -18,8 +18,9 @@ const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> =
 const isType = (name: string): name is MassTruncateRequest["type"] => Object.hasOwn(FIELDS, name);
 
 /**
- * The body of a POST to `masstruncate` (`docs/reference/wire-format.md`, Mass truncate): XML, or JSON where it begins with `{`. A body that
- * begins with neither is XML or JSON percent-encoded as a form, perhaps with the `=` that follows a key without value.
+ * Decodes the body of a POST to `masstruncate` (`docs/reference/wire-format.md`, Mass truncate). A body that begins
+ * with `{` is JSON, one that begins with `<` is XML. Any other body is decoded as a percent-encoded form first: some
+ * clients send the document as a form key without a value, perhaps followed by `=`.
  */
 export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest, Refusal> {
   const bytes = sniffFormat(body) === undefined ? formDecoded(body) : body;
@@ -33,7 +34,7 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
   const fields = fieldsOf(root.value, "", FIELDS[type], problems);
   const layer = fields.text("layerName");
   if (layer === undefined) {
-    // Never all layers by accident.
+    // A missing name must never truncate all layers.
     note(problems, {
       code: "bad_field",
       message: `layerName: expected the name of a layer, got nothing ${placeOf(root.value)}`,
@@ -68,7 +69,10 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
   return problems.first === undefined ? ok(request) : refuse(problems.first);
 }
 
-/** `%3CtruncateLayer%3E…`: what `curl --data-urlencode` and form libraries make of a document. Strict or not at all. */
+/**
+ * Decodes a percent-encoded document (`%3CtruncateLayer%3E…`), as `curl --data-urlencode` and form libraries send one.
+ * Returns the body unchanged if the decoded text is neither XML nor JSON.
+ */
 function formDecoded(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString("latin1").trim().replace(/=$/, "").replaceAll("+", " ");
   const decoded = text.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -76,7 +80,9 @@ function formDecoded(body: Uint8Array): Uint8Array {
   return sniffFormat(bytes) === undefined ? body : bytes;
 }
 
-/** The answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space. */
+/**
+ * Returns the answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space.
+ */
 export function encodeMassTruncateList(href: string): string {
   const types = Object.keys(FIELDS).map((type) => `<requestType>${type}</requestType>`);
   return `<massTruncateRequests href="${escapeXml(href)}">${types.join("")}</massTruncateRequests>`;

@@ -34,7 +34,10 @@ export function massTruncateRoute(parts: {
   };
 }
 
-/** A body, or GeoServer's `?requestType=truncateLayer&layer=NAME` without one: a stray `layer` alone means nothing. */
+/**
+ * Decodes the body, or GeoServer's `?requestType=truncateLayer&layer=NAME` if the body is empty. A `layer` in the query
+ * without `requestType` truncates nothing.
+ */
 async function decode(exchange: Exchange): Promise<Result<MassTruncateRequest, Refusal>> {
   const body = await exchange.body();
   if (!body.ok) return body;

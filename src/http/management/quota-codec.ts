@@ -30,12 +30,17 @@ import {
   startProblems,
 } from "./internal/fields.ts";
 
-/** The names a quota document goes by (`docs/reference/wire-format.md`, Disk quota): the contract's, GWC's documented one, GWC's real one. */
+/**
+ * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the contract, the name
+ * in GWC's documentation, and the name that GWC sends.
+ */
 export type QuotaRoot =
   | "cacheQuotaConfiguration"
   | "gwcQuotaConfiguration"
   | "org.geowebcache.diskquota.DiskQuotaConfig";
-/** How a quota is written: the contract's `value` and `units`, or the `bytes` of GWC since 1.12. */
+/**
+ * The form in which a quota is written: the contract's `value` and `units`, or the `bytes` that GWC writes since 1.12.
+ */
 export type QuotaForm = "value-units" | "bytes";
 
 const ROOTS: readonly QuotaRoot[] = [
@@ -53,7 +58,10 @@ const FIELDS: readonly (keyof QuotaConfiguration)[] = [
   "layerQuotas",
 ];
 
-/** The body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota), and the root it came with. All of it or none. */
+/**
+ * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). Returns the change
+ * and the root name of the document. One wrong field refuses the whole change.
+ */
 export function decodeQuotaChange(
   body: Uint8Array,
   format: DocumentFormat,
@@ -112,13 +120,19 @@ function readPositive(fields: Fields, name: string, problems: Problems): number 
   return note(problems, { code: "bad_field", message: `${name} shall be a positive integer${bound}: ${got}` });
 }
 
-/** A value as it was given, as the contract's messages have it, unless that would break the line or the bounds. */
+/**
+ * Returns a value unquoted, as the contract's messages show it. Quotes and shortens a value with blanks or control
+ * characters, or with more than 200 characters.
+ */
 const plain = (text: string): string => (/^[^\p{C}\p{Z}]{1,200}$/u.test(text) ? text : shown(text));
 
 const upper = (text: string): string => text.toUpperCase();
 const same = (text: string): string => text;
 
-/** GWC's first line (`No enum constant StorageUnit.ZZiB`), then what is needed to mend it (`docs/reference/wire-format.md`, Disk quota). */
+/**
+ * Reads a word of an enumeration. The refusal begins with GWC's line (`No enum constant StorageUnit.ZZiB`); its details
+ * name the path, the value and the allowed words (`docs/reference/wire-format.md`, Disk quota).
+ */
 function readEnum<T extends string>(
   from: Reading,
   fields: Fields,
@@ -146,7 +160,7 @@ function readEnum<T extends string>(
 const readPolicy = (from: Reading, fields: Fields, name: string): ExpirationPolicy | undefined =>
   readEnum(from, fields, name, "ExpirationPolicy", EXPIRATION_POLICIES, upper);
 
-/** `value` and `units`, one or both; or GWC's `bytes` (with an `id` that says nothing) where neither is given. */
+/** Reads `value`, `units` or both. If neither is given, reads GWC's `bytes`; the `id` beside `bytes` is ignored. */
 function readQuota(from: Reading, field: Field, path: string): Partial<Quota> {
   const fields = fieldsOf(field, `${path}.`, ["value", "units", "bytes"], from.problems);
   const isBytes = !field.children.some(({ name }) => name === "value" || name === "units");
@@ -167,7 +181,10 @@ function readQuota(from: Reading, field: Field, path: string): Partial<Quota> {
   return { ...(value === undefined ? {} : { value }), ...(units === undefined ? {} : { units }) };
 }
 
-/** XML's `LayerQuota` elements; in JSON an array of objects, `{"LayerQuota": […]}`, or one object. */
+/**
+ * Reads the quotas of layers: `LayerQuota` elements in XML; in JSON an array of objects, `{"LayerQuota": […]}`, or one
+ * object.
+ */
 function readLayerQuotas(
   from: Reading,
   fields: Fields,
@@ -199,7 +216,7 @@ function entriesOf(from: Reading, list: Field): readonly Field[] {
   const known = ["LayerQuota"];
   checkCase(list, "layerQuotas.", known, from.problems);
   const entries = list.children.filter((c) => c.name === "LayerQuota");
-  // Other elements alone would clear the list unseen.
+  // Without this refusal, a misnamed element would remove all layer quotas and report success.
   if (entries.length === 0) note(from.problems, badFieldAt("layerQuotas", "LayerQuota entries", list));
   return expanded(entries);
 }
@@ -234,10 +251,13 @@ function readLayerQuota(
   });
 }
 
-/** A layer's name in a first line: as it is, blanks too, but never with a line break. */
+/** Returns a layer's name for the first line of a message: unquoted, blanks included, but never with a line break. */
 const plainName = (name: string): string => (/^\P{C}{1,200}$/u.test(name) ? name : shown(name));
 
-/** A whole configuration, in the order of `docs/reference/wire-format.md`, Disk quota, in ASCII: compact JSON, XML without declaration. */
+/**
+ * Encodes a whole configuration in ASCII, in the field order of `docs/reference/wire-format.md`, Disk quota. JSON is
+ * compact; XML has no declaration.
+ */
 export function encodeQuota(
   config: QuotaConfiguration,
   format: DocumentFormat,

@@ -4,7 +4,10 @@ import { refusalText } from "../errors.ts";
 import { textAnswer } from "../reply.ts";
 import type { Route } from "../resource.ts";
 
-/** POST `/rest/reload`: reads the configuration file again; a bad one changes nothing and says why. */
+/**
+ * POST `/rest/reload`: reads the configuration file again. An invalid file changes nothing, and the answer lists its
+ * problems.
+ */
 export function reloadRoute(reload: () => Promise<Result<readonly string[], Refusal>>): Route {
   return (segments) => {
     if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;

@@ -12,7 +12,7 @@ import {
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The request, or the message it was refused with. */
+/** Returns the decoded request, or the message of its refusal. */
 const decoded = (body: string): unknown => {
   const result = decodeSeedRequest(bytes(body));
   return result.ok ? result.value : result.error.message;

@@ -24,7 +24,9 @@ const TYPES: ReadonlyMap<string, JobType> = new Map([
 ]);
 const TYPE_NAMES = "seed, reseed or truncate";
 
-/** Fields that are read; `name` and `filterUpdate` are known but ignored (`docs/reference/wire-format.md`, Seed request). */
+/**
+ * The known fields. `name` and `filterUpdate` are accepted but ignored (`docs/reference/wire-format.md`, Seed request).
+ */
 const FIELDS = [
   "name",
   "srs",
@@ -42,9 +44,9 @@ const FIELDS = [
   "totalFailuresBeforeAborting",
 ];
 
-/** Every field of a seed request, given or not. */
+/** Every field of a classic seed request; a field that was not given is undefined. */
 type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
-/** Known under `/api/v1` alone. */
+/** Fields that exist only under `/api/v1`. */
 type NewFields =
   | "area"
   | "tiles"
@@ -55,13 +57,16 @@ type NewFields =
   | "terms"
   | "supersede";
 
-/** Decodes the body of a seed request (`docs/reference/wire-format.md`, Seed request). Its first character decides between XML and JSON. */
+/**
+ * Decodes the body of a seed request (`docs/reference/wire-format.md`, Seed request). A body that begins with `{` is
+ * JSON, any other is XML.
+ */
 export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal> {
   const root = readDocument(body, sniffFormat(body) ?? "xml", "a seedRequest document", ["seedRequest"]);
   if (!root.ok) return root;
   const problems = startProblems();
   const fields = fieldsOf(root.value, "", FIELDS, problems);
-  // Not read, but not to be given twice.
+  // The values are ignored, but a field given twice is refused.
   for (const ignored of ["name", "filterUpdate"]) fields.one(ignored);
   const parts: Parts = {
     type: readType(fields, problems),
@@ -99,7 +104,10 @@ function assemble(p: Parts): SeedRequest {
   };
 }
 
-/** An empty type is refused, as in the form: a script whose variable was empty may have meant to truncate. */
+/**
+ * Reads `type`. Refuses an empty type, as the form does: a script whose variable was empty may have been meant to
+ * truncate.
+ */
 function readType(fields: Fields, problems: Problems): JobType | undefined {
   const given = fields.one("type");
   if (given === undefined) return undefined;
@@ -107,7 +115,9 @@ function readType(fields: Fields, problems: Problems): JobType | undefined {
   return TYPES.get(text) ?? note(problems, badFieldAt("type", TYPE_NAMES, given));
 }
 
-/** `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`; 0 and an empty srs are not given. */
+/**
+ * Reads `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`. 0 and an empty `srs` count as absent.
+ */
 function readSrs(fields: Fields, problems: Problems): number | undefined {
   const srs = fields.one("srs");
   if (srs === undefined || (srs.kind === "element" && isEmpty(srs))) return undefined;
@@ -120,7 +130,10 @@ function readSrs(fields: Fields, problems: Problems): number | undefined {
   return note(problems, badFieldAt(isText ? "srs" : "srs.number", "an EPSG code, a whole number", given));
 }
 
-/** Any whole number: what is beyond the safe ones is capped later in any case, so it is brought to the nearest. */
+/**
+ * Reads a whole number of any size. A number beyond the safe integers becomes the nearest safe integer: every caller's
+ * value is capped further on.
+ */
 function readWhole(fields: Fields, name: string, problems: Problems, what = "a whole number"): number | undefined {
   const given = fields.one(name);
   if (given === undefined) return undefined;
@@ -157,13 +170,17 @@ const FORM_FIELDS = [
   "totalFailuresBeforeAborting",
 ];
 
-/** A form is a seed request when it carries `type` and at least one of gridSetId, zoomStart, zoomStop (`docs/reference/wire-format.md`, Task list). */
+/**
+ * Returns whether a form is a seed request: it has `type` and at least one of `gridSetId`, `zoomStart` and `zoomStop`
+ * (`docs/reference/wire-format.md`, Task list).
+ */
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
 /**
- * The fields of GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). An empty zoom or type is refused, as a
- * program that forgot to fill it in means something; other empty fields are as absent, as a browser sends them.
+ * Decodes GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). Refuses an empty
+ * zoom or type, because a program that failed to fill in the field would seed more than it meant to. Other empty fields
+ * count as absent: browsers send them so.
  */
 export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refusal> {
   const problems = startProblems();
@@ -216,7 +233,7 @@ export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refus
   return problems.first === undefined ? ok(assemble(parts)) : refuse(problems.first);
 }
 
-/** The one value of a form field; given twice with different values: noted. */
+/** Returns the value of a form field. Notes a problem if the field is given several times with different values. */
 function formValue(form: URLSearchParams, name: string, problems: Problems): string | undefined {
   const values = new Set(form.getAll(name));
   if (values.size > 1) {
@@ -261,15 +278,19 @@ function formParameters(form: URLSearchParams, problems: Problems): ReadonlyMap<
 }
 
 /**
- * Whether a POST to `/rest/seed/<layer>` without extension is a seed request: it is labelled XML or JSON and begins as
- * one. GWC's own tests send `kill_all=all` labelled text/xml.
+ * Returns whether a POST to `/rest/seed/<layer>` without extension is a seed request: its Content-Type is XML or JSON,
+ * and its body begins as XML or JSON does. The Content-Type alone is not enough: GWC's own tests send `kill_all=all` as
+ * text/xml.
  */
 export function looksLikeSeedRequest(contentType: string | undefined, body: Uint8Array): boolean {
   const type = contentType?.split(";")[0]?.trim() ?? "";
   return /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && sniffFormat(body) !== undefined;
 }
 
-/** A request as clients send it (`docs/reference/wire-format.md`, Seed request): what `decodeSeedRequest` reads back as it was. */
+/**
+ * Encodes a request as clients send one (`docs/reference/wire-format.md`, Seed request). `decodeSeedRequest` returns an
+ * equal request.
+ */
 export function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
   const { bounds, parameters } = request;
   const scalars: readonly (readonly [string, string | number | undefined])[] = [

@@ -31,7 +31,7 @@ export function seedRoute(parts: SeedParts): Route {
     const [rest, seed, layerPart, ...more] = segments;
     if (rest !== "rest" || more.length > 0) return undefined;
     if (layerPart === undefined) {
-      // A variable that was empty must not mean all layers.
+      // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
       if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
       if (seed === "seed") {
         return {
@@ -55,7 +55,7 @@ export function seedRoute(parts: SeedParts): Route {
       layer,
       methods: {
         GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
-        // The address does not make a seed request: scripts send GWC's kill form here too.
+        // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
         POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
       },
     };
@@ -68,14 +68,17 @@ function listAnswer(rows: readonly TaskRow[], xml: boolean): Answer {
     : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
 }
 
-/** Without an extension: a kill, GWC's form, or a seed request that says by its Content-Type what it is. */
+/**
+ * Returns the resource without an extension: accepts a kill, GWC's form, or a seed request whose Content-Type is XML or
+ * JSON.
+ */
 function layerResource(parts: SeedParts, layer: string): Resource {
   const isSeedRequest = ({ headers, query }: Exchange, body: Uint8Array): boolean =>
     !query.has("kill_all") && !query.has("kill_thread") && looksLikeSeedRequest(headers["content-type"], body);
   return { layer, browserPage: true, methods: { POST: postOf(parts, layer, isSeedRequest) } };
 }
 
-/** A POST to a layer: a seed request where `isSeedRequest` says so, else a kill or the fields of the seed form. */
+/** Handles a POST to a layer: a seed request if `isSeedRequest` returns true, else a kill or the seed form. */
 function postOf(
   parts: SeedParts,
   layer: string,
@@ -93,7 +96,10 @@ function postOf(
   };
 }
 
-/** Holds a decoded request against its layer and accepts it: the rows are in the list before the answer is sent. */
+/**
+ * Validates a decoded request against its layer and submits the job. The tasks are in the task list before the answer
+ * is sent.
+ */
 async function submit(
   parts: SeedParts,
   exchange: Exchange,
@@ -107,7 +113,10 @@ async function submit(
   return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
 }
 
-/** Bounds that are no bounds are told together with what they would be compared with (`docs/reference/wire-format.md`, Seed request). */
+/**
+ * Adds the layer's coverage to a refusal of `bounds`, so that the client sees the valid range
+ * (`docs/reference/wire-format.md`, Seed request).
+ */
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
   if (refusal.field !== "bounds") return refusal;
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
@@ -124,7 +133,7 @@ async function submitAnswer(
   return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
 }
 
-/** Where a job can be watched. */
+/** Returns the headers that name a new job and link to its resource under `/api/v1`. */
 export const jobHeaders = (exchange: Exchange, jobId: number): Readonly<Record<string, string>> => ({
   Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`,
   "X-Job-Id": String(jobId),
@@ -159,7 +168,7 @@ async function formAnswer(
       return page(killedPage(await parts.operations.kill(scope, layer, exchange.by), WORDS[scope]));
     }
     case "task": {
-      // One task is named on its layer's own resource.
+      // The contract accepts `thread_id` only on the resource of the task's layer.
       if (layer === undefined) return refusalText(nothingToKill());
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);

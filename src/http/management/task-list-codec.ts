@@ -1,6 +1,9 @@
 import type { TaskRow } from "../../plan/job-request.ts";
 
-/** The five integers of a row (`docs/reference/wire-format.md`, Task list), without loss and never with an exponent. */
+/**
+ * Returns the five integers of a row (`docs/reference/wire-format.md`, Task list). They are bigints: no digit is lost,
+ * and none is written with an exponent.
+ */
 const numbersOf = (row: TaskRow): readonly bigint[] => [
   row.processed,
   row.total,
@@ -9,11 +12,14 @@ const numbersOf = (row: TaskRow): readonly bigint[] => [
   BigInt(row.status),
 ];
 
-/** The list of tasks (`docs/reference/wire-format.md`, Task list), compact; idle is exactly `{"long-array-array":[]}`. */
+/**
+ * Encodes the task list (`docs/reference/wire-format.md`, Task list) as compact JSON. An empty list is exactly
+ * `{"long-array-array":[]}`.
+ */
 export const encodeTaskListJson = (rows: readonly TaskRow[]): string =>
   `{"long-array-array":[${rows.map((row) => `[${numbersOf(row).join(",")}]`).join(",")}]}`;
 
-/** Its twin in XML (`docs/reference/wire-format.md`, Task list). */
+/** Encodes the task list as XML (`docs/reference/wire-format.md`, Task list). */
 export function encodeTaskListXml(rows: readonly TaskRow[]): string {
   if (rows.length === 0) return "<long-array-array/>";
   const arrays = rows.map((row) => {

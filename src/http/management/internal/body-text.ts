@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { declaredEncoding } from "../../../lib/xml-encoding.ts";
 
-/** Where a document stopped being one; line and column count from 1. */
+/** The first error in a document and its position. Line and column count from 1. */
 export interface Fault {
   readonly reason: string;
   readonly line: number;
@@ -11,13 +11,16 @@ export interface Fault {
 export const placeOf = (at: { readonly line: number; readonly column: number }): string =>
   `(line ${at.line}, column ${at.column})`;
 
-/** Line and column, from 1, of an index into a text. */
+/** Returns the line and column, counted from 1, of an index into a text. */
 export function positionIn(text: string, index: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, index).split(/\r\n|\r|\n/);
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** A body as text: UTF-16 by byte order mark or by its zero bytes, what an XML declaration says, UTF-8 else; strict. */
+/**
+ * Decodes a body to text. The encoding is UTF-16 if a byte order mark or a zero byte shows it, else the one that an XML
+ * declaration names, else UTF-8. Refuses bytes that the encoding does not allow.
+ */
 export function decodeText(body: Uint8Array): Result<string, Fault> {
   const label = encodingOf(body);
   if (label === undefined) {
@@ -47,7 +50,8 @@ function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "lati
     case "utf8":
     case "us-ascii":
     case "ascii":
-    // .NET's StringWriter declares utf-16 and sends UTF-8; here the bytes have shown themselves to be single ones.
+    // .NET's StringWriter declares utf-16, but the program sends UTF-8. Real UTF-16 has been recognized by its bytes
+    // above.
     case "utf-16":
     case "utf-16le":
     case "utf-16be":
@@ -62,7 +66,10 @@ function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "lati
   }
 }
 
-/** The first character after white space and byte order mark, as far as the first bytes tell; "" for an empty body. */
+/**
+ * Returns the first character that is no white space and no part of a byte order mark; "" for an empty body. Reads
+ * single bytes, so only an ASCII character is certain.
+ */
 export function firstCharacter(body: Uint8Array): string {
   for (const byte of body) {
     const isBlank = byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);

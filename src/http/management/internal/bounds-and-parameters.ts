@@ -3,7 +3,7 @@ import { placeOf } from "./body-text.ts";
 import { childrenOf, expanded, type Field, isEmpty, scalarOf } from "./field.ts";
 import { badFieldAt, checkCase, type Fields, fieldsOf, note, type Problems, parseDecimal } from "./fields.ts";
 
-/** `bounds`: `coords` with four `double`, or with an array of four. Their order is not checked here. */
+/** Reads `bounds`: `coords` with four `double`, or with an array of four numbers. Does not check their order. */
 export function readBounds(parent: Fields, problems: Problems): Extent | undefined {
   const before = problems.first;
   const bounds = readCoords(parent, problems);
@@ -44,15 +44,15 @@ function readCoords(parent: Fields, problems: Problems): Extent | undefined {
 }
 
 /**
- * `parameters` in all forms of `docs/reference/wire-format.md`, Seed request: `entry` with two `string` (one or many), a list of pairs, a plain map.
- * Empty: nothing given. Keys are trimmed, values are as given.
+ * Reads `parameters` in all forms of `docs/reference/wire-format.md`, Seed request: one or several `entry` with two
+ * `string`, a list of pairs, or a plain map. An empty field counts as absent. Keys are trimmed; values are not.
  */
 export function readParameters(parent: Fields, problems: Problems): ReadonlyMap<string, string> {
   const path = parent.path("parameters");
   const raw = parent.field.children.filter((c) => c.name === "parameters");
   const only = raw.length === 1 ? raw[0] : undefined;
   const lists = only?.kind === "list" ? only.children : undefined;
-  // A list of pairs is one field, not one given several times.
+  // `parent.one` would refuse a list of several pairs as a field given several times.
   const field = lists === undefined ? parent.one("parameters") : only;
   if (field === undefined || (field.kind === "element" && isEmpty(field))) return new Map();
   if (lists !== undefined)
@@ -85,7 +85,7 @@ interface Pair {
   readonly field: Field;
 }
 
-/** A list of two strings, or an element with two `string`. */
+/** Reads a key and a value: a list of two strings, or an element with two `string`. */
 function pairOf(path: string, entry: Field, problems: Problems): Pair | undefined {
   checkCase(entry, `${path}.entry.`, ["string"], problems);
   const strings = entry.kind === "list" ? entry.children : childrenOf(entry, "string");

@@ -9,7 +9,7 @@ export type DocumentFormat = "xml" | "json";
 
 const LABEL: Readonly<Record<DocumentFormat, string>> = { xml: "XML", json: "JSON" };
 
-/** What the first character says a body is; undefined: neither. */
+/** Returns the format that the first character of a body indicates; undefined: neither XML nor JSON. */
 export function sniffFormat(body: Uint8Array): DocumentFormat | undefined {
   const first = firstCharacter(body);
   return first === "<" ? "xml" : first === "{" ? "json" : undefined;
@@ -18,8 +18,9 @@ export function sniffFormat(body: Uint8Array): DocumentFormat | undefined {
 const malformed = (message: string): Refusal => ({ code: "malformed", message });
 
 /**
- * The root of a document: XML's root element, or the one key of a JSON object. `roots` are the names it may have,
- * `what` how the document is called in messages (`a seedRequest document`).
+ * Reads a document and returns its root: the root element of XML, or the single key of a JSON object.
+ * @param what the document's name in messages (`a seedRequest document`)
+ * @param roots the allowed names of the root
  */
 export function readDocument(
   body: Uint8Array,

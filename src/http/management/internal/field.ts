@@ -1,35 +1,39 @@
 /**
- * A piece of a document, XML or JSON alike, so that one decoder serves both: an object's key is a child element, an
- * array is an element repeated, a number, string or boolean is text, as GWC (Jettison) maps them.
+ * A part of an XML or JSON document. Both formats give the same tree, so that one decoder serves both. The mapping is
+ * that of GWC (Jettison): a key of an object is a child element, an array is a repeated element, and a number, string
+ * or boolean is text.
  */
 export interface Field {
-  /** The local name; items of a list have the name of their list. */
+  /** The local name. Items of a list have the name of the list. */
   readonly name: string;
-  /** `list` is a JSON array, its items the children; `null` stands only in lists, elsewhere it is left out. */
+  /**
+   * `list` is a JSON array whose items are the children. `null` occurs only in lists: elsewhere the reader omits a
+   * null.
+   */
   readonly kind: "element" | "list" | "null";
   readonly children: readonly Field[];
-  /** The text directly inside, white space and all. A number has the characters it was sent with. */
+  /** The text directly inside, with its white space. A number keeps the characters that the client sent. */
   readonly text: string;
-  /** From 1. */
+  /** Line and column count from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** A document nests deeper, or holds more elements, than any real one: refused before it costs memory. */
+/** Limits of a document. No real document comes near; a larger one is refused before it takes memory. */
 export const MAX_DEPTH = 64;
 export const MAX_FIELDS = 10_000;
 
-/** Fields by name, lists replaced by their items. */
+/** Returns the children of a name, each list replaced by its items. */
 export const childrenOf = (field: Field, name: string): readonly Field[] =>
   expanded(field.children.filter((c) => c.name === name));
 
-/** Lists replaced by their items, one level deep; null items are left out. */
+/** Replaces each list by its items, one level deep. Omits null items. */
 export const expanded = (fields: readonly Field[]): readonly Field[] =>
   fields.flatMap((f) => (f.kind === "list" ? f.children.filter((c) => c.kind !== "null") : [f]));
 
-/** It holds neither fields nor text. */
+/** Returns whether a field has neither children nor text. */
 export const isEmpty = (field: Field): boolean => field.children.length === 0 && field.text.trim() === "";
 
-/** The text of a field that is text, undefined for an object or list. */
+/** Returns the text of a scalar field; undefined for an object or a list. */
 export const scalarOf = (field: Field): string | undefined =>
   field.kind === "element" && field.children.length === 0 ? field.text : undefined;

@@ -2,7 +2,10 @@ import { type Refusal, shown } from "../../../lib/refusal.ts";
 import { placeOf } from "./body-text.ts";
 import { childrenOf, type Field, scalarOf } from "./field.ts";
 
-/** Where a decoder writes down the first thing that is wrong, and goes on: its answer then counts for nothing. */
+/**
+ * Holds the first problem that a decoder found. The decoder goes on after a problem; its caller then ignores the
+ * result.
+ */
 export interface Problems {
   first: Refusal | undefined;
 }
@@ -14,7 +17,7 @@ export function note(problems: Problems, refusal: Refusal): undefined {
   return undefined;
 }
 
-/** The refusal of a field, with its place. */
+/** Returns the refusal of a field, with the field's line and column. */
 export function badFieldAt(path: string, expected: string, field: Field): Refusal {
   const got = scalarOf(field);
   const value =
@@ -22,19 +25,22 @@ export function badFieldAt(path: string, expected: string, field: Field): Refusa
   return { code: "bad_field", message: `${path}: expected ${expected}, got ${value} ${placeOf(field)}` };
 }
 
-/** The named fields of an object. Unknown ones are ignored, but one that differs only by case is noted as a problem. */
+/**
+ * The fields of an object by name. Unknown fields are ignored, but a field whose name differs only in case is a
+ * problem.
+ */
 export interface Fields {
   readonly field: Field;
   path(name: string): string;
-  /** A field that may be given once. */
+  /** Returns a field; notes a problem if it is given more than once. */
   one(name: string): Field | undefined;
-  /** Trimmed; an empty field is as one that is absent. */
+  /** Returns the trimmed text of a field. An empty field counts as absent. */
   text(name: string): string | undefined;
-  /** A whole number that a double holds exactly. */
+  /** Returns a whole number that a double holds exactly. */
   integer(name: string): number | undefined;
 }
 
-/** @param prefix what the names of these fields begin with in messages: empty, or `bounds.` */
+/** @param prefix the prefix of these fields' names in messages: empty, or `bounds.` */
 export function fieldsOf(field: Field, prefix: string, known: readonly string[], problems: Problems): Fields {
   const path = (name: string): string => `${prefix}${name}`;
   const own = prefix === "" ? field.name : prefix.slice(0, -1);
@@ -45,7 +51,7 @@ export function fieldsOf(field: Field, prefix: string, known: readonly string[],
 
   function one(name: string): Field | undefined {
     const given = childrenOf(field, name);
-    // A list without items is no way to leave a field out: `"bounds":[]` would seed everything.
+    // An empty list does not count as absent: `"bounds":[]` would seed everything.
     const empty = given.length === 0 ? field.children.find((child) => child.name === name) : undefined;
     if (empty !== undefined) note(problems, badFieldAt(path(name), "one value", empty));
     const second = given[1];
@@ -74,7 +80,7 @@ export function fieldsOf(field: Field, prefix: string, known: readonly string[],
   return { field, path, one, text, integer };
 }
 
-/** Ignoring `zoomstop` would seed every level. */
+/** Notes a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every zoom. */
 export function checkCase(field: Field, prefix: string, known: readonly string[], problems: Problems): void {
   for (const child of field.children) {
     if (known.includes(child.name)) continue;
@@ -85,11 +91,16 @@ export function checkCase(field: Field, prefix: string, known: readonly string[]
   }
 }
 
-/** Decimal digits with an optional sign, blanks around them; undefined else. Can be beyond the safe integers. */
+/**
+ * Parses decimal digits with an optional sign and blanks around them; undefined for any other text. The result can lie
+ * beyond the safe integers.
+ */
 export const parseInteger = (text: string): number | undefined =>
   /^[+-]?\d+$/.test(text.trim()) ? Number(text) + 0 : undefined;
 
-/** A finite decimal number, exponent allowed; no hex, no words. */
+/**
+ * Parses a finite decimal number, with or without exponent; undefined for hexadecimal numbers, `NaN` and `Infinity`.
+ */
 export function parseDecimal(text: string): number | undefined {
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())) return undefined;
   const value = Number(text);

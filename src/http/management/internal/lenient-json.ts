@@ -15,14 +15,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * All of strict JSON, and what GWC's documentation prints and GWC reads (`docs/reference/wire-format.md`, Bodies): single quotes, keys and values
- * without quotes, surplus `}` at the end. An unquoted key ends at its first colon, an unquoted value at white space or one
- * of `,{}[]"'`. A key given twice is refused, as is half of a surrogate pair.
+ * Parses strict JSON and the variants that GWC's documentation prints and GWC reads (`docs/reference/wire-format.md`,
+ * Bodies): single quotes, keys and values without quotes, surplus `}` at the end. An unquoted key ends at its first
+ * colon, an unquoted value at white space or one of `,{}[]"'`. Refuses a key given twice and half of a surrogate pair.
  *
- * Written here because neither JSON.parse nor json5 keeps a number as it was sent (a quota of `1.50` is echoed), sees a
- * duplicate key, reads a bare word, or says where an error is.
+ * JSON.parse and json5 do not serve: neither keeps the characters of a number (a quota of `1.50` is echoed), detects a
+ * duplicate key, reads an unquoted word and reports the position of an error.
  *
- * The answer is the top-level value as a field without a name.
+ * Returns the top-level value as a field without a name.
  */
 export function readJson(text: string): Result<Field, Fault> {
   const reader = startReader(text);
@@ -33,17 +33,17 @@ export function readJson(text: string): Result<Field, Fault> {
 }
 
 interface Reader {
-  /** Undefined: it cannot be read, and `fault` says why. */
+  /** Returns undefined if the text cannot be read; `fault` then has the reason. */
   document(): Field | undefined;
   fault(): { readonly reason: string; readonly index: number } | undefined;
 }
 
-/** Every function below answers undefined once it has recorded why it cannot go on. */
+/** Every function below that reads returns undefined (`readSeparator`: false) after it has recorded a fault. */
 function startReader(text: string): Reader {
   let at = 0;
   let fields = 0;
   let fault: { readonly reason: string; readonly index: number } | undefined;
-  // Positions are asked for in ascending order, so lines are counted once.
+  // `place` is called with ascending indexes, so each line is counted once.
   let counted = 0;
   let line = 1;
   let lineStart = 0;
@@ -145,7 +145,7 @@ function startReader(text: string): Reader {
     return items;
   }
 
-  /** Past a comma, or up to the closing bracket. */
+  /** Reads past a comma, or up to the closing bracket. */
   function readSeparator(close: "}" | "]"): boolean {
     skipBlanks();
     if (text[at] === ",") {
@@ -210,7 +210,7 @@ function startReader(text: string): Reader {
     return plain;
   }
 
-  /** Half a surrogate pair is no text: it could be kept nowhere and given back by nothing. */
+  /** Refuses half of a surrogate pair: UTF-8 cannot encode it, so no file or answer could contain it. */
   const checked = (value: string, start: number): string | undefined =>
     /\p{Surrogate}/u.test(value) ? fail("half of a surrogate pair", start) : value;
 

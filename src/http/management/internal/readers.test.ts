@@ -7,7 +7,7 @@ import { readXml } from "./xml-reader.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-/** A field tree as plain data: text, null, list, or name-value pairs. */
+/** Returns a field tree as plain data: text, null, list, or name-value pairs. */
 function plain(field: Field): unknown {
   if (field.kind === "null") return null;
   if (field.kind === "list") return field.children.map(plain);
@@ -15,7 +15,7 @@ function plain(field: Field): unknown {
   return field.text;
 }
 
-/** What the reader makes of a value that JSON.parse gave: scalars as text, null fields left out, `{}` as "". */
+/** Returns the field tree expected for a value of JSON.parse: scalars as text, null fields omitted, `{}` as "". */
 function flattened(value: unknown): unknown {
   if (value === null) return null;
   if (Array.isArray(value)) return value.map(flattened);

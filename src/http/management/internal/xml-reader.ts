@@ -13,9 +13,8 @@ interface Open {
 }
 
 /**
- * XML 1.0 to fields. Prefixes are dropped, bound or not (any namespace is fine); attributes, comments and processing
- * instructions are ignored; a DOCTYPE is refused, so there is nothing to expand; white space before the declaration is
- * let pass.
+ * Parses XML 1.0 to fields. Removes namespace prefixes, bound or not. Ignores attributes, comments and processing
+ * instructions. Refuses a DOCTYPE, so there are no entities to expand. Accepts white space before the declaration.
  */
 export function readXml(text: string): Result<Field, Fault> {
   // saxes throws for half of a surrogate pair.
@@ -29,7 +28,10 @@ export function readXml(text: string): Result<Field, Fault> {
   let count = 0;
   const stack: Open[] = [];
 
-  /** Where the parser stands, less the characters that it has already read of what is to be shown. */
+  /**
+   * Returns the parser's position less `back` characters: the parser has already read past the construct that the
+   * message reports.
+   */
   const here = (back: number): { readonly line: number; readonly column: number } => ({
     line: start.line + parser.line - 1,
     column: Math.max(1, (parser.line === 1 ? start.column - 1 : 0) + parser.column - back + 1),
@@ -62,7 +64,7 @@ export function readXml(text: string): Result<Field, Fault> {
   parser.on("cdata", addText);
 
   const rest = text.slice(blank.length);
-  // In pieces, so that a hostile document is left at its first fault.
+  // Written in pieces, so that a hostile document is parsed no further than its first fault.
   for (let from = 0; from < rest.length && fault === undefined; from += 8192)
     parser.write(rest.slice(from, from + 8192));
   if (fault === undefined) parser.close();
