@@ -1,8 +1,9 @@
 import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
- * What a server answered, as text: by byte order mark, by the charset of its Content-Type, by what its XML declaration says
- * (RFC 7303, 3), UTF-8 else. What is not of that encoding becomes U+FFFD.
+ * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
+ * Content-Type, else from the XML declaration (RFC 7303, 3), else it is UTF-8. Bytes that are invalid in the encoding
+ * become U+FFFD.
  */
 export const answerText = (body: Uint8Array, contentType: string): string =>
   decoderOf(markOf(body) ?? charsetOf(contentType) ?? declaredEncoding(body) ?? "utf-8").decode(body);
@@ -20,7 +21,7 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(label);
   } catch {
-    // Nobody knows that encoding; of most names and titles UTF-8 keeps the letters.
+    // The decoder does not support this encoding. UTF-8 still decodes the ASCII letters of names and titles.
     return new TextDecoder();
   }
 }

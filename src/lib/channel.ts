@@ -39,27 +39,33 @@ interface IpcProcess {
   on(event: "message", listener: (message: Message) => void): unknown;
 }
 
-/** What cannot be sent has no other side any more: its "exit" or "disconnect" tells. */
+/**
+ * Returns the port of a process. Errors of sending are ignored: they mean that the other process has ended, and its
+ * "exit" or "disconnect" event reports that.
+ */
 export const portOfProcess = (other: IpcProcess): Port => ({
   postMessage: (message) => void other.send?.(message, undefined, undefined, () => {}),
   on: (event, listener) => other.on(event, listener),
 });
 
 /**
- * Typed calls between threads or processes, in order, both ways. Errors travel as their message, stack and code.
- * Nothing but clones is sent.
+ * Sends typed calls between threads or processes, in order, in both directions. An error is sent as its message, stack
+ * and code. Arguments and answers are cloned.
  */
 export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote>> {
   readonly #port: Port;
   readonly #local: ReadonlyMap<string, unknown>;
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
-  /** What the other side may still cancel. */
+  /** Calls of the other side that are running and that it may cancel, by id. */
   readonly #cancellable = new Map<number, AbortController>();
   readonly #noteFailed: ((method: string, error: unknown) => void) | undefined;
   #next = 1;
   #closed: Error | undefined;
 
-  /** `noteFailed`: a method that nobody waits for has thrown; absent: that is an uncaught exception. */
+  /**
+   * `noteFailed` is called when a method that was called by a note throws. Without `noteFailed` the error is an
+   * uncaught exception.
+   */
   constructor(port: Port, local: Local, noteFailed?: (method: string, error: unknown) => void) {
     this.#port = port;
     this.#noteFailed = noteFailed;
@@ -67,12 +73,18 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     port.on("message", (message) => this.#receive(message));
   }
 
-  /** Calls the other side. @throws what the other side threw, or the reason of `close` */
+  /**
+   * Calls a method of the other side.
+   * @throws the error of the other side, or the reason of `close`
+   */
   call<K extends keyof Remote & string>(method: K, ...args: Parameters_<Remote[K]>): Promise<Answered<Remote[K]>> {
     return this.#send(this.#next++, method, args, false);
   }
 
-  /** Calls a method that takes a signal last: the other side's follows this one. @throws as `call` */
+  /**
+   * Calls a method that takes a signal last. When `signal` fires, the signal of the other side fires too.
+   * @throws as `call`
+   */
   async callUntil<K extends keyof Remote & string>(
     signal: AbortSignal,
     method: K,
@@ -103,13 +115,13 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     });
   }
 
-  /** Tells the other side without waiting. */
+  /** Calls a method of the other side without waiting for an answer. */
   note<K extends keyof Remote & string>(method: K, args: Parameters_<Remote[K]>): void {
     if (this.#closed !== undefined) return;
     this.#port.postMessage({ kind: "note", method, args } satisfies Note);
   }
 
-  /** Every call that still waits, and every later one, fails with this reason. */
+  /** Rejects every call that still waits, and every later call, with `reason`. */
   close(reason: Error): void {
     this.#closed = reason;
     for (const { reject } of this.#waiting.values()) reject(reason);
@@ -152,7 +164,8 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   }
 
   #invoke(name: string, args: readonly unknown[]): unknown {
-    // The map type cannot be indexed by a name that came as data; the sender's `call` has checked it.
+    // The name arrived as data, so the type of `local` cannot be indexed by it. The sender's `call` or `note` has
+    // checked the name.
     const method = this.#local.get(name);
     if (typeof method !== "function") throw new Error(`no method ${name} on this side of the channel`);
     return Reflect.apply(method, undefined, args);

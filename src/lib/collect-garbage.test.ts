@@ -3,7 +3,7 @@ import { collectGarbage } from "./collect-garbage.ts";
 
 test("what nobody holds any more is gone", async () => {
   const left = new WeakRef({ nobody: "holds this" });
-  // What was looked at in a turn is held until its end.
+  // A WeakRef that was dereferenced keeps its target alive until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   expect(left.deref()).toBeUndefined();

@@ -1,5 +1,5 @@
 /**
- * A clock for durations, ms: it goes on evenly when the time of day is set. What is compared with times of files, or shown to
- * people, is `Date.now`'s.
+ * Returns a time in ms to measure durations with. A change of the wall clock does not affect it. Compare times of
+ * files, and show times to people, with `Date.now`.
  */
 export const elapsedMs = (): number => performance.now();

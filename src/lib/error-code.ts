@@ -1,3 +1,3 @@
-/** The code of a failed call of Node's or of a library's, such as `ENOENT`; "": it has none. */
+/** Returns the code of an error of Node or of a library, such as `ENOENT`; "" for an error without a code. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -6,13 +6,17 @@ const HTML: ReadonlyMap<string, string> = new Map([
   ["'", "&#39;"],
 ]);
 
-/** Text for HTML, as content and in quoted attributes. Not ASCII by itself: HTML is always sent as UTF-8. */
+/**
+ * Escapes text for HTML, for content and quoted attributes. The result may contain non-ASCII characters, because HTML
+ * is always sent as UTF-8.
+ */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => HTML.get(c) ?? c);
 
 /**
- * Text for XML 1.0, as content and in quoted attributes, in ASCII: XML answers are sent without a charset (`docs/reference/wire-format.md`, Bodies).
- * White space other than the blank is a reference, as attributes would lose it; what XML cannot hold (most control
- * characters, half a surrogate pair) becomes U+FFFD.
+ * Escapes text for XML 1.0, for content and quoted attributes. The result is ASCII, because XML answers are sent
+ * without a charset (`docs/reference/wire-format.md`, Bodies). White space other than the blank becomes a reference,
+ * because attributes would lose it. Characters that XML does not allow (most control characters, half a surrogate pair)
+ * become U+FFFD.
  */
 export function escapeXml(text: string): string {
   return text.replace(/[^ !#$%(-;=?-~]/gu, (c) => {
@@ -25,6 +29,9 @@ export function escapeXml(text: string): string {
   });
 }
 
-/** A JSON string in ASCII, quotes included: JSON answers are sent without a charset (`docs/reference/wire-format.md`, Bodies). */
+/**
+ * Returns a JSON string in ASCII, quotes included: JSON answers are sent without a charset
+ * (`docs/reference/wire-format.md`, Bodies).
+ */
 export const asciiJson = (text: string): string =>
   JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -3,7 +3,7 @@ import { FairLine, SharedTurn } from "./fair-line.ts";
 
 const stays = new AbortController().signal;
 
-/** A line, who has been answered with what, and what has been said to leave. */
+/** Returns a line, the log of its answers, and functions that add an entry and answer the next one. */
 function lined() {
   const line = new FairLine<string>();
   const answered: string[] = [];

@@ -1,4 +1,4 @@
-/** The clients on whose behalf one place in a `FairLine` is held: further clients may join while it waits. */
+/** The clients that share one entry of a `FairLine`. Further clients may join while the entry waits. */
 export class SharedTurn {
   readonly #clients = new Set<string>();
   #joined: (client: string) => void = () => {};
@@ -17,7 +17,7 @@ export class SharedTurn {
     this.#joined(client);
   }
 
-  /** Has the line told of clients that join from now on. */
+  /** Sets the function that is called for each client that joins from now on. */
   whenJoined(tell: (client: string) => void): void {
     this.#joined = tell;
   }
@@ -29,12 +29,12 @@ interface Waiting<T> {
 }
 
 /**
- * Those who wait for one and the same thing. The clients take turns (round robin), and each client's own are answered first
- * come, first served: a client with many waiting delays another client's by one turn. A place that several clients share
- * is answered at the first turn of any of them. Each may leave by its signal.
+ * Waiting entries for one resource. The clients take turns (round robin); the entries of one client are answered first
+ * come, first served. A client with many entries delays another client by one turn. An entry that several clients share
+ * is answered at the first turn of any of them. An entry is removed when its signal fires.
  */
 export class FairLine<T> {
-  /** By client, the next one's first; none is empty. */
+  /** The entries of each client; the client whose turn is next comes first. No set is empty. */
   readonly #byClient = new Map<string, Set<Waiting<T>>>();
   #length = 0;
 
@@ -42,7 +42,10 @@ export class FairLine<T> {
     return this.#length;
   }
 
-  /** Resolves with what it is answered. @throws the signal's reason when it fires before */
+  /**
+   * Waits for `answerFirst`, `answerOthers` or `answerGreediest`, and returns the value given there.
+   * @throws the signal's reason when it fires before
+   */
   wait(turn: SharedTurn, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting<T> = {
@@ -64,13 +67,13 @@ export class FairLine<T> {
     });
   }
 
-  /** Answers the one whose turn it is. False: nobody waits. */
+  /** Answers the entry whose turn it is. Returns false when no entry waits. */
   answerFirst(value: T): boolean {
     for (const [client, own] of this.#byClient) {
       const [first] = own;
       first?.answer(value);
       if (own.size > 0) {
-        // The next turn is another client's.
+        // The client has had its turn: move it behind the others.
         this.#byClient.delete(client);
         this.#byClient.set(client, own);
       }
@@ -79,22 +82,22 @@ export class FairLine<T> {
     return false;
   }
 
-  /** Answers all but the one whose turn it is. */
+  /** Answers all entries except the one whose turn it is. */
   answerOthers(value: T): void {
     const all = new Set([...this.#byClient.values()].flatMap((own) => [...own]));
     for (const { answer } of [...all].slice(1)) answer(value);
   }
 
   /**
-   * Whether one more of a client's would be the most that any client has waiting: of a full line such a one is refused, and
-   * any other takes the place of one by `answerGreediest`.
+   * Returns whether with one more entry this client would have at least as many entries as any other. When a line is
+   * full, the caller refuses an entry of such a client; for any other client it makes room with `answerGreediest`.
    */
   isGreediest(client: string): boolean {
     const most = this.#greediest()?.size ?? 0;
     return (this.#byClient.get(client)?.size ?? 0) + 1 >= most;
   }
 
-  /** Answers the one who came last of the client with the most waiting, where possible one that no other client shares. */
+  /** Answers the newest entry of the client with the most entries; where possible one that no other client shares. */
   answerGreediest(value: T): void {
     const own = [...(this.#greediest() ?? [])];
     (own.findLast(({ turn }) => turn.clients.size < 2) ?? own.at(-1))?.answer(value);

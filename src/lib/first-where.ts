@@ -1,4 +1,7 @@
-/** The first of the numbers from 0 to before `end` from which on something holds; `end`: of none. */
+/**
+ * Returns the first number from 0 to before `end` for which a condition holds, by bisection: the condition must hold
+ * for all later numbers too. Returns `end` when it holds for none.
+ */
 export function firstWhere(end: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, end];
   while (low < high) {

@@ -1,20 +1,21 @@
 export interface FrequentItem {
   readonly item: string;
-  /** At least so often, and more often by at most `shortBy`. */
+  /** The real count is at least `count`, and at most `count` plus `shortBy`. */
   readonly count: number;
 }
 
 /**
- * Counts the most frequent items of a stream of any length, in bounded memory. When there are too many, the median count is
- * taken off all and those that have nothing left are forgotten (Anderson et al., "A High-Performance Algorithm for
- * Identifying Frequent Items in Data Streams", 2017): exact until then, and after it short by at most 2 n / `most`.
+ * Counts the most frequent items of a stream of any length, in bounded memory. When there are too many items, the
+ * median count is subtracted from every count, and items without a remaining count are deleted (Anderson et al., "A
+ * High-Performance Algorithm for Identifying Frequent Items in Data Streams", 2017). The counts are exact until then;
+ * after that a count is short by at most 2 n / `most`.
  */
 export class FrequentItems {
   readonly #counts = new Map<string, number>();
   readonly #most: number;
   #shortBy = 0;
 
-  /** @param most items that are held at once */
+  /** @param most the number of items that are held at once */
   constructor(most: number) {
     this.#most = most;
   }
@@ -34,12 +35,12 @@ export class FrequentItems {
     this.#shortBy += median;
   }
 
-  /** How far a count may be short; 0: all are exact. */
+  /** By how much a count may be too low; 0: all counts are exact. */
   get shortBy(): number {
     return this.#shortBy;
   }
 
-  /** The most frequent first; of the same count the one that came first. */
+  /** Returns the most frequent items, the highest count first. Of items with the same count the oldest comes first. */
   top(limit: number): readonly FrequentItem[] {
     return [...this.#counts]
       .map(([item, count]) => ({ item, count }))

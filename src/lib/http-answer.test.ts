@@ -9,7 +9,7 @@ interface Read {
   readonly mayGoOn: boolean;
 }
 
-/** Reads bytes as they come, in pieces that end at some places; `isClosed`: the connection after them. */
+/** Feeds bytes to a reader, split at some positions. `isClosed`: the connection ends after them. */
 function read(bytes: string, isClosed: boolean, ends: readonly number[] = []): Read {
   const reader = new AnswerReader(LIMIT);
   const all = Buffer.from(bytes, "latin1");

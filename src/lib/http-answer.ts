@@ -1,33 +1,36 @@
-/** An answer that is not one of HTTP/1.1 (RFC 9112). */
+/** The answer violates HTTP/1.1 (RFC 9112). */
 export class MalformedAnswer extends Error {
   readonly code = "EPROTO";
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** By name in lower case; what is given more than once is joined by ", " (RFC 9110, 5.2). */
+  /** Header values by name in lower case. The values of a repeated header are joined by ", " (RFC 9110, 5.2). */
   readonly headers: ReadonlyMap<string, string>;
-  /** Undefined: longer than was allowed, and not read to its end. */
+  /** Undefined: the body is longer than the limit, and was not read to its end. */
   readonly body: Buffer | undefined;
 }
 
-/** Of status line and headers together, of trailers, and of a chunk's size with its extensions, bytes. */
+/** Limits the status line and headers together, the trailers, and the size line of a chunk, in bytes. */
 const LONGEST_HEAD = 64 * 1024;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
 /** RFC 9110, 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const CHUNK_SIZE = /^([\da-f]{1,12})[ \t]*(?:;|$)/i;
 const NOTHING = Buffer.alloc(0);
-/** A body that says that it is no longer than this gets its memory at once. */
+/** Up to this Content-Length, in bytes, the memory for the body is allocated at once. A larger length may be a lie. */
 const READILY_BELIEVED = 1024 * 1024;
 
 /** How the end of a body is known (RFC 9112, 6.3). */
 type Framing =
   | { readonly kind: "length"; left: number }
-  /** `left`: of the chunk that is being read, with the line end after it; undefined: its size comes next. */
+  /**
+   * `left` counts the remaining bytes of the current chunk and of the line end after it. Undefined: the size of the
+   * next chunk has not been read.
+   */
   | { readonly kind: "chunked"; left: number | undefined }
   | { readonly kind: "trailers" }
-  /** With the connection. */
+  /** The body ends when the server closes the connection. */
   | { readonly kind: "close" };
 
 /** Reads one answer to a GET or a POST from the bytes of its connection, as they come (RFC 9112). */
@@ -37,7 +40,7 @@ export class AnswerReader {
   #isOneDotOne = true;
   #headers: Map<string, string> | undefined;
   #framing: Framing | undefined;
-  /** Of a head, or of a line, that has not come to its end. */
+  /** Bytes of a head or of a line whose end has not arrived. */
   #rest: Buffer = NOTHING;
   #trailerBytes = 0;
   /** The parts of the body, or the memory that it is copied to. */
@@ -46,49 +49,53 @@ export class AnswerReader {
   #whole: HttpAnswer | undefined;
   #mayGoOn = false;
 
-  /** `limit`: of the body, bytes. */
+  /** `limit`: the largest body, in bytes. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Undefined: the head has not come to its end. */
+  /** The status code of the answer. Undefined: the end of the head has not arrived. */
   get status(): number | undefined {
     return this.#headers === undefined ? undefined : this.#status;
   }
 
-  /** Some of it has come. */
+  /** Whether bytes of the answer have arrived. */
   get hasBegun(): boolean {
     return this.#headers !== undefined || this.#rest.byteLength > 0;
   }
 
-  /** Whether its connection may be used for another question. */
+  /** Whether the connection can be used for another request. */
   get mayGoOn(): boolean {
     return this.#mayGoOn;
   }
 
-  /** How long the server keeps the connection, ms; undefined: it does not say (RFC 2068, 19.7.1). */
+  /** How long the server keeps an idle connection, in ms. Undefined: the server does not say (RFC 2068, 19.7.1). */
   get keptMs(): number | undefined {
     const seconds = /(?:^|[,\s])timeout=(\d{1,9})/i.exec(this.#headers?.get("keep-alive") ?? "")?.[1];
     return seconds === undefined ? undefined : Number(seconds) * 1000;
   }
 
-  /** What has come: it may be overwritten after this. Undefined: there is more to come. @throws MalformedAnswer */
+  /**
+   * Reads a piece of the answer, and returns the answer when it is complete. The caller may overwrite `chunk`
+   * afterwards.
+   * @throws MalformedAnswer
+   */
   push(chunk: Buffer): HttpAnswer | undefined {
     let rest: Buffer | undefined = chunk;
     while (rest !== undefined && this.#whole === undefined) rest = this.#step(rest);
-    // What follows an answer nobody has asked for.
+    // Bytes after the end of the answer belong to no request: do not use the connection again.
     if (rest !== undefined && rest.byteLength > 0) this.#mayGoOn = false;
     return this.#whole;
   }
 
-  /** The connection has been closed in order. Undefined: the answer is not whole. */
+  /** Reports that the server has closed the connection in order. Returns undefined when the answer is not complete. */
   end(): HttpAnswer | undefined {
     if (this.#framing?.kind === "close") this.#finish();
     this.#mayGoOn = false;
     return this.#whole;
   }
 
-  /** Undefined: all has been read. */
+  /** Reads one part of the answer, and returns the unread bytes. Undefined: all bytes have been read. */
   #step(chunk: Buffer): Buffer | undefined {
     const framing = this.#framing;
     switch (framing?.kind) {
@@ -119,7 +126,7 @@ export class AnswerReader {
     if (status === undefined) throw new MalformedAnswer("the answer does not begin as one of HTTP/1.1");
     const body = bytes.subarray(end.bodyAt);
     this.#status = Number(status);
-    // What comes before the answer tells nothing that is needed (RFC 9110, 15.2).
+    // Interim answers (1xx) contain nothing that the client needs (RFC 9110, 15.2).
     if (this.#status < 200 && this.#status !== 101) return body;
     this.#isOneDotOne = minor === "1";
     this.#headers = headersOf(fields);
@@ -135,7 +142,8 @@ export class AnswerReader {
       : connection.includes("keep-alive");
     const coding = headers.get("transfer-encoding");
     const length = headers.get("content-length");
-    // Which of two lengths holds is not for guessing what comes next (RFC 9112, 6.3).
+    // With both headers the end of the body is ambiguous: bytes after it must not be read as the next answer (RFC 9112,
+    // 6.3).
     this.#mayGoOn = isStored && (coding === undefined || length === undefined);
     if (this.#status === 204 || this.#status === 304) {
       this.#finish();
@@ -176,7 +184,7 @@ export class AnswerReader {
     return rest;
   }
 
-  /** `left`: with the line end after the chunk. */
+  /** `left` includes the line end after the chunk. */
   #readChunk(chunk: Buffer, framing: Extract<Framing, { readonly kind: "chunked" }>, left: number): Buffer | undefined {
     const data = chunk.subarray(0, Math.max(0, left - 2));
     this.#take(data);
@@ -189,7 +197,7 @@ export class AnswerReader {
     return chunk.byteLength > taken ? chunk.subarray(taken) : undefined;
   }
 
-  /** Fields after the last chunk are passed over. */
+  /** Skips the fields after the last chunk. */
   #readTrailer(chunk: Buffer): Buffer | undefined {
     const { line, rest } = this.#readLine(chunk);
     if (line === undefined) return undefined;
@@ -241,7 +249,7 @@ export class AnswerReader {
   }
 }
 
-/** A line end may lack its CR (RFC 9112, 2.2). */
+/** Finds the empty line that ends the head. A line end may lack its CR (RFC 9112, 2.2). */
 function endOfHead(bytes: Buffer): { readonly at: number; readonly bodyAt: number } | undefined {
   const withReturn = bytes.indexOf("\n\r\n");
   const head = withReturn < 0 ? bytes : bytes.subarray(0, withReturn);
@@ -254,7 +262,7 @@ function headersOf(fields: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   let last: string | undefined;
   for (const field of fields) {
-    // A value that is folded goes on (RFC 9112, 5.2).
+    // A line that begins with white space continues the value before it (RFC 9112, 5.2).
     if (last !== undefined && /^[ \t]/.test(field)) {
       headers.set(last, `${headers.get(last) ?? ""} ${field.trim()}`);
       continue;
@@ -273,7 +281,7 @@ function headersOf(fields: readonly string[]): Map<string, string> {
   return headers;
 }
 
-/** The same length said more than once is one (RFC 9110, 8.6). */
+/** Parses a Content-Length. Repetitions of the same length count as one (RFC 9110, 8.6). */
 function lengthOf(value: string): number {
   const [first = "", ...others] = value.split(",").map((text) => text.trim());
   if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first))

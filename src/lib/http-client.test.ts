@@ -20,7 +20,7 @@ async function serve(listener: RequestListener, host = "127.0.0.1"): Promise<URL
 }
 
 const never = new AbortController().signal;
-// More than ten listeners of one signal look like a leak to Node; here they are what is asked at once.
+// Node warns of a leak at more than ten listeners of one signal. Here they are concurrent requests.
 setMaxListeners(0, never);
 const question = { method: "GET", headers: {}, untilMs: performance.now() + 600_000, limit: 1000 } as const;
 const text = async (client: HttpClient, url: URL, asked: HttpQuestion, signal: AbortSignal): Promise<string> =>
@@ -155,7 +155,7 @@ test("a body is sent with its length; a closed client lets what it asks end, and
   await expect(refused).rejects.toMatchObject({ code: "ECANCELED" });
 });
 
-/** Made for this test, of localhost and 127.0.0.1, until 2126. */
+/** A certificate for this test only, for localhost and 127.0.0.1, valid until 2126. */
 const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgao/hY8Cbckl0zXqE
@@ -189,7 +189,7 @@ test("https is for servers whose certificate is trusted; their connections are k
     const url = new URL(`https://${host}:${port}/path?a=b`);
     await expect(text(client, url, question, never)).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   }
-  // Looked at when a connection is made; it is what lets a test trust its own certificate.
+  // Node reads this setting when it makes a connection. It lets the test trust its own certificate.
   vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
   sockets.clear();
   for (let n = 0; n < 3; n++)

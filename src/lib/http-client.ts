@@ -4,28 +4,28 @@ import { onceEach } from "./once-each.ts";
 import { WaitingLine } from "./waiting-line.ts";
 import { whenAborted } from "./when-aborted.ts";
 
-/** A connection that nobody uses for this long is closed; sooner where the server says that it will. */
+/** An idle connection is closed after this time, or sooner when the server announces a shorter one. */
 const IDLE_MS = 4_000;
 const SWEEP_MS = 1_000;
-/** What may stand in a header (RFC 9110, 5.5). */
+/** The characters that a header value may contain (RFC 9110, 5.5). */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface HttpQuestion {
   readonly method: "GET" | "POST";
-  /** Never changed. */
+  /** The object must never be changed: `fieldsOf` caches its text. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** When the answer is to have been read to its end, as `performance.now()` counts. */
+  /** The time, as in `performance.now()`, by which the answer must have been read to its end. */
   readonly untilMs: number;
-  /** Of the answer's body, bytes. */
+  /** The largest body of an answer, in bytes. */
   readonly limit: number;
-  /** Refuses addresses that are not of the internet, after the name has been resolved (`PrivateAddress`). */
+  /** Refuses addresses outside of the public internet, after the name has been resolved (`PrivateAddress`). */
   readonly isPublic?: boolean;
 }
 
-/** There was no whole answer in time. */
+/** The answer was not complete in time. */
 export class TooLate extends Error {
-  /** Undefined: not even of its head. */
+  /** The status of the incomplete answer. Undefined: its head was not complete either. */
   readonly status: number | undefined;
 
   constructor(status: number | undefined) {
@@ -34,7 +34,7 @@ export class TooLate extends Error {
   }
 }
 
-/** Asked after its end. */
+/** The request was made after the client was closed. */
 class ClientClosed extends Error {
   readonly code = "ECANCELED";
 }
@@ -52,7 +52,10 @@ class Server {
     this.#most = most;
   }
 
-  /** One that is there and not in use. */
+  /**
+   * Returns an idle connection that can still be used, and destroys unusable ones that it meets. Undefined: there is
+   * none.
+   */
   takeKept(): Connection | undefined {
     const nowMs = performance.now();
     for (let kept = this.#resting.pop(); kept !== undefined; kept = this.#resting.pop()) {
@@ -62,7 +65,10 @@ class Server {
     return undefined;
   }
 
-  /** @throws the signal's reason when it fires while all are in use */
+  /**
+   * Returns an idle connection or opens one. Waits while all are in use.
+   * @throws the signal's reason when it fires while all connections are in use
+   */
   async take(signal: AbortSignal): Promise<Connection> {
     for (;;) {
       const kept = this.takeKept();
@@ -90,12 +96,12 @@ class Server {
     this.#line.answerFirst();
   }
 
-  /** Nothing of it is open, and nobody waits for it. */
+  /** Whether no connection is open and no request waits for one. */
   get isUnused(): boolean {
     return this.#open === 0 && this.#line.length === 0;
   }
 
-  /** Closes what has rested long enough. */
+  /** Closes connections whose idle time has passed. */
   sweep(nowMs: number): void {
     for (const connection of this.#resting.splice(0)) {
       if (connection.hasRested(nowMs)) connection.destroy();
@@ -105,27 +111,28 @@ class Server {
 }
 
 /**
- * Requests over HTTP/1.1 on connections that are kept; a GET that finds its connection closed by the server is sent again
- * (RFC 9112, 9.3.1). Our own, as a single tile takes less long to render than Node's client, or a package's, to be asked.
+ * Sends requests over persistent HTTP/1.1 connections. A GET whose connection was closed by the server before the
+ * answer began is sent again (RFC 9112, 9.3.1). This client is our own because Node's client, or a package's, takes
+ * longer per request than the rendering of a single tile.
  */
 export class HttpClient implements AsyncDisposable {
   readonly #connections: number;
-  /** By origin, and apart those of the internet only. */
+  /** Servers by origin. Those for which only public addresses are allowed have entries of their own. */
   readonly #servers = new Map<string, Server>();
   #sweeper: NodeJS.Timeout | undefined;
   #running = 0;
   #closed = false;
   #tellIdle = (): void => {};
 
-  /** `connections`: at most so many to one server. */
+  /** `connections`: the most connections to one server. */
   constructor({ connections }: { readonly connections: number }) {
     this.#connections = connections;
   }
 
   /**
-   * Sends a question to an address of http or https, its user and password left out.
-   * @throws TooLate, BrokenAnswer, MalformedAnswer, the signal's reason, or what Node says of a connection that does not
-   * come about (codes such as `ECONNREFUSED`)
+   * Sends a request to an address of http or https. A user and password in the address are not sent.
+   * @throws TooLate, BrokenAnswer, MalformedAnswer, the signal's reason, or Node's error when the connection fails
+   * (codes such as `ECONNREFUSED`)
    */
   async ask(url: URL, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
     if (this.#closed) throw new ClientClosed();
@@ -139,7 +146,8 @@ export class HttpClient implements AsyncDisposable {
         try {
           return await askOnce(server, message, question.untilMs, signal);
         } catch (error) {
-          // Again, with one kept connection less.
+          // The server had closed this persistent connection. Send the request again: the broken connection is gone
+          // from the pool.
           if (method !== "GET" || !(error instanceof ClosedBefore)) throw error;
         }
       }
@@ -172,7 +180,7 @@ export class HttpClient implements AsyncDisposable {
     return server;
   }
 
-  /** What is being asked ends first. */
+  /** Closes the client after all running requests have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     if (this.#running > 0)
@@ -186,7 +194,8 @@ export class HttpClient implements AsyncDisposable {
 
 async function askOnce(server: Server, message: Message, untilMs: number, signal: AbortSignal): Promise<HttpAnswer> {
   let connection = server.takeKept();
-  // Made only to wait: it takes as long as the rest of a question.
+  // Created only when the request has to wait for a connection: an AbortController takes as long as the rest of a
+  // request.
   let waiting: AbortController | undefined;
   let stopped: { readonly why: unknown } | undefined;
   const stop = (why: unknown): void => {
@@ -215,7 +224,7 @@ function headOf(url: URL, { method, headers, body }: HttpQuestion): string {
   return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${fieldsOf(headers)}${length}\r\n`;
 }
 
-/** Most questions have the same. */
+/** Returns the header lines of a request. Cached by the headers object, because most requests share one. */
 const fieldsOf = onceEach((headers: HttpQuestion["headers"]): string => {
   let fields = "";
   for (const [name, value] of Object.entries(headers)) {

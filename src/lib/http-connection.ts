@@ -8,7 +8,10 @@ class NoAnswer extends Error {
   readonly code = "ECONNRESET";
 }
 
-/** A kept connection broke before the answer began: its server may have closed it with the question on its way. */
+/**
+ * A persistent connection broke before the answer began. The server may have closed it while the request was on its
+ * way.
+ */
 export class ClosedBefore extends Error {
   readonly code = "ECONNRESET";
 }
@@ -16,7 +19,7 @@ export class ClosedBefore extends Error {
 /** The connection broke within an answer. */
 export class BrokenAnswer extends Error {
   readonly code: string;
-  /** Undefined: before the end of its head. */
+  /** The status of the incomplete answer. Undefined: the connection broke before the end of the head. */
   readonly status: number | undefined;
 
   constructor(cause: unknown, status: number | undefined) {
@@ -28,16 +31,16 @@ export class BrokenAnswer extends Error {
 
 const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
-/** Where a connection leads. */
+/** The server that a connection leads to. */
 export interface Place {
   readonly isSecure: boolean;
   readonly host: string;
   readonly port: number;
-  /** Only addresses of the internet are connected to. */
+  /** Whether connections to addresses outside of the public internet are refused. */
   readonly isPublic: boolean;
 }
 
-/** A question as it is sent; `limit`: of the body of its answer, bytes. */
+/** A request as it is sent. `limit` is the largest body of its answer, in bytes. */
 export interface Message {
   readonly head: string;
   readonly body: string | undefined;
@@ -51,13 +54,14 @@ interface Exchange {
 }
 
 /**
- * What comes over connections in clear, one piece after the other: each is read before the next comes. Node would give each
- * piece memory of its own, which takes longer than to read it.
+ * The buffer that all unencrypted connections read into. Each piece is processed before the next one arrives. Node
+ * would allocate memory for each piece, which takes longer than to process it.
  */
 const arriving = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Begins a connection to a place; what is wrong with it is told whoever asks. `ended`: it cannot be used any more.
+ * Starts to connect to a server. An error of the connection is reported to the request that uses it. `ended` is called
+ * once the connection cannot be used any more.
  * @throws PrivateAddress
  */
 export async function openConnection(place: Place, ended: () => void): Promise<Connection> {
@@ -74,9 +78,9 @@ export async function openConnection(place: Place, ended: () => void): Promise<C
     connection = new Connection(connect({ ...to, noDelay: true, keepAlive: true, onread }), ended);
     return connection;
   }
-  // Loaded by the first of them.
+  // Loaded by the first HTTPS connection.
   const tls = await import("node:tls");
-  // A server is not named by an address (RFC 6066, 3).
+  // SNI does not allow IP addresses (RFC 6066, 3).
   const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
   const socket = tls.connect({ ...to, ...name, ALPNProtocols: ["http/1.1"] });
   socket.setNoDelay(true);
@@ -84,12 +88,12 @@ export async function openConnection(place: Place, ended: () => void): Promise<C
   return new Connection(socket, ended);
 }
 
-/** One connection of HTTP/1.1 (RFC 9112, 9): questions and answers in turns. */
+/** One connection of HTTP/1.1 (RFC 9112, 9), which carries one request at a time. */
 export class Connection {
   readonly #socket: Socket;
   readonly #ended: () => void;
   #exchange: Exchange | undefined;
-  /** It has answered before. */
+  /** Whether the connection has carried an answer before. */
   #isStored = false;
   #isOver = false;
   #keptMs: number | undefined;
@@ -104,7 +108,7 @@ export class Connection {
     socket.on("close", () => this.#end(new NoAnswer()));
   }
 
-  /** Of the answer that is being read. */
+  /** The status of the answer that is being read. */
   get status(): number | undefined {
     return this.#exchange?.reader.status;
   }
@@ -113,19 +117,25 @@ export class Connection {
     return this.#isOver;
   }
 
-  /** @throws ClosedBefore, BrokenAnswer, MalformedAnswer, or what kept the connection from coming about */
+  /**
+   * Sends a request and returns its answer.
+   * @throws ClosedBefore, BrokenAnswer, MalformedAnswer, or the error with which the connection failed
+   */
   ask({ head, body, limit }: Message): Promise<HttpAnswer> {
     if (this.#isOver) return Promise.reject(this.#isStored ? new ClosedBefore() : new NoAnswer());
     this.#socket.ref();
     return new Promise((answered, failed) => {
       this.#exchange = { reader: new AnswerReader(limit), answered, failed };
-      // Both in one piece: the second would wait for the first to be acknowledged.
+      // Write head and body in one piece: a second packet would wait for the acknowledgement of the first.
       if (body === undefined) this.#socket.write(head, "latin1");
       else this.#socket.write(Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]));
     });
   }
 
-  /** Nobody needs it now. It is not to be used any more after so long, or half of what the server has said. */
+  /**
+   * Marks the connection as idle. It may be used again for `idleMs`, or for half of the time that the server has
+   * announced, if that is shorter.
+   */
   rest(idleMs: number, nowMs: number): void {
     const ms = Math.min(idleMs, (this.#keptMs ?? Number.POSITIVE_INFINITY) / 2);
     if (ms === 0) {
@@ -140,7 +150,7 @@ export class Connection {
     return nowMs >= this.#restsUntilMs;
   }
 
-  /** `reason`: what whoever has asked is told. */
+  /** Closes the connection. A running request fails with `reason`. */
   destroy(reason: unknown = new NoAnswer()): void {
     const exchange = this.#exchange;
     this.#exchange = undefined;
@@ -148,11 +158,11 @@ export class Connection {
     this.#over();
   }
 
-  /** Something has come. */
+  /** Processes bytes that have arrived. */
   read(chunk: Buffer): void {
     const exchange = this.#exchange;
     if (exchange === undefined) {
-      // Nobody has asked for it: whose answer it would be taken for nobody knows.
+      // No request is running, so these bytes could be taken for the answer to the next one.
       this.#over();
       return;
     }

@@ -1,16 +1,19 @@
-/** Whole numbers as disjoint intervals, [first, end): what a job has finished, in a few pairs however long it is. */
+/**
+ * A set of whole numbers as disjoint intervals, [first, end). A job stores its finished metatiles as a few intervals,
+ * whatever its size.
+ */
 export class IntervalSet {
   /** Sorted, neither touching nor overlapping. */
   readonly #intervals: [bigint, bigint][] = [];
 
-  /** From `toJSON`. */
+  /** Restores a set from the result of `toJSON`. */
   static from(pairs: readonly (readonly [string, string])[]): IntervalSet {
     const set = new IntervalSet();
     for (const [first, end] of pairs) set.#intervals.push([BigInt(first), BigInt(end)]);
     return set;
   }
 
-  /** The index of the first interval that ends at or after n. */
+  /** Returns the index of the first interval that ends at or after n. */
   #find(n: bigint): number {
     let low = 0;
     let high = this.#intervals.length;
@@ -38,7 +41,7 @@ export class IntervalSet {
     else this.#intervals.splice(at, 0, [n, n + 1n]);
   }
 
-  /** All from `first` to before `end`. */
+  /** Adds the numbers from `first` to before `end`. */
   addRange(first: bigint, end: bigint): void {
     if (first >= end) return;
     const at = this.#find(first);
@@ -63,7 +66,7 @@ export class IntervalSet {
     this.#intervals.splice(at, 1, ...parts.filter(([first, end]) => first < end));
   }
 
-  /** The smallest number from n on that is not in the set. */
+  /** Returns the smallest number from n on that the set does not contain. */
   nextMissing(n: bigint): bigint {
     const here = this.#intervals[this.#find(n + 1n)];
     return here !== undefined && here[0] <= n ? here[1] : n;

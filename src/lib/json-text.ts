@@ -1,6 +1,6 @@
 import { asciiJson } from "./escape.ts";
 
-/** JSON in ASCII, bigints as integers, no blanks. */
+/** Returns a value as JSON in ASCII without blanks. Bigints become integers. */
 export function jsonText(value: unknown): string {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "string") return asciiJson(value);

@@ -1,4 +1,4 @@
-/** A function of an object that never changes, worked out once for each. */
+/** Wraps a function of an object that never changes. The result is computed once per object. */
 export function onceEach<K extends object, V extends NonNullable<unknown>>(workOut: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {

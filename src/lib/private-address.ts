@@ -1,7 +1,7 @@
 import { type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** A connection to the internet only would lead into a private network or to this machine. */
+/** The address belongs to a private network or to this machine, but only public addresses are allowed. */
 export class PrivateAddress extends Error {
   readonly code = "EPRIVATE";
 
@@ -11,8 +11,8 @@ export class PrivateAddress extends Error {
 }
 
 /**
- * Addresses that are not of the public internet: the special-purpose registries of IANA (RFC 6890), multicast, and the
- * prefixes of IPv6 in which the address of an IPv4 host travels (RFC 6052, RFC 3056), as that may be any.
+ * Addresses outside of the public internet: the special-purpose registries of IANA (RFC 6890), multicast, and the
+ * prefixes of IPv6 that embed an IPv4 address (RFC 6052, RFC 3056), because that address may be private.
  */
 const NOT_PUBLIC = new BlockList();
 for (const [network, prefix] of [
@@ -32,7 +32,7 @@ for (const [network, prefix] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, prefix, "ipv4");
 for (const [network, prefix] of [
-  // Also ::1, and the deprecated IPv4-compatible addresses.
+  // This network includes ::1 and the deprecated IPv4-compatible addresses.
   ["::", 96],
   ["64:ff9b::", 96],
   ["64:ff9b:1::", 48],
@@ -46,18 +46,24 @@ for (const [network, prefix] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, prefix, "ipv6");
 
-/** Returns whether an IP address is not of the public internet; an IPv4 address in IPv6 (`::ffff:0:0/96`) counts as itself. */
+/**
+ * Returns whether an IP address lies outside of the public internet. An IPv4 address in IPv6 (`::ffff:0:0/96`) counts
+ * as the IPv4 address.
+ */
 export const isPrivateAddress = (address: string): boolean =>
   NOT_PUBLIC.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 
-/** @throws PrivateAddress for a host that is written as an address which is not public */
+/**
+ * Refuses a host that is written as an IP address outside of the public internet. Names are checked by `lookupPublic`.
+ * @throws PrivateAddress
+ */
 export function checkPublicHost(host: string): void {
   if (isIP(host) !== 0 && isPrivateAddress(host)) throw new PrivateAddress();
 }
 
 /**
- * Resolves a name for a socket, which connects to the addresses that are checked here: a name that resolves to another
- * address the next time (DNS rebinding) gains nothing. One address that is not public refuses the whole name.
+ * Resolves a name for a socket. The socket connects to the addresses that are checked here, so a name that resolves to
+ * another address the next time (DNS rebinding) gains nothing. One private address refuses the whole name.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions & { readonly all: true } = { ...options, all: true };

@@ -1,59 +1,68 @@
 /**
- * Why a request is refused. Closed: `http/errors.ts` maps every code to a status, and does not compile when one is missing.
+ * Why a request is refused. The union is closed: `http/errors.ts` maps every code to a status, and does not compile
+ * when a code is missing.
  */
 export type RefusalCode =
-  | "bad_field" // a field's value is not what it may be
+  | "bad_field" // a field has a value that is not allowed
   | "malformed" // the body or the address cannot be read
   | "unknown_layer"
   | "unknown_job"
   | "unknown_schedule"
   | "unknown_truncation"
-  | "too_large" // the body passes the limit
+  | "too_large" // the body exceeds the limit
   | "not_found"
   | "method_not_allowed"
-  | "conflict" // what is there already stands against it
-  | "confirmation_needed" // it is larger than what is done without being asked for twice
-  | "key_reused" // an idempotency key came again with another request
+  | "conflict" // the request contradicts the current state
+  | "confirmation_needed" // the operation is so large that it needs a confirmation
+  | "key_reused" // an idempotency key was sent again with another request
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
   | "forbidden"
   | "too_many_attempts"
-  | "too_costly" // sound, but working it out would take longer than anybody may ask for
-  | "too_many_requests" // as many of the same kind are being worked on already
+  | "too_costly" // the request is valid, but computing its answer would take too long
+  | "too_many_requests" // too many requests of the same kind are running
   | "bad_configuration"
   | "disk_full"
   | "unavailable"; // the state or the store cannot be used at present
 
-/** An expected "no": one sentence first, then lines of detail. The message names the field, what would do, and the value. */
+/**
+ * An expected refusal. The message is one sentence that names the field, what it accepts, and the value; `details` are
+ * further lines.
+ */
 export interface Refusal {
   readonly code: RefusalCode;
   readonly message: string;
-  /** Set where more is told of a field than its reader knows. */
+  /** Set when the refusal concerns the bounds of the request. */
   readonly field?: "bounds";
-  /** Set where the request is sound, but nothing of the layer lies in it: of many it may be left out for that. */
+  /**
+   * Set when the request is valid but the layer has no tiles in it. A request for many layers may then skip this layer.
+   */
   readonly isNothingThere?: true;
-  /** How many tiles it is about, where that is what it is refused for. */
+  /** The number of tiles of the request, where the request is refused because of that number. */
   readonly tiles?: bigint;
   readonly details?: readonly string[];
 }
 
-/** Characters of a value that a message shows, so that a hostile value cannot flood an answer or a log. */
+/** The most characters of a value that a message shows, so that a hostile value cannot flood an answer or a log. */
 const MOST_SHOWN = 200;
 
-/** A value quoted for a message: as JSON, cut at 200 characters. Neither a large nor a deeply nested value costs more. */
+/**
+ * Returns a value as JSON for a message, cut at 200 characters. The cost is bounded, however large or deeply nested the
+ * value is.
+ */
 export function shown(value: unknown): string {
   const text = jsonBeginning(value, MOST_SHOWN);
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
-/** Returns a value as JSON, or, of what is longer than `length`, a beginning that is longer too. */
+/** Returns a value as JSON. For JSON longer than `length` it returns a beginning that is longer than `length`. */
 function jsonBeginning(value: unknown, length: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, length + 1));
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
   const isList = Array.isArray(value);
   let text = isList ? "[" : "{";
   for (const [key, member] of isList ? value.entries() : Object.entries(value)) {
-    // Each level adds a bracket: the depth has this bound too.
+    // Each level of nesting adds a bracket, so this check bounds the depth too.
     if (text.length > length) return text;
     if (member === undefined && !isList) continue;
     if (text.length > 1) text += ",";
@@ -63,7 +72,7 @@ function jsonBeginning(value: unknown, length: number): string {
   return `${text}${isList ? "]" : "}"}`;
 }
 
-/** The refusal of one field. */
+/** Returns the refusal of one field. */
 export const badField = (field: string, expected: string, value: unknown, details?: readonly string[]): Refusal => ({
   code: "bad_field",
   message: `${field}: expected ${expected}, got ${shown(value)}`,

@@ -1,4 +1,7 @@
-/** What may be refused: a value, or the reason there is none. Faults (disk, network, bug) are thrown instead. */
+/**
+ * The outcome of an operation that may be refused: a value, or the reason of the refusal. Faults (disk, network, bug)
+ * are thrown instead.
+ */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });

@@ -3,14 +3,14 @@ import { setImmediate as turn } from "node:timers/promises";
 const SLICE_MS = 10;
 
 /**
- * Long work in slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets others have their turn. One clock for
- * all parts of it: many that are short are long together.
+ * Splits long work into slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets the event loop run
+ * other work. All parts of the work share one instance, because many short parts take long together.
  */
 export class Slices {
   readonly #signal: AbortSignal | undefined;
   #sinceMs = performance.now();
 
-  /** @param signal ends the work after the slice it is in; absent: nothing does */
+  /** @param signal stops the work at the end of the current slice */
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
@@ -19,14 +19,17 @@ export class Slices {
     return performance.now() - this.#sinceMs >= SLICE_MS;
   }
 
-  /** @throws the reason of the signal */
+  /**
+   * Yields to the event loop and begins the next slice.
+   * @throws the reason of the signal
+   */
   async next(): Promise<void> {
     await turn();
     this.#signal?.throwIfAborted();
     this.#sinceMs = performance.now();
   }
 
-  /** Work that pauses at its yields. */
+  /** Runs a generator, and yields to the event loop at one of its yields when a slice is over. */
   async run<T>(work: Generator<undefined, T>): Promise<T> {
     for (;;) {
       const step = work.next();
@@ -36,7 +39,7 @@ export class Slices {
   }
 }
 
-/** The same where it is known to be short, or nobody else waits. */
+/** Runs a generator without pauses. Use it for work that is short, or where no other work waits for the event loop. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();

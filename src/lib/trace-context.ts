@@ -1,16 +1,22 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Where a request stands in the trace of whoever sent it (W3C Trace Context): passed on as it came. */
+/** The trace that a request belongs to, from its headers (W3C Trace Context). The headers are passed on unchanged. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** A vendor's list may be cut from 512 characters on (3.3.1.5); what is longer is left out. */
+/**
+ * The longest tracestate that is passed on, in characters. The specification demands no more (3.3.1.5); a longer one is
+ * left out.
+ */
 const LONGEST_STATE = 512;
 
-/** As the headers tell; undefined: no trace, or none that can be read (3.2.2.5: then it is as if there were none). */
+/**
+ * Parses the trace headers of a request. Undefined: there is no trace, or it is invalid, which counts as none
+ * (3.2.2.5).
+ */
 export function traceContextOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): TraceContext | undefined {
@@ -24,7 +30,7 @@ export const traceIdOf = ({ traceparent }: TraceContext): string => traceparent.
 
 const current = new AsyncLocalStorage<TraceContext>();
 
-/** Runs something, and whatever it starts, as a part of a trace; undefined: of none. */
+/** Runs `body`, and all asynchronous work that it starts, as a part of a trace. Undefined: without a trace. */
 export const withTrace = <T>(trace: TraceContext | undefined, body: () => T): T =>
   trace === undefined ? body() : current.run(trace, body);
 

@@ -1,4 +1,7 @@
-/** Returns a text without the characters `end` at its end. `/x+$/` would be tried at each run of them, wherever it is. */
+/**
+ * Returns a text without the characters `end` at its end. The expression `/x+$/` would be slow: it is tried at each run
+ * of these characters, wherever the run is.
+ */
 export function trimEndOf(text: string, end: string): string {
   let length = text.length;
   while (length > 0 && text[length - 1] === end) length--;

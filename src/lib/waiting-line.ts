@@ -1,13 +1,18 @@
-/** Those who wait for one and the same thing, first come, first served; each may leave by its signal. */
+/**
+ * A queue of waiting calls for one resource, first come, first served. A call leaves the queue when its signal fires.
+ */
 export class WaitingLine<T> {
-  /** In the order in which they came. */
+  /** The functions that answer the calls, oldest first. */
   readonly #answers = new Set<(value: T) => void>();
 
   get length(): number {
     return this.#answers.size;
   }
 
-  /** Resolves with what it is answered. @throws the signal's reason when it fires before */
+  /**
+   * Waits for `answerFirst` or `answerOthers`, and returns the value given there.
+   * @throws the signal's reason when it fires before
+   */
   wait(signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (value: T) => {
@@ -24,7 +29,7 @@ export class WaitingLine<T> {
     });
   }
 
-  /** Answers the one who has waited longest. False: nobody waits. */
+  /** Answers the oldest call. Returns false when no call waits. */
   answerFirst(value: T): boolean {
     for (const answer of this.#answers) {
       answer(value);
@@ -33,7 +38,7 @@ export class WaitingLine<T> {
     return false;
   }
 
-  /** Answers all but the one who has waited longest. */
+  /** Answers all calls except the oldest. */
   answerOthers(value: T): void {
     for (const answer of [...this.#answers].slice(1)) answer(value);
   }

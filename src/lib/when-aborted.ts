@@ -1,9 +1,10 @@
-/** What is still to be done when a signal fires, in the order in which it was told. */
+/** The functions to call when a signal fires, in the order in which they were added. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Has something done when a signal fires, once; it has not fired yet. The answer calls it off. One listener serves all who
- * wait for a signal: for one that outlives many questions, Node takes longer to add and remove a listener than to ask.
+ * Calls `act` once when the signal fires; the signal must not have fired yet. The returned function cancels this. One
+ * listener serves all functions of a signal, because on a signal that outlives many requests Node takes longer to add
+ * and remove a listener than the request itself takes.
  */
 export function whenAborted(signal: AbortSignal, act: () => void): () => void {
   const acts = waiting.get(signal) ?? listenTo(signal);

@@ -1,10 +1,10 @@
-/** Whether a text is one that a pattern means, in which `*` stands for any run of characters, none included. */
+/** Returns whether a text matches a pattern, in which `*` stands for any number of characters, none included. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...others] = pattern.split("*");
   const last = others.pop();
   if (last === undefined) return text === pattern;
   if (!text.startsWith(first)) return false;
-  // Each part at its first place: a regular expression of many stars would try them all.
+  // Each part is matched at its first position. A regular expression with many stars would try all positions.
   let at = first.length;
   for (const part of others) {
     const found = text.indexOf(part, at);
