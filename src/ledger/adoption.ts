@@ -16,26 +16,27 @@ export const adoptionMigrations: Migrations = {
   ],
 };
 
-/** A layer whose tiles are to be counted; the ids of its grid sets take directory names apart. */
+/** A layer whose tiles are to be counted. The ids of its grid sets are needed to split directory names. */
 export interface AdoptedLayer {
   readonly name: string;
   readonly gridSets: readonly string[];
 }
 
 export interface AdoptionProgress {
-  /** Pyramids (grid set and parameters of a layer) still to be counted, the one in hand included. */
+  /** Pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
   readonly pyramidsLeft: number;
   readonly current: (StoredPyramid & { readonly z: number }) | null;
   /** Tiles counted since the start of the server. */
   readonly tiles: number;
 }
 
-/** Of each stretch of work this long (ms) as much is left to others. */
+/** After each stretch of work of this length (ms) the adoption sleeps for as long as it worked. */
 const STRETCH_MS = 20;
 
 /**
- * Counts, in the background, the tiles of caches that were there before the ledger. A region at a time; where it stopped is
- * on the disk, so that a restart goes on there. Meanwhile the tiles are served, and what is written is counted as ever.
+ * Counts, in the background, the tiles of caches that are older than the ledger. It counts one region at a time and
+ * records the last region, so that a restart continues there. Meanwhile the tiles are served, and the ledger records
+ * writes as usual.
  */
 export class Adoption {
   readonly #db: Database;
@@ -44,13 +45,13 @@ export class Adoption {
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
-  /** Pyramids that were counted in whole, until it is known what others have done to them while no server ran. */
+  /** Pyramids that were counted in whole, until they are checked for changes made while no server ran. */
   readonly #unchecked = new Map<string, StoredPyramid>();
-  /** Those of #left that are to be counted from the beginning when they have been counted. */
+  /** Pyramids of #left that have to be counted once more when the count under way has ended. */
   readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
-  /** When a server owned the store last, by the store's clock. */
+  /** When a server last owned the store, by the store's clock. */
   readonly #sinceMs: number;
   readonly #isStateLost: boolean;
   #running: Promise<void> | undefined;
@@ -60,7 +61,7 @@ export class Adoption {
     readonly ledger: Ledger;
     readonly store: TileStore;
     readonly log: Logger;
-    /** The database may know less than the store holds: everything is counted again. */
+    /** True: the database may know less than the store holds, so everything is counted again. */
     readonly isStateLost: boolean;
   }) {
     this.#db = parts.db;
@@ -73,8 +74,8 @@ export class Adoption {
   }
 
   /**
-   * Once, at the start of the server: looks for what others have brought to the store, or taken from it, since a server
-   * owned it last, in pyramids that are known too.
+   * Finds the counted pyramids that have to be checked: other programs may have added or removed tiles since a server
+   * last owned the store. Called once, at the start of the server.
    */
   check(layers: readonly AdoptedLayer[]): void {
     const configured = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
@@ -84,18 +85,21 @@ export class Adoption {
         this.#unchecked.set(pyramidKey(pyramid), pyramid);
   }
 
-  /** Notes that this server owns the store, unless a kill now would have the next one overlook something. */
+  /**
+   * Records that this server owns the store. Does not while pyramids are unchecked: after a kill the next server checks
+   * them.
+   */
   async noteAlive(): Promise<void> {
     if (this.#unchecked.size === 0) await this.#store.noteAlive();
   }
 
-  /** Whether tiles of a layer may have come or gone without the ledger's knowing. */
+  /** Returns whether tiles of a layer may have been added or removed without a record in the ledger. */
   isChecking(layer: string): boolean {
     for (const pyramid of this.#unchecked.values()) if (pyramid.layer === layer) return true;
     return false;
   }
 
-  /** Looks for pyramids that nobody counted, and counts them. */
+  /** Finds the pyramids that have not been counted, and starts to count them. */
   start(layers: readonly AdoptedLayer[]): void {
     for (const { name, gridSets } of layers)
       for (const pyramid of this.#found(name, () => this.#ledger.unknownPyramids(name, gridSets)))
@@ -111,7 +115,7 @@ export class Adoption {
       });
   }
 
-  /** None while the layer's part of the store is away. */
+  /** Returns no pyramids while the layer's part of the store is unavailable. */
   #found(layer: string, look: () => StoredPyramid[]): StoredPyramid[] {
     try {
       return look();
@@ -122,7 +126,7 @@ export class Adoption {
     }
   }
 
-  /** Pyramids have got back tiles that a count under way may have passed by. */
+  /** Has pyramids counted again that got tiles back by a restoration: a count under way may have passed the tiles. */
   restored(pyramids: readonly StoredPyramid[]): void {
     for (const pyramid of pyramids) {
       this.#forget(pyramid);
@@ -135,7 +139,7 @@ export class Adoption {
     return { pyramidsLeft: this.#left.size + this.#unchecked.size, current: this.#current, tiles: this.#tiles };
   }
 
-  /** Whether tiles of a layer may not have been counted yet. */
+  /** Returns whether some tiles of a layer may not have been counted yet. */
   concerns(layer: string): boolean {
     return this.isChecking(layer) || [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
   }
@@ -214,7 +218,7 @@ export class Adoption {
     }
   }
 
-  /** Together with what was counted: a region is never passed over. */
+  /** Records the last region in one transaction with its counts, so that no region is skipped. */
   #remember({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string): void {
     this.#db.transaction(() => {
       this.#ledger.writeAll();
@@ -236,7 +240,7 @@ export class Adoption {
   }
 }
 
-/** Works for a while, then leaves as much time to others. */
+/** Limits background work to half of the time: it sleeps as long as it has worked. */
 export class Stretch {
   readonly #signal: AbortSignal;
   #sinceMs = performance.now();
@@ -254,7 +258,7 @@ export class Stretch {
   }
 }
 
-/** A region's listing by blocks of the ledger, as a large one would keep others waiting. */
+/** Splits the listing of a region into blocks of the ledger. Counting a large region at once would block other work. */
 export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: number; y: number }[]>]> {
   const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
   for (const [format, tiles] of region.tiles) {
@@ -274,7 +278,10 @@ export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: n
   return blocks.values();
 }
 
-/** As `blocksIn`, all blocks of the region: in some nothing may be left. */
+/**
+ * Splits a region as `blocksIn` does, and yields the blocks without listed tiles too: their tiles may have been
+ * removed.
+ */
 function* blocksOf(region: Region): Generator<[TileRect, ReadonlyMap<string, { x: number; y: number }[]>]> {
   const listed = new Map([...blocksIn(region)].map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
   const { z, minX, minY, maxX, maxY } = region.rect;

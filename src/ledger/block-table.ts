@@ -1,37 +1,37 @@
 import { bytes, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
 import { Block, type BlockAddress, blockKey, type CellOrder, type UsedCell } from "./block.ts";
 
-/** A block as the order of eviction sees it: nothing of it that goes sooner than `key`. */
+/** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {
   readonly key: number;
 }
 
-/** Blocks kept in memory; about 5 KiB each. Those that are being written stay beyond it. */
+/** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
-/** Pinned blocks that are passed by before the rest is left for the next time. */
+/** Pinned blocks that one trim skips before it gives up until the next time. */
 const PINNED_LOOKS = 64;
-/** Blocks that were only read are written this much later than those that changed. */
+/** Blocks of which only the use has changed are written this much later than other changed blocks. */
 const USE_FLUSH_MS = 5_000;
 
 export interface BlockTableParts {
-  /** Of a tile set without a row for a block: whether nothing is kept there. */
+  /** Returns whether a block without a row is known to be empty in a tile set. */
   readonly isComplete: (tileSetId: number) => boolean;
-  /** Blocks kept in memory beside the pinned ones. */
+  /** The number of blocks in memory above which blocks are evicted. */
   readonly capacity: number;
-  /** A row could not be read. The block is in memory, empty and with all cells unknown, and is to be counted. */
+  /** Called when a row could not be read. The block is in memory, empty and with all cells unknown. */
   readonly corrupt: (block: Block, reason: string) => void;
 }
 
 /**
- * The blocks: those in use in memory, the rest in the database. It is the only one to keep them: a block that nobody writes may
- * go as soon as the code that has asked for it gives way, at an await or by its end, and never before.
+ * Holds the blocks: recently used ones in memory, the others in the database. No other part holds a block. The table
+ * evicts a block that is not pinned only after the code that got the block has reached an await or its end.
  */
 export class BlockTable {
   readonly #db: Database;
   readonly #parts: BlockTableParts;
   readonly #blocks = new Map<string, Block>();
   readonly #dirty = new Set<Block>();
-  /** Blocks of which only the use has changed, and since when the first of them has. */
+  /** Blocks of which only the use has changed, and the time at which the first of them changed. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
@@ -66,7 +66,7 @@ export class BlockTable {
     };
   }
 
-  /** The block at an address, an empty one when none is kept. */
+  /** Returns the block at an address; an empty one when it has no row. */
   at(tileSetId: number, z: number, bx: number, by: number): Block {
     const key = blockKey({ tileSetId, z, bx, by });
     let block = this.#blocks.get(key);
@@ -86,7 +86,7 @@ export class BlockTable {
     return block;
   }
 
-  /** Whoever has asked for blocks in this turn may still be at work with all of them. */
+  /** Trims in a microtask: the code that is running may still use all the blocks that it got. */
   #trimSoon(): void {
     if (this.#willTrim) return;
     this.#willTrim = true;
@@ -102,7 +102,7 @@ export class BlockTable {
       if (this.#blocks.size <= this.#parts.capacity || pinned > PINNED_LOOKS) return;
       this.#blocks.delete(key);
       if (!block.pinned && !this.#used.has(block)) continue;
-      // To the end, so that it does not hide those behind it.
+      // Moves the pinned block to the end, so that the next trim reaches the blocks behind it.
       this.#blocks.set(key, block);
       pinned++;
     }
@@ -114,14 +114,16 @@ export class BlockTable {
     this.#used.delete(block);
   }
 
-  /** Only how much it is used has changed: worth less than a write, and lost by a kill. */
+  /**
+   * Records that only the use of a block has changed. Use is written later than other changes, and a kill may lose it.
+   */
   used(block: Block, nowMs: number): void {
     if (block.dirty) return;
     if (this.#used.size === 0) this.#usedSinceMs = nowMs;
     this.#used.add(block);
   }
 
-  /** Something has to be written by now. */
+  /** Returns whether a block has to be written by now. */
   isDue(nowMs: number): boolean {
     return this.#dirty.size > 0 || this.#useIsDue(nowMs);
   }
@@ -130,7 +132,7 @@ export class BlockTable {
     return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
   }
 
-  /** Inside the caller's transaction. */
+  /** Writes the changed blocks. Inside the caller's transaction. */
   write(nowMs: number): void {
     const dirty = [...this.#dirty];
     this.#db.onRollback(() => {
@@ -157,7 +159,9 @@ export class BlockTable {
     this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, key("LRU"), key("LFU"), checksum);
   }
 
-  /** A page of the blocks of a tile set that hold something, those with the coldest cell first, as they were written. */
+  /**
+   * Returns a page of the blocks of a tile set, those with the least used cell first. Reads the rows of the database.
+   */
   coldest(order: CellOrder, tileSetId: number, after: BlockKey | undefined, limit: number): BlockKey[] {
     const { key, z, bx, by } = after ?? { key: Number.NEGATIVE_INFINITY, z: -1, bx: -1, by: -1 };
     return this.#sql[order].all(tileSetId, key, z, bx, by, limit).map((row) => ({
@@ -169,13 +173,13 @@ export class BlockTable {
     }));
   }
 
-  /** The first row of blocks from one on that holds any, as they were written. */
+  /** Returns the first row of blocks at or after `by` that has any. Reads the rows of the database. */
   nextRow(tileSetId: number, z: number, by: number): number | undefined {
     const row = this.#sql.row.get(tileSetId, z, by);
     return row === undefined ? undefined : int(row, "by");
   }
 
-  /** The first blocks of a row from one column to another, with their tiles, as they were written. */
+  /** Returns the first blocks of a row between two columns, with their tiles. Reads the rows of the database. */
   inRow(
     { tileSetId, z, by }: Omit<BlockAddress, "bx">,
     [first, last]: readonly [number, number],
@@ -185,7 +189,7 @@ export class BlockTable {
     return rows.map((row) => ({ bx: int(row, "bx"), tiles: int(row, "tiles") }));
   }
 
-  /** The same with the cells that are used: of those in memory as they are now. */
+  /** Returns the blocks as `inRow` does, with their used cells. The cells of blocks in memory are up to date. */
   useInRow(
     { tileSetId, z, by }: Omit<BlockAddress, "bx">,
     [first, last]: readonly [number, number],
@@ -202,7 +206,7 @@ export class BlockTable {
     });
   }
 
-  /** The sum of a zoom from its blocks: as memory has them, else as they were written; corrupt rows hold nothing. */
+  /** Returns the sum of a zoom over its blocks, from memory or else from their rows. Corrupt rows add nothing. */
   sumOf(tileSetId: number, z: number): { tiles: number; bytes: number; allocated: number } {
     const sum = { tiles: 0, bytes: 0, allocated: 0 };
     const add = (tiles: number, { bytes, allocated }: { bytes: number; allocated: number }): void => {
@@ -231,7 +235,7 @@ export class BlockTable {
     }
   }
 
-  /** Blocks whose rows in the database are older than what is known. */
+  /** Yields the blocks whose rows in the database are out of date. */
   *unwritten(): Generator<Block> {
     yield* this.#dirty;
     yield* this.#used;
@@ -241,7 +245,7 @@ export class BlockTable {
     return this.#blocks.values();
   }
 
-  /** Blocks that were dropped with their rows. */
+  /** Removes blocks from memory whose rows have been deleted. @returns the removed blocks */
   forget(isGone: (at: BlockAddress) => boolean): Block[] {
     const gone: Block[] = [];
     for (const [key, block] of this.#blocks) {
@@ -255,7 +259,7 @@ export class BlockTable {
   }
 }
 
-/** The block of a row; of a corrupt one an empty block whose cells are all unknown, and what is wrong. */
+/** Decodes the block of a row. For a corrupt row the block is empty, all its cells are unknown, and `reason` is set. */
 export function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
   try {
     const content = {

@@ -6,26 +6,29 @@ import { decayedFrequency } from "./heat.ts";
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
 const ROW_BYTES = BLOCK_SIDE / 8;
-/** Numbers kept of a cell, in this order. */
+/** Columns of the numbers of a cell, in the order in which a row has them. */
 const COLUMN = { bytes: 0, allocated: 1, oldestMs: 2, lastUseMs: 3, frequency: 4 } as const;
 const NUMBERS = 5;
-/** A cell on the disk: its number and its numbers. */
+/** Bytes of one cell in a row: the number of the cell, then its columns. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** Which cell goes first: the one whose last use is longest ago, or the one with the least heat. */
+/** Which cell is evicted first: the one whose last use is longest ago, or the one with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
-/** How much a cell is used, beyond having been written. */
+/** A cell that was used after it was written, and its access frequency. */
 export interface UsedCell {
   readonly cell: number;
   readonly frequency: number;
 }
 
-/** The heat of a cell is more than its first write has left: or than its last one, where it was found in the store. */
+/**
+ * Returns whether the frequency is more than the first write left, or the last one in a cell that was found in the
+ * store.
+ */
 const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean =>
   frequency > decayedFrequency(0, oldestMs, 1) && frequency !== decayedFrequency(0, lastUseMs, 1);
 
-/** The tiles of a block. */
+/** Returns the rectangle of the tiles of a block. */
 export const blockRect = ({
   z,
   bx,
@@ -42,7 +45,7 @@ export const blockRect = ({
   maxY: (by + 1) * BLOCK_SIDE - 1,
 });
 
-/** The tiles of a cell of a block. */
+/** Returns the rectangle of the tiles of a cell of a block. */
 export function cellRectOf(
   { z, bx, by }: { readonly z: number; readonly bx: number; readonly by: number },
   cell: number,
@@ -52,7 +55,9 @@ export function cellRectOf(
   return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
 }
 
-/** Where a block is. A block is none: what outlives a turn keeps the address, and asks the block table again. */
+/**
+ * The address of a block. Code that waits keeps the address, not the block, and gets the block from the table again.
+ */
 export interface BlockAddress {
   readonly tileSetId: number;
   readonly z: number;
@@ -63,9 +68,9 @@ export interface BlockAddress {
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
 
 /**
- * What is kept of 128 x 128 tiles: which ones, and per cell how many bytes, since when, and how much they are used. There is
- * one object for a block at most, which the block table makes and lets go. It may do so at any await: nothing outside the
- * table refers to a block for longer than that.
+ * The record of 128 x 128 tiles: which ones are stored, and per cell the bytes, the oldest write and the use. The block
+ * table makes at most one object for a block. The table may evict the object at any await, so no code outside the table
+ * refers to a block across one.
  */
 export class Block {
   readonly at: BlockAddress;
@@ -75,23 +80,23 @@ export class Block {
   /** Tiles per cell, counted from `presence`. */
   readonly cellTiles = new Uint16Array(CELLS);
   readonly cellBytes: Float64Array;
-  /** Bytes that the store takes for them, blocks of its disk counted whole. */
+  /** Bytes that the tiles take in the store, with each block of the disk counted whole. */
   readonly cellAllocated: Float64Array;
   /** ms since 1970 of the oldest write in the cell, 0 when empty. */
   readonly oldestMs: Float64Array;
   /** ms since 1970 of the latest use or write, 0 when empty. */
   readonly lastUseMs: Float64Array;
-  /** `heat.ts`; 0 when empty. */
+  /** Access frequency as in `heat.ts`; 0 when empty. */
   readonly frequency: Float64Array;
-  /** 1 where the numbers hold; 0 where the store has to be counted first. */
+  /** 1 where the numbers are right; 0 where the cell has to be counted from the store first. */
   readonly known: Uint8Array;
   /** Writers that have opened a cell and not closed it. Not persisted. */
   readonly writers = new Uint16Array(CELLS);
-  /** 1 while a mark for the cell stands in the database, or is about to. */
+  /** 1 while the database has a mark for the cell, or is about to get one. */
   readonly marked = new Uint8Array(CELLS);
   tiles = 0;
   dirty = false;
-  /** When a writer closed a cell last, by the monotonic clock. */
+  /** When a writer last closed a cell, by the monotonic clock. */
   lastClosedMs = Number.NEGATIVE_INFINITY;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
@@ -135,21 +140,24 @@ export class Block {
     this.frequency[cell] = 0;
   }
 
-  /** A cell was written at this time: a use by the clock, and for an empty one its first by count. */
+  /** Records a write to a cell. The write is a use for LRU. For LFU only the first write to an empty cell is a use. */
   written(cell: number, nowMs: number): void {
     if (this.oldestMs[cell] === 0) this.oldestMs[cell] = nowMs;
     if (this.frequency[cell] === 0) this.frequency[cell] = decayedFrequency(0, nowMs, 1);
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
   }
 
-  /** A cell is used as much as another's was, if that is more. */
+  /** Raises the use of a cell to that of the same cell of another block. */
   takeUse(cell: number, other: Block): void {
     if (this.cellTiles[cell] === 0) return;
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, other.lastUseMs[cell] ?? 0);
     this.frequency[cell] = Math.max(this.frequency[cell] ?? 0, other.frequency[cell] ?? 0);
   }
 
-  /** Tiles of a cell were read, some of them again. What is not kept is not used. */
+  /**
+   * Records reads of a cell, `repeats` of them of tiles that had been read before. Returns false when the cell is
+   * empty.
+   */
   used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
@@ -157,7 +165,7 @@ export class Block {
     return true;
   }
 
-  /** The least used cell that holds something and that `mayGo`; undefined: none. */
+  /** Returns the least used cell that holds tiles and that `mayGo` accepts; undefined: there is none. */
   coldest(order: CellOrder, mayGo: (cell: number) => boolean): { cell: number; key: number } | undefined {
     const keys = order === "LRU" ? this.lastUseMs : this.frequency;
     let found: { cell: number; key: number } | undefined;
@@ -177,7 +185,7 @@ export class Block {
     return used;
   }
 
-  /** The same of the cells that `encode` has written. */
+  /** Returns the used cells from the bytes that `encode` has written. */
   static usedCells(encoded: Uint8Array): UsedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const used: UsedCell[] = [];
@@ -190,27 +198,27 @@ export class Block {
     return used;
   }
 
-  /** Nothing kept, nothing unknown, nobody at work: the row can go. */
+  /** True when the block has no tiles and no unknown cells: its row can be deleted. */
   get empty(): boolean {
     return this.tiles === 0 && !this.known.includes(0);
   }
 
-  /** Writers have cells of it open. */
+  /** True while writers have cells of the block open. */
   get open(): boolean {
     return this.writers.some((n) => n > 0);
   }
 
-  /** The table may not let it go: what it holds stands nowhere else. */
+  /** True while the table must not evict the block: some of its state is nowhere else. */
   get pinned(): boolean {
     return this.dirty || this.open || this.marked.includes(1);
   }
 
-  /** The tiles of a cell. */
+  /** Returns the rectangle of the tiles of a cell. */
   cellRect(cell: number): TileRect {
     return cellRectOf(this.at, cell);
   }
 
-  /** Tiles kept in a cell. */
+  /** Yields the stored tiles of a cell. */
   *tilesOf(cell: number): Generator<{ readonly x: number; readonly y: number }> {
     if (this.cellTiles[cell] === 0) return;
     const rect = this.cellRect(cell);
@@ -218,7 +226,7 @@ export class Block {
       for (let x = rect.minX; x <= rect.maxX; x++) if (this.has(x, y)) yield { x, y };
   }
 
-  /** The first column of a part of the block in which anything is kept, or may be as it has to be counted first. */
+  /** Returns the first column of a part of the block that has stored tiles or an unknown cell. */
   firstColumn(rect: TileRect): number | undefined {
     const part = intersectRects(rect, blockRect(this.at));
     if (part === undefined) return undefined;
@@ -246,7 +254,7 @@ export class Block {
     return undefined;
   }
 
-  /** Tiles kept in a part of the block. */
+  /** Returns the number of stored tiles in a part of the block. */
   countIn(rect: TileRect): number {
     const x0 = this.at.bx * BLOCK_SIDE;
     const y0 = this.at.by * BLOCK_SIDE;
@@ -260,7 +268,7 @@ export class Block {
     return count;
   }
 
-  /** As it is kept: only cells that hold something, as most blocks of a real cache hold little. */
+  /** Encodes the block for its row. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
   encode(): EncodedBlock & { readonly checksum: number } {
     const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
@@ -274,7 +282,7 @@ export class Block {
     return { ...encoded, checksum: checksumOf({ ...encoded, tiles: this.tiles }) };
   }
 
-  /** @throws CorruptRow, or what zlib throws, when the row is none that `encode` has written */
+  /** Decodes a row. @throws CorruptRow, or an error of zlib, when `encode` has not written the row */
   static decode(
     at: BlockAddress,
     row: EncodedBlock & { readonly tiles: number; readonly checksum: number | null },
@@ -311,7 +319,7 @@ export class Block {
     return block;
   }
 
-  /** Bytes of the tiles in the cells that `encode` has written. @throws CorruptRow */
+  /** Returns the bytes of the tiles, from the cells that `encode` has written. @throws CorruptRow */
   static bytesOf(encoded: Uint8Array): { bytes: number; allocated: number } {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const sum = { bytes: 0, allocated: 0 };
@@ -323,7 +331,7 @@ export class Block {
   }
 }
 
-/** What a row says of a block. */
+/** The columns of a row that describe the block. */
 export interface EncodedBlock {
   readonly presence: Uint8Array;
   readonly cells: Uint8Array;
@@ -344,7 +352,7 @@ export class CorruptRow extends Error {
   }
 }
 
-/** Where the cells begin. */
+/** Yields the offset of each encoded cell. @throws CorruptRow */
 function* cellOffsets(cells: Uint8Array): Generator<number> {
   if (cells.byteLength % CELL_BYTES !== 0) throw new CorruptRow("its cells are cut off");
   for (let offset = 0; offset < cells.byteLength; offset += CELL_BYTES) yield offset;
@@ -370,7 +378,7 @@ export function maskText(cells: Uint8Array, wanted: number): string {
 
 const isMask = (mask: string): boolean => /^[0-9a-f]{16}$/.test(mask);
 
-/** Those of a mask; of what is none all, as any of them may be meant. */
+/** Yields the cells of a mask. Yields all cells when the text is no mask: any of them may have been in it. */
 export function* maskCells(text: string): Generator<number> {
   const mask = isMask(text) ? text : "f".repeat(16);
   const bits = BigInt(`0x${mask}`);

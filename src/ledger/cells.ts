@@ -6,7 +6,7 @@ import { type Block, cellOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
-/** A cell by the name of its tile set: a truncation gives the tile set another number, and it is still this cell. */
+/** A cell by the name of its tile set. A truncation changes the id of the tile set, and the place stays valid. */
 export interface CellPlace {
   readonly tileSet: TileSet;
   readonly z: number;
@@ -22,7 +22,7 @@ export interface CellParts {
   readonly blocks: BlockTable;
 }
 
-/** The cells of tile sets by place, and their numbers, which change together with the sums. */
+/** Finds the cells of tile sets, and changes their numbers together with the sums. */
 export class Cells {
   readonly #parts: CellParts;
 
@@ -30,18 +30,18 @@ export class Cells {
     this.#parts = parts;
   }
 
-  /** Of a tile. */
+  /** Returns the block of a tile. */
   blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
     return this.#parts.blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
   }
 
-  /** What stands for a cell now; undefined: nothing of its tile set is kept any more. */
+  /** Returns the current record and block of a cell; undefined: its tile set has no record any more. */
   find({ tileSet, z, bx, by }: CellPlace): { readonly record: TileSetRecord; readonly block: Block } | undefined {
     const record = this.#parts.tileSets.find(tileSet);
     return record && { record, block: this.#parts.blocks.at(record.id, z, bx, by) };
   }
 
-  /** All that a rectangle of tiles touches. */
+  /** Yields the cells that a rectangle of tiles touches. */
   *in(record: TileSetRecord, rect: TileRect): Generator<{ readonly block: Block; readonly cell: number }> {
     for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
       for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
@@ -51,7 +51,7 @@ export class Cells {
     }
   }
 
-  /** The blocks that a rectangle of tiles touches and that have something to tell. */
+  /** Yields the blocks that a rectangle of tiles touches and that have a row or unwritten changes. */
   *blocksIn(record: TileSetRecord, rect: TileRect): Generator<Block> {
     const { db, blocks } = this.#parts;
     const { minX, minY, maxX, maxY } = blocksOf(rect);
@@ -71,12 +71,12 @@ export class Cells {
     }
   }
 
-  /** What a file of so many bytes takes on the disk. */
+  /** Returns the bytes that a file of this size takes on the disk. */
   allocated(bytes: number): number {
     return bytes === 0 ? 0 : this.#parts.store.allocated(bytes);
   }
 
-  /** The one place where a cell's numbers and the sums change: together. */
+  /** Changes the numbers of a cell and the sums together. No other code changes the bytes of a cell. */
   add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
     block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
     block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
@@ -85,7 +85,7 @@ export class Cells {
   }
 }
 
-/** Adds a cell to those of its block. */
+/** Adds a cell to the set of its block. */
 export function noteCell(cells: Map<Block, Set<number>>, block: Block, cell: number): void {
   const ofBlock = cells.get(block);
   if (ofBlock === undefined) cells.set(block, new Set([cell]));
@@ -102,7 +102,7 @@ export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: nu
 
 export const cellId = (block: Block, cell: number): string => `${block.key}/${cell}`;
 
-/** The blocks that a rectangle of tiles touches, numbered as blocks are. */
+/** Returns the range of block numbers that a rectangle of tiles touches. */
 function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
   const block = (n: number): number => Math.floor(n / BLOCK_SIDE);
   return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };

@@ -13,37 +13,39 @@ export interface DoubtedCellParts {
   readonly cells: Cells;
 }
 
-/** Cells whose numbers nobody vouches for, after a kill or a contradiction: they are counted from the store itself. */
+/** Cells whose numbers may be wrong, after a kill or a contradiction. They are counted from the store. */
 export class DoubtedCells {
   readonly #parts: DoubtedCellParts;
-  /** The blocks that have some. */
+  /** The blocks that have cells in doubt. */
   readonly #blocks = new Map<string, BlockAddress>();
   /** Cells that were written shortly before the machine went down. */
   readonly #rebooted = new Set<string>();
-  /** Layers whose tiles are on the move: looking would not find them. */
+  /** Layers whose tiles are being moved: a count would not find the tiles. */
   readonly #held = new Set<string>();
 
   constructor(parts: DoubtedCellParts) {
     this.#parts = parts;
   }
 
-  /** The store and the ledger contradict one another: the cell is counted again once nobody writes there. */
+  /**
+   * Puts a cell in doubt, because store and ledger contradict one another. It is counted once no writer has it open.
+   */
   doubt(block: Block, cell: number): void {
     block.known[cell] = 0;
     this.countLater(block.at);
   }
 
-  /** Some of its cells are not known. */
+  /** Notes a block that has unknown cells. */
   countLater(at: BlockAddress): void {
     this.#blocks.set(blockKey(at), at);
   }
 
-  /** What was written there last may have been cut off when the machine went down. */
+  /** Notes a cell whose last writes may have been cut off when the machine went down. */
   wasCutOff(block: Block, cell: number): void {
     this.#rebooted.add(cellId(block, cell));
   }
 
-  /** What is gone with its blocks needs no counting. */
+  /** Removes blocks that are gone: their cells need no counting. */
   forget(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
@@ -52,7 +54,7 @@ export class DoubtedCells {
     return [...this.#blocks.values()].filter(({ tileSetId }) => isSelected(tileSetId));
   }
 
-  /** Counts a cell. Only trusted while nobody writes there. */
+  /** Counts a cell from the store. The cell stays unknown while a writer has it open. */
   count(record: TileSetRecord, block: Block, cell: number): void {
     if (this.#held.has(record.tileSet.layer)) return;
     const { cells } = this.#parts;
@@ -88,7 +90,9 @@ export class DoubtedCells {
     if (block.writers[cell] === 0) block.known[cell] = 1;
   }
 
-  /** Undefined: the store is away. What was known of the cell stays, and the cell is counted when it is next needed. */
+  /**
+   * Returns undefined when the store is unavailable. The cell keeps its numbers, and is counted when it is next needed.
+   */
   #recount(record: TileSetRecord, block: Block, cell: number): FoundTile[] | undefined {
     const id = cellId(block, cell);
     try {
@@ -102,7 +106,7 @@ export class DoubtedCells {
     }
   }
 
-  /** Counts a cell now, or, where somebody writes, once nobody does. */
+  /** Counts a cell now, or after the last writer has closed it. */
   countAgain(record: TileSetRecord, block: Block, cell: number): void {
     this.doubt(block, cell);
     if (block.writers[cell] === 0) this.count(record, block, cell);
@@ -113,7 +117,7 @@ export class DoubtedCells {
     for (const { block, cell } of this.#parts.cells.in(record, rect)) this.countAgain(record, block, cell);
   }
 
-  /** Counts some of them. True: more is left. */
+  /** Counts some cells in doubt, about `limit`. Returns whether more are left. */
   countSome(limit: number): boolean {
     const { tileSets, blocks } = this.#parts;
     let done = 0;
@@ -133,7 +137,10 @@ export class DoubtedCells {
     return this.#blocks.size > 0;
   }
 
-  /** The tiles of a layer are about to move inside the store: until `release` nothing of it is counted. */
+  /**
+   * Counts the cells in doubt of a layer whose tiles are about to move inside the store. Then counts none until
+   * `release`.
+   */
   hold(layer: string): void {
     const { tileSets, blocks } = this.#parts;
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
@@ -145,7 +152,7 @@ export class DoubtedCells {
     this.holdMoved(layer);
   }
 
-  /** Some of them have moved before the last process ended: what it left in doubt is counted where it is in the end. */
+  /** Counts none of a layer until `release`: some of its tiles have moved already, before the last process ended. */
   holdMoved(layer: string): void {
     this.#held.add(layer);
   }

@@ -15,12 +15,14 @@ export interface EmptiedPyramidParts {
 }
 
 /**
- * Removes what a pyramid leaves when its last tile has gone: the rows of its tile sets, its directories, and the description
- * of its parameters. Clients choose the values of some parameters, so that only the tiles bound how many pyramids there are.
+ * Removes what a pyramid leaves when its last tile has gone: the rows of its tile sets, its directories, and the
+ * description of its parameters. Clients choose the values of some parameters, so only the number of tiles limits that
+ * of pyramids.
  *
- * A pyramid with an open cell stays: a writer opens its cells before it writes a tile or the description. The directories go
- * first and the rows last: after a kill in between the rows are still there, and the next start goes on. Should a loss of
- * power bring tiles back, nothing is known of their pyramid, and the next start counts it.
+ * A pyramid with an open cell stays: a writer opens its cells before it writes a tile or the description. The
+ * directories are removed first and the rows last: after a kill in between the rows are still there, and the next start
+ * continues. If a loss of power brings tiles back, the ledger has no record of their pyramid, and the next start counts
+ * the pyramid.
  */
 export class EmptiedPyramids {
   readonly #parts: EmptiedPyramidParts;
@@ -33,7 +35,7 @@ export class EmptiedPyramids {
     return this.#parts.tileSets.emptied.size;
   }
 
-  /** Looks at some of those that were noted, the earliest first. One that is in use is noted again. */
+  /** Examines up to `limit` noted pyramids, the earliest first. A pyramid that is in use is noted again. */
   removeSome(limit: number): void {
     const { tileSets } = this.#parts;
     const byLayer = new Map<string, StoredPyramid[]>();
@@ -48,18 +50,21 @@ export class EmptiedPyramids {
     for (const [layer, pyramids] of byLayer) this.#remove(layer, pyramids);
   }
 
-  /** A dropped tile set is about to lose its last row: it may be the last to need the description of its parameters. */
+  /**
+   * Removes the description of the parameters if a truncated tile set, about to lose its last row, is the last to need
+   * it.
+   */
   willRemoveDropped(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
     const { tileSets, doubted } = this.#parts;
     const pyramid = { layer, gridSet, parametersId };
-    // A writer at work loses nothing: its tile keeps its directories, and it describes the parameters after its tiles.
+    // A writer loses nothing: its tile keeps the directories, and it writes the description after its tiles.
     if (!doubted.isHeld(layer) && !tileSets.hasDropped(layer, parametersId, id))
       this.#removeFromStore(layer, [pyramid]);
-    // The pyramid may be known again and empty: its rows waited for this one.
+    // The pyramid may have a new, empty record, which could not be removed before this tile set.
     this.#later(pyramid);
   }
 
-  /** Known to hold no tile: not while it is still to be counted. */
+  /** Returns whether a pyramid is known to hold no tile. A pyramid that is still to be counted is not. */
   #isEmpty(pyramid: StoredPyramid): boolean {
     const { tileSets } = this.#parts;
     const records = tileSets.of(pyramid);
@@ -71,7 +76,7 @@ export class EmptiedPyramids {
     const inUse = this.#inUse(layer, pyramids);
     const free = pyramids.filter((pyramid) => {
       if (inUse(pyramid)) return this.#later(pyramid);
-      // Noted again when those rows are reclaimed, or alive again.
+      // Truncated tile sets still have rows. The pyramid is noted again when they are reclaimed or restored.
       return !tileSets.hasDropped(layer, pyramid.parametersId);
     });
     const gone = this.#removeFromStore(layer, free);
@@ -96,7 +101,7 @@ export class EmptiedPyramids {
     return false;
   }
 
-  /** Which have a cell that somebody writes, or that is still to be counted. */
+  /** Returns a test for pyramids that have an open cell or a cell in doubt. */
   #inUse(layer: string, pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
     const { tileSets, blocks, doubted } = this.#parts;
     if (doubted.isHeld(layer)) return () => true;
@@ -107,19 +112,19 @@ export class EmptiedPyramids {
     return (pyramid) => tileSets.of(pyramid).some(({ id }) => used.has(id));
   }
 
-  /** @returns those of which the store holds nothing any more */
+  /** Removes empty pyramids from the store. @returns the pyramids of which the store holds nothing any more */
   #removeFromStore(layer: string, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
     if (pyramids.length === 0) return [];
     try {
       const outcomes = this.#parts.store.removeEmptyPyramids(layer, pyramids);
       return pyramids.filter((pyramid, n) => {
         if (outcomes[n] === "unfinished") return this.#later(pyramid);
-        // Tiles of another program, which the next start counts.
+        // Otherwise the store holds tiles of another program, which the next start counts.
         return outcomes[n] === "gone";
       });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // The layer is away from the store.
+      // The layer's part of the store is unavailable.
       for (const pyramid of pyramids) this.#later(pyramid);
       return [];
     }

@@ -5,7 +5,7 @@ import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } fr
 import type { BlockKey, BlockTable } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
-/** Whether something must stay that holds so many bytes: asked for cells, and for whole blocks as if they held nothing. */
+/** Returns how much of a rectangle must stay that holds `bytes`. For a whole block `bytes` is 0. */
 export type Keep = (tileSet: TileSet, rect: TileRect, bytes: number) => "all" | "some" | "none";
 
 export interface ColdCell {
@@ -14,21 +14,21 @@ export interface ColdCell {
   readonly bytes: number;
 }
 
-/** Blocks that are read from the database in one go. */
+/** Blocks that are read from the database at once. */
 const PAGE = 64;
-/** Blocks that are looked into in vain before the rest is taken to be no better: a walk keeps everybody else waiting. */
+/** Blocks without a cell to evict after which a search ends, because a longer search would block the coordinator. */
 const WAIT_LIMIT_TIMEOUTS = 1_000;
-/** Cells that can have been taken and not yet evicted. */
+/** The number of returned cells that the order remembers, so that a cell is not returned again before it is evicted. */
 export const CELLS_IN_HAND = 16;
 
 interface Waiting extends BlockKey {
-  /** "row": as the database has it; "end": so too, and the next page is asked for when it has been taken. */
+  /** "row": the key is from the database; "end": also, and the next page is read when this block is taken. */
   readonly from: "memory" | "row" | "end";
 }
 
 /**
- * The cells of some tile sets from the coldest on, without ever holding more than a page of blocks per tile set. What is
- * used while it is walked moves back; what is born meanwhile is hotter than what was there, and is seen by the next walk.
+ * Walks the cells of some tile sets from the least used one on. It holds a page of blocks per tile set. A cell that is
+ * used during the walk moves back. A cell that is first written during the walk is found by the next walk.
  */
 export class EvictionOrder {
   readonly #order: CellOrder;
@@ -38,7 +38,7 @@ export class EvictionOrder {
   readonly #colderThan: number;
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   readonly #taken: ColdCell[] = [];
-  /** Blocks that memory knows better than the database. */
+  /** Blocks whose rows in the database were out of date when the walk began. */
   readonly #newer = new Set<string>();
 
   constructor(parts: {
@@ -46,7 +46,7 @@ export class EvictionOrder {
     readonly blocks: BlockTable;
     readonly records: readonly TileSetRecord[];
     readonly keep: Keep;
-    /** Only cells with less heat than this. */
+    /** Only cells with a lower access frequency than this are evicted. */
     readonly colderThan: number;
   }) {
     this.#order = parts.order;
@@ -83,7 +83,7 @@ export class EvictionOrder {
       this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
 
-  /** The coldest cell that may go; undefined: none is left. */
+  /** Returns the least used cell that may be evicted; undefined: none is left, or the search has reached its limit. */
   next(): ColdCell | undefined {
     let vain = 0;
     for (let at = this.#waiting.peek(); at !== undefined; at = this.#waiting.peek()) {
@@ -101,7 +101,7 @@ export class EvictionOrder {
       }
       const { cell } = coldest;
       const taken = { at: block.at, cell, bytes: block.cellBytes[cell] ?? 0 };
-      // It was used since, or its coldest cell has to stay: later.
+      // The cell was used since, or an older one of the block must stay: the block waits again under its new key.
       const later = coldest.key > at.key;
       if (!later) {
         this.#taken.push(taken);

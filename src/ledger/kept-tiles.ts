@@ -8,13 +8,15 @@ import type { BlockTable } from "./block-table.ts";
 
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
-/** Blocks that are asked for in vain before the caller gets its turn: each may have to be read. */
+/** Blocks without tiles that one call reads before it returns: each may have to be read from the database. */
 const WAIT_LIMIT_TIMEOUTS = 64;
 
-/** Which metatiles of a walk hold tiles that are kept: what it costs follows the blocks that exist, not the walk. */
+/**
+ * Chooses the metatiles of a walk that hold stored tiles. The cost depends on the number of blocks, not on the walk.
+ */
 export class StoredMetatiles implements MetatileChoice {
   readonly #blocks: BlockTable;
-  /** A truncation gives the tile set another id; undefined: nothing is kept of it. */
+  /** Returns the current id of the tile set, which a truncation changes; undefined: the tile set has no record. */
   readonly #tileSetId: () => number | undefined;
   readonly #walk: MetatileWalk;
 
@@ -44,7 +46,10 @@ export class StoredMetatiles implements MetatileChoice {
     return from;
   }
 
-  /** The first group of a band from one on where something may be kept, or as far as `patience` has reached. */
+  /**
+   * Returns the first group of a band at or after `group` that may hold stored tiles, or the group where `waitLimit`
+   * ended.
+   */
   #columnWithTile(
     tileSetId: number,
     band: number,
@@ -104,10 +109,13 @@ export class StoredMetatiles implements MetatileChoice {
   }
 }
 
-/** Blocks that are counted between two pauses. */
+/** Blocks that are read at once. */
 const PAGE = 64;
 
-/** How many selected tiles of a rectangle are kept, by the rows of the database: blocks that are wholly meant are not opened. */
+/**
+ * Counts the selected tiles of a rectangle that are stored. Blocks that are selected in whole are counted by their
+ * rows.
+ */
 export function* countStored(
   blocks: BlockTable,
   tileSetId: number | undefined,
@@ -129,7 +137,7 @@ export function* countStored(
         const all = blockRect({ z, bx: block.bx, by });
         const isWhole = selected.length === BLOCK_SIDE && selected.every(({ spans }) => isAround(spans, all));
         count += BigInt(isWhole ? block.tiles : storedOf(blocks.at(tileSetId, z, block.bx, by), all, selected));
-        // To open a block takes as long as to read a page of rows.
+        // Opening a block takes as long as reading a page of rows.
         yield;
       }
       yield;
@@ -141,7 +149,7 @@ export function* countStored(
   return count;
 }
 
-/** The columns of a row of tiles that are meant. */
+/** The selected columns of a row of tiles. */
 interface MeantRow {
   readonly y: number;
   readonly spans: readonly Span[];
@@ -152,7 +160,7 @@ function isAround(spans: readonly Span[], { minX, maxX }: TileRect): boolean {
   return span !== undefined && span.first <= minX && span.last >= maxX;
 }
 
-/** How many tiles of a block are kept, of those that are meant. */
+/** Returns the number of selected tiles of a block that are stored. */
 function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly MeantRow[]): number {
   let count = 0;
   for (const { y, spans } of selected) {
@@ -165,7 +173,7 @@ function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly Mea
   return count;
 }
 
-/** The columns that are meant of each row of tiles of a row of blocks; rows of which nothing is meant are left out. */
+/** Returns the selected columns of each row of tiles in a row of blocks. Leaves out rows without selected tiles. */
 function* selectedOf(
   rect: TileRect,
   selection: TileSelection | undefined,

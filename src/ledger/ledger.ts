@@ -42,14 +42,15 @@ export const ledgerMigrations: Migrations = {
      CREATE TABLE mark (tile_set INTEGER, z INTEGER, bx INTEGER, by INTEGER, active TEXT, settling TEXT, settled_ms INTEGER,
        PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
      CREATE TABLE ledger_boot (boot TEXT);`,
-    // Blocks have another form, with use and allocated bytes: what is kept is counted anew, as an unknown cache is.
+    // The form of a block changes: it gains its use and its allocated bytes. The ledger counts all stored tiles again,
+    // as it counts an unknown cache.
     `DROP TABLE block; DELETE FROM zoom_sum; DELETE FROM mark; DELETE FROM tile_set; DELETE FROM pyramid;
      ALTER TABLE zoom_sum ADD COLUMN allocated INTEGER NOT NULL DEFAULT 0;
      CREATE TABLE block (tile_set INTEGER, z INTEGER, bx INTEGER, by INTEGER, tiles INTEGER, presence BLOB, cells BLOB,
        unknown TEXT, lru REAL, lfu REAL, PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
      CREATE INDEX block_lru ON block (tile_set, lru, z, bx, by) WHERE lru IS NOT NULL;
      CREATE INDEX block_lfu ON block (tile_set, lfu, z, bx, by) WHERE lfu IS NOT NULL;`,
-    // Jobs over what is kept go row by row.
+    // Jobs over stored tiles walk the blocks row by row.
     "CREATE INDEX block_row ON block (tile_set, z, by, bx);",
     `ALTER TABLE tile_set ADD COLUMN aside INTEGER;
      CREATE INDEX tile_set_aside ON tile_set (aside) WHERE aside IS NOT NULL;
@@ -59,48 +60,50 @@ export const ledgerMigrations: Migrations = {
   ],
 };
 
-/** Cells that a writer has opened, until it closes them. Their block stays in memory meanwhile. */
+/** Cells that one writer has opened and not closed yet. Their blocks stay in memory until then. */
 export interface OpenCells {
-  /** A mark is new: nothing may be written before `writeMarks` has been committed. */
+  /** True: a mark is new, and the writer must not write before `writeMarks` has been committed. */
   readonly mustCommit: boolean;
   readonly cells: readonly CellPlace[];
-  /** Where tiles may be stored; absent: they are removed only. */
+  /** The layer that may get tiles; absent: the writer only removes tiles. */
   readonly layer?: string;
 }
 
 export interface LedgerParts {
   readonly db: Database;
   readonly store: TileStore;
-  /** The boot of the machine; undefined: unknown, and each start is taken for the first after one. */
+  /**
+   * The boot of the machine; undefined: it is unknown, and the ledger treats each start as the first after a reboot.
+   */
   readonly boot: string | undefined;
-  /** The time that is stored, ms since 1970. */
+  /** The wall clock, for stored times: ms since 1970. */
   readonly now: () => number;
-  /** ms of a clock that nobody sets: how long something has waited to be written. */
+  /** The monotonic clock in ms: measures how long a change has waited to be written. */
   readonly monotonicNow: () => number;
-  /** Blocks that memory holds beside those that are being written. */
+  /** Capacity of the block table; blocks that are being written do not count. */
   readonly blocksInMemory?: number;
-  /** A block's row is corrupt: it is counted from the store. */
+  /** Called when the row of a block is corrupt. The ledger counts the cells of the block from the store. */
   readonly corrupt?: (tileSet: TileSet, rect: TileRect, reason: string) => void;
 }
 
-/** What the ledger knows of a tile set, with its sums by zoom. */
+/** A tile set of which the ledger has a record, with its sums by zoom. */
 export interface KnownTileSet {
   readonly tileSet: TileSet;
   readonly complete: boolean;
   readonly sums: ReadonlyMap<number, Readonly<Sum>>;
 }
 
-/** Uses of the tiles of one cell; `x` and `y` are those of any tile in it. */
+/** Reads of tiles of one cell; `x` and `y` are those of any tile in the cell. */
 export interface CellUses {
   readonly tileSet: TileSet;
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  /** Reads of tiles that had been read before: the first read of a tile does not make its cell hot. */
+  /** Reads of tiles that had been read before. The first read of a tile does not count towards the access frequency. */
   readonly repeats: number;
 }
 
-/** A cell of which the ledger says something else than the store. */
+/** A cell whose tiles or bytes in the ledger differ from those in the store. */
 export interface CellDifference {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
@@ -109,10 +112,12 @@ export interface CellDifference {
 }
 
 /**
- * What is kept: presence, tiles, bytes and use per block and cell, changed only together with the tiles.
+ * Records which tiles are stored: presence, tiles, bytes and use per block and cell. The records change only together
+ * with the tiles.
  *
- * A writer opens cells (their mark must be committed before it writes), records every tile, and closes them. After a kill
- * the marked cells are counted from the store; nothing else is ever scanned. Owned by the coordinator; synchronous.
+ * A writer opens cells, waits until their marks are committed, writes, reports each tile, and closes the cells. After a
+ * kill the ledger counts the marked cells from the store, and scans nothing else. The coordinator owns the ledger; all
+ * calls are synchronous.
  */
 export class Ledger {
   readonly #db: Database;
@@ -130,7 +135,7 @@ export class Ledger {
   readonly #restoration: Restoration;
   readonly #watch: WriteWatch;
   #corruptBlocks = 0;
-  /** By layer, where there are any: how many are about to store something. */
+  /** The number of `open` calls that have not been closed, by layer. Has no entry for 0. */
   readonly #writers = new Map<string, number>();
 
   constructor({ db, store, boot, now, monotonicNow, blocksInMemory = BLOCKS_IN_MEMORY, corrupt }: LedgerParts) {
@@ -182,7 +187,7 @@ export class Ledger {
     }
   }
 
-  /** Nothing of a corrupt row is believed: the sums go without it, and all its cells are counted from the store. */
+  /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
   #corrupt(block: Block, reason: string, told: LedgerParts["corrupt"]): void {
     const { tileSetId, z } = block.at;
     const record = this.#tileSets.byId(tileSetId);
@@ -196,19 +201,19 @@ export class Ledger {
     told?.(record.tileSet, blockRect(block.at), reason);
   }
 
-  /** Rows that were corrupt, since the start. */
+  /** The number of corrupt rows found since the start. */
   get corruptBlocks(): number {
     return this.#corruptBlocks;
   }
 
-  /** Removes what puts have left that the end of the last process interrupted; where, the marks tell. */
+  /** Removes what interrupted puts of the last process have left in the store. The marks tell where they may be. */
   removeLeftovers(signal: AbortSignal): Promise<void> {
     return this.#store.removeLeftovers(this.#recalled.splice(0), signal);
   }
 
   /**
-   * A zoom directory removed by hand holds nothing any more; asked when no drop or restoration is half done. `layer`: of one
-   * alone.
+   * Truncates the records of zoom directories that were removed by hand. The caller makes sure that no truncation or
+   * restoration is unfinished. `layer` limits the check to one layer.
    */
   forgetVanished(layer?: string): void {
     for (const record of [...this.#tileSets.all()]) {
@@ -221,7 +226,7 @@ export class Ledger {
 
   // ---- writers
 
-  /** Opens the cells of a metatile for a writer. */
+  /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     const cells = [...this.#cells.in(this.#tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) this.#watch.notice(tileSet, block, cell);
@@ -231,7 +236,7 @@ export class Ledger {
     return open;
   }
 
-  /** The same for several, all or none of them. */
+  /** Opens the cells of several rectangles: all of them, or none when one fails. */
   openAll(places: readonly { readonly tileSet: TileSet; readonly rect: TileRect }[]): readonly OpenCells[] {
     const opened: OpenCells[] = [];
     try {
@@ -243,12 +248,12 @@ export class Ledger {
     }
   }
 
-  /** Whether anybody may be about to store a tile of a layer: whoever does has opened its cells before. */
+  /** Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells first. */
   isWritten(layer: string): boolean {
     return this.#writers.has(layer);
   }
 
-  /** Opens the cells of tiles that are about to be removed; what the ledger does not know of needs no mark. */
+  /** Opens the cells of tiles that are about to be removed. A tile set without a record needs no mark. */
   openTiles(
     pyramid: StoredPyramid,
     tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
@@ -286,12 +291,12 @@ export class Ledger {
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#monotonicNow();
-      // What was in doubt while it was open can be counted from now on.
+      // A cell in doubt is not counted while it is open. The last writer has closed this one.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#doubted.countLater(block.at);
     }
   }
 
-  /** A writer died between writing and telling: its cells are counted again. */
+  /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */
   lost(open: OpenCells): void {
     for (const place of open.cells) {
       const found = this.#cells.find(place);
@@ -304,7 +309,7 @@ export class Ledger {
     if (found !== undefined) this.#doubted.countAgain(found.record, found.block, place.cell);
   }
 
-  /** A tile has been written. `replaced`: bytes of the tile that was there. */
+  /** Records that a tile has been written. `replaced`: bytes of the tile that was there; undefined: there was none. */
   wrote(
     tileSet: TileSet,
     tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined },
@@ -329,7 +334,7 @@ export class Ledger {
     );
   }
 
-  /** A tile has been removed from the store. */
+  /** Records that a tile has been removed from the store. */
   removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
@@ -344,7 +349,7 @@ export class Ledger {
 
   // ---- counting
 
-  /** Which tiles of a rectangle are kept, and since when at least; unknown cells are counted first. */
+  /** Returns which tiles of a rectangle are stored, and the oldest write in its cells. Counts unknown cells first. */
   presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
     const record = this.#tileSets.record(tileSet);
     let oldestMs = Number.POSITIVE_INFINITY;
@@ -356,7 +361,10 @@ export class Ledger {
     return { has: (x, y) => this.#cells.blockAt(record, x, y, rect.z).has(x, y), oldestMs };
   }
 
-  /** A reader found a tile absent that the ledger may believe in: its cell is counted again when it is next needed. */
+  /**
+   * Counts the cell of a tile that the ledger has and that a reader did not find. Does nothing while a writer has the
+   * cell open.
+   */
   missed(tileSet: TileSet, at: { x: number; y: number; z: number }): void {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined) return;
@@ -367,21 +375,24 @@ export class Ledger {
     this.#doubted.count(record, block, cell);
   }
 
-  /** Follows what is written to a layer while a range of it is being deleted. */
+  /**
+   * Notes the cells of a layer that are written while a range of the layer is being deleted; `end` counts them again.
+   */
   watch(layer: string): { end(): void } {
     return this.#watch.begin(layer);
   }
 
-  /** Counts what was marked at a crash, a little at a time. True: more is left. */
+  /** Counts some cells in doubt, about `limit`. Returns whether more are left. */
   recountSome(limit: number): boolean {
     return this.#doubted.countSome(limit);
   }
 
-  // ---- what nobody counted yet
+  // ---- adoption of caches that have not been counted
 
   /**
-   * Pyramids of a layer that the store holds and that have not been counted. What the layer no longer names keeps the name
-   * that it was counted under, as a store may not tell it.
+   * Returns the pyramids of a layer that the store holds and that have not been counted in whole. Grid sets of recorded
+   * tile sets keep their names even if the layer no longer has them: the store may be unable to tell a name from a
+   * directory.
    */
   unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
     const records = [...this.#tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer);
@@ -391,7 +402,9 @@ export class Ledger {
     return pyramids.filter((p) => this.#tileSets.isComplete(p) !== true);
   }
 
-  /** What was counted under a name that is another's now, before the layer named it, is counted under that. */
+  /**
+   * Truncates records whose directories belong to a pyramid of another name now. The tiles are counted under that name.
+   */
   #forgetOtherNames(records: readonly TileSetRecord[], pyramids: readonly StoredPyramid[]): void {
     const names = new Set(pyramids.map(pyramidKey));
     for (const record of records) {
@@ -402,8 +415,9 @@ export class Ledger {
   }
 
   /**
-   * Counts the blocks of a region of an unknown pyramid: the cells with tiles in the store's listing or in the ledger, and
-   * takes the others to be empty. What is written meanwhile is in the ledger already.
+   * Counts the blocks of a region of an unknown pyramid. Counts the cells that have tiles in the store's listing or in
+   * the ledger, and takes the other cells to be empty. Writers record what they write meanwhile. Returns the tiles
+   * counted.
    */
   adopt(
     pyramid: StoredPyramid,
@@ -433,7 +447,10 @@ export class Ledger {
     return counted;
   }
 
-  /** Pyramids that have been counted in whole: those that the store holds of a layer, and those that it held. */
+  /**
+   * Returns the pyramids of a layer that have been counted in whole: those in the store, and those that have records
+   * only.
+   */
   countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
     const recorded = [...this.#tileSets.all()].map(({ tileSet }) => tileSet).filter((t) => t.layer === layer);
     const known = [...recorded.map(({ gridSet }) => gridSet), ...gridSets];
@@ -444,9 +461,9 @@ export class Ledger {
   }
 
   /**
-   * Others may have changed tiles of a block: its cells are counted again. Where this server wrote too when it was killed,
-   * only the cells of which the listing says something else than the ledger, as the marked ones are counted anyway; `all`:
-   * marks may be missing too.
+   * Counts the cells of a block again, because other programs may have changed its tiles. A block with marks was being
+   * written when this server was killed. In such a block `changed` counts only the cells whose listing differs from the
+   * ledger, as the marked cells are counted anyway. `all` counts every cell: marks may be missing too.
    */
   recountBlock(
     pyramid: StoredPyramid,
@@ -480,7 +497,7 @@ export class Ledger {
     }
   }
 
-  /** The cells with tiles in a rectangle. */
+  /** Yields the cells with tiles in the blocks that a rectangle touches. */
   *cellsWithTiles(
     pyramid: StoredPyramid,
     rect: TileRect,
@@ -491,7 +508,7 @@ export class Ledger {
           if (block.cellTiles[cell] !== 0) yield { tileSet: record.tileSet, cell: block.cellRect(cell) };
   }
 
-  /** Everything the store holds of a pyramid has been adopted. */
+  /** Records that every tile that the store holds of a pyramid has been counted. */
   adopted(pyramid: StoredPyramid): void {
     this.#db.transaction(() => {
       this.#tileSets.complete(pyramid);
@@ -499,7 +516,10 @@ export class Ledger {
     });
   }
 
-  /** Compares the cells of a region with the store, but for those being written. */
+  /**
+   * Returns the cells of a region that differ between the ledger and the store. Skips unknown cells and cells that a
+   * writer has open.
+   */
   differences(
     pyramid: StoredPyramid,
     rect: TileRect,
@@ -528,12 +548,12 @@ export class Ledger {
     return differences;
   }
 
-  /** Levels of which the ledger believes that something is kept. */
+  /** Returns the levels for which the ledger has sums. A level occurs once per format. */
   levels(pyramid: StoredPyramid): number[] {
     return this.#tileSets.of(pyramid).flatMap(({ sums }) => [...sums.keys()]);
   }
 
-  /** The blocks that the ledger has of a level. */
+  /** Yields the rectangles of the blocks that have rows at a level. */
   *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
     const page = this.#db.prepare(
       "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
@@ -551,14 +571,14 @@ export class Ledger {
     }
   }
 
-  /** Counts the cells of a rectangle again. */
+  /** Counts the cells of a rectangle again. A cell that a writer has open is counted after it is closed. */
   repair(tileSet: TileSet, rect: TileRect): void {
     this.#doubted.countIn(this.#tileSets.record(tileSet), rect);
   }
 
   // ---- use
 
-  /** Tiles were read. */
+  /** Records reads of tiles. */
   used(uses: readonly CellUses[]): void {
     const now = this.#now();
     for (const { tileSet, x, y, z, repeats } of uses) {
@@ -569,7 +589,7 @@ export class Ledger {
     }
   }
 
-  /** The cells of some layers, those that should be evicted first, first. */
+  /** Returns the cells of the selected layers in the order of eviction. */
   coldest(choice: {
     readonly order: CellOrder;
     readonly ofLayer: (layer: string) => boolean;
@@ -580,7 +600,7 @@ export class Ledger {
     return new EvictionOrder({ ...choice, blocks: this.#blocks, records });
   }
 
-  /** Removes cells that nobody writes from the store, after their marks are on the disk. @returns what went */
+  /** Evicts cells that no writer has open. Commits their marks first. @returns the evicted cells */
   evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
     const free = cells.flatMap(({ at, cell }) => {
       const record = this.#tileSets.byId(at.tileSetId);
@@ -598,7 +618,7 @@ export class Ledger {
         this.#doubted.doubt(block, cell);
         return [];
       }
-      // Whatever the cell was believed to hold beyond its tiles is gone with the last of them.
+      // The cell has no tiles left, so its bytes become 0 even if its tiles were smaller than recorded.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#cells.add(record, block, cell, 0, -bytes, -allocated);
       block.lastClosedMs = this.#monotonicNow();
@@ -606,7 +626,7 @@ export class Ledger {
     });
   }
 
-  /** False: the store is away, and tiles of them may be left. */
+  /** Returns false when the store is unavailable: some of the tiles may be left. */
   #deleted(tileSet: TileSet, rect: TileRect, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
     const { z } = rect;
     try {
@@ -622,24 +642,24 @@ export class Ledger {
     }
   }
 
-  // ---- drops
+  // ---- truncations
 
   /**
-   * A layer has been dropped: all its tile sets are new and empty, in a time that does not depend on their size. `aside`: the
-   * number under which it can be restored; undefined: it is gone for good.
+   * Truncates the records of a layer, in a time that does not depend on their size. `aside`: the number under which
+   * `restore` can bring the records back; undefined: they are gone for good. `also` runs in the same transaction.
    */
   truncateLayer(layer: string, aside?: number, also?: () => void): void {
     this.#drop(layer, undefined, aside, also);
   }
 
-  /** A pyramid has been dropped, all its formats. `aside` as for a layer. */
+  /** Truncates the records of a pyramid in all its formats. `aside` and `also` as for a layer. */
   truncatePyramid(pyramid: StoredPyramid, aside?: number, also?: () => void): void {
     this.#drop(pyramid.layer, pyramid, aside, also);
   }
 
   #drop(layer: string, pyramid: StoredPyramid | undefined, aside: number | undefined, also = () => {}): void {
     const gone = this.#recordsOf(layer, pyramid);
-    // The record of the drop is on the disk: after a loss of power it is carried out again.
+    // The record of the truncation is on the disk already: after a loss of power the truncation is carried out again.
     this.#db.unsynced(() => {
       if (aside === undefined) this.#tileSets.forget(gone);
       else {
@@ -655,7 +675,7 @@ export class Ledger {
     });
     const tileSets = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
     const open = this.#forget(({ tileSetId }) => tileSets.has(tileSetId));
-    // Whoever renders at this moment stores into the emptied place: of that everything is known from its beginning.
+    // A writer that has cells open now stores into the emptied directories: the new tile set records its tiles.
     for (const [id, tileSet] of tileSets) {
       const own = open.filter((block) => block.at.tileSetId === id);
       if (own.length > 0) this.#restoration.handOver(own, this.#tileSets.record(tileSet));
@@ -663,7 +683,7 @@ export class Ledger {
     if (open.length > 0) this.#db.transaction(() => this.#marks.writeFresh());
   }
 
-  /** Forgets blocks whose rows are gone. @returns those that writers have open, to be handed over */
+  /** Removes blocks from memory whose rows are gone. @returns those that writers have open, to be handed over */
   #forget(isGone: (at: BlockAddress) => boolean): Block[] {
     const gone = this.#blocks.forget(isGone);
     this.#doubted.forget(isGone);
@@ -677,7 +697,7 @@ export class Ledger {
       : this.#tileSets.of(pyramid);
   }
 
-  /** What is kept of a layer, or of a pyramid; null while some of it has not been counted. */
+  /** Returns the tiles and bytes stored of a layer or a pyramid; null while some of it has not been counted. */
   countOf(layer: string, pyramid: StoredPyramid | undefined): Readonly<Sum> | null {
     const sum = emptySum();
     for (const { complete, sums } of this.#recordsOf(layer, pyramid)) {
@@ -691,27 +711,33 @@ export class Ledger {
     return sum;
   }
 
-  /** Whether everything the store holds of a pyramid has been counted; undefined: never heard of it. */
+  /**
+   * Returns whether every stored tile of a pyramid has been counted; undefined: the ledger has no record of the
+   * pyramid.
+   */
   isComplete(pyramid: StoredPyramid): boolean | undefined {
     return this.#tileSets.isComplete(pyramid);
   }
 
-  /** What was dropped will not be restored. Inside the caller's transaction. */
+  /** Gives up the records that were set aside: they cannot be restored any more. Inside the caller's transaction. */
   discard(aside: number): void {
     this.#tileSets.discard(aside);
   }
 
-  /** Whether tiles of a layer are being deleted one by one. */
+  /** Returns whether tiles of a layer are being deleted one by one. */
   isWatched(layer: string): boolean {
     return this.#watch.isWatched(layer);
   }
 
-  /** The tiles of a layer are about to move inside the store: until `restore`, or `release`, nothing of it is counted. */
+  /**
+   * Counts the cells in doubt of a layer whose tiles are about to move inside the store. Then counts none until
+   * `release`.
+   */
   hold(layer: string): void {
     this.#doubted.hold(layer);
   }
 
-  /** Some of them have moved before the last process ended: what it left in doubt is counted where it is in the end. */
+  /** Counts none of a layer until `release`: some of its tiles have moved already, before the last process ended. */
   holdMoved(layer: string): void {
     this.#doubted.holdMoved(layer);
   }
@@ -720,7 +746,7 @@ export class Ledger {
     this.#doubted.release(layer);
   }
 
-  /** A restoration has found tiles that were stored since the drop. */
+  /** Makes unknown the cells of tiles that a restoration found in the store and that the ledger does not have. */
   found(tiles: readonly TileAddress[]): void {
     for (const { tileSet, x, y, z } of tiles) {
       const block = this.#cells.blockAt(this.#tileSets.record(tileSet), x, y, z);
@@ -730,18 +756,21 @@ export class Ledger {
     }
   }
 
-  /** What was dropped is in the store again: it is kept as it was, together with what was stored since. `restoreSome` ends it. */
+  /**
+   * Brings back the records that were set aside, after their tiles are in the store again. The caller then calls
+   * `restoreSome`, which counts the tiles stored since the truncation.
+   */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
     this.release(layer);
     this.#restoration.restore(layer, aside, pyramids);
   }
 
-  /** Counts what was stored since the drop, some of it. True: more is left. */
+  /** Counts some of the tiles stored since the truncation. Returns false when none were left. */
   restoreSome(aside: number): boolean {
     return this.#restoration.mergeSome(aside);
   }
 
-  /** Some zooms of a pyramid have been dropped. */
+  /** Truncates the records of some zooms of a pyramid. */
   truncateLevels(pyramid: StoredPyramid, first: number, last: number): void {
     for (const record of this.#tileSets.of(pyramid)) this.#truncateLevels(record, first, last);
   }
@@ -752,25 +781,28 @@ export class Ledger {
       for (const table of ["block", "zoom_sum", "mark"]) {
         this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ? AND z BETWEEN ? AND ?`).run(record.id, first, last);
       }
-      // Whoever has a cell open goes on to write into the emptied place: its mark stays.
+      // A writer that has a cell open goes on to write into the emptied zoom: the mark of the cell stays.
       for (const block of this.#blocks.inMemory()) if (block.open && isGone(block.at)) this.#marks.writeOpen(block);
     });
     for (let z = first; z <= last; z++) this.#tileSets.clearZoom(record, z);
     this.#restoration.handOver(this.#forget(isGone), record);
-    // A dropped zoom of an unknown pyramid is known to be empty only while nobody asks; its cells are counted again then.
+    // A block without a row is unknown in a pyramid that is not complete: its cells are counted when they are next
+    // needed.
   }
 
-  /** Pyramids that `removeEmptied` has to look at. */
+  /** The number of pyramids that `removeEmptied` has to examine. */
   get emptied(): number {
     return this.#emptied.noted;
   }
 
-  /** Removes what some pyramids have left whose last tile is gone: their rows, directories, and descriptions. */
+  /**
+   * Examines up to `limit` pyramids. Removes the rows, directories and descriptions of those that have no tile left.
+   */
   removeEmptied(limit: number): void {
     this.#emptied.removeSome(limit);
   }
 
-  /** Removes records of dropped tile sets, a few blocks at a time. True: more is left. */
+  /** Deletes records of truncated tile sets, up to `limit` blocks at a time. Returns false when none were left. */
   reclaimSome(limit: number): boolean {
     const dead = this.#db.prepare("SELECT * FROM tile_set WHERE dead = 1 LIMIT 1").get();
     if (dead === undefined) return false;
@@ -792,17 +824,17 @@ export class Ledger {
 
   // ---- sums
 
-  /** Tile sets with their sums; `complete` false while some of their tiles may not have been counted. */
+  /** Yields the tile sets with their sums; `complete` is false while some of their tiles may not have been counted. */
   *tileSets(): Generator<KnownTileSet> {
     for (const { tileSet, complete, sums } of this.#tileSets.all()) yield { tileSet, complete, sums };
   }
 
-  /** Those of one pyramid, format by format. */
+  /** Returns the tile sets of one pyramid, one per format. */
   tileSetsOf(pyramid: StoredPyramid): readonly KnownTileSet[] {
     return this.#tileSets.of(pyramid);
   }
 
-  /** Of all layers, also of those that are no longer configured. */
+  /** The sum over all layers, including those that are no longer configured. */
   get total(): Readonly<Sum> {
     return this.#tileSets.total;
   }
@@ -811,7 +843,7 @@ export class Ledger {
     return this.#tileSets.sumOf(layer);
   }
 
-  /** Tiles kept in a rectangle of one tile set, as far as they are counted. */
+  /** Returns the number of stored tiles in a rectangle of one tile set, as far as they are counted. */
   countIn(tileSet: TileSet, rect: TileRect, wholeMatrix: boolean): bigint {
     const record = this.#tileSets.find(tileSet);
     const sum = record?.sums.get(rect.z)?.tiles ?? 0n;
@@ -821,7 +853,7 @@ export class Ledger {
     return count;
   }
 
-  /** `countIn` of those tiles of a rectangle that are chosen. */
+  /** Returns the number of stored tiles in a rectangle that `chosen` accepts, as far as they are counted. */
   countWhere(tileSet: TileSet, rect: TileRect, chosen: (x: number, y: number) => boolean): bigint {
     const record = this.#tileSets.find(tileSet);
     if (record === undefined || (record.sums.get(rect.z)?.tiles ?? 0n) === 0n) return 0n;
@@ -833,18 +865,21 @@ export class Ledger {
     return count;
   }
 
-  /** Which metatiles of a walk hold something that is kept of a tile set; what has been written in the last moment may be missed. */
+  /**
+   * Returns the choice of the metatiles of a walk that hold stored tiles. Misses tiles in blocks that are not flushed
+   * yet.
+   */
   storedMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
     return new StoredMetatiles(this.#blocks, () => this.#tileSets.find(tileSet)?.id, walk);
   }
 
-  /** How many tiles of a rectangle are kept, of those selected, as far as they are counted. Pauses now and then. */
+  /** Counts the selected tiles of a rectangle that are stored. Yields now and then, so that the caller can pause. */
   countStored(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
     return countStored(this.#blocks, this.#tileSets.find(tileSet)?.id, rect, selection);
   }
 
-  /** The tiles of a rectangle that are used, a page at a time. */
+  /** Yields the used cells of a rectangle with their access frequencies, a page at a time. */
   *usedCells(tileSet: TileSet, rect: TileRect): Generator<readonly UsedTiles[], void> {
     this.flush();
     const record = this.#tileSets.find(tileSet);
@@ -857,12 +892,12 @@ export class Ledger {
     return this.#blocks.isDue(this.#monotonicNow()) || this.#tileSets.dirty || this.#marks.any;
   }
 
-  /** Commits new marks alone: what a writer waits for. Inside the caller's transaction. */
+  /** Writes the new marks alone, for which a writer waits. Inside the caller's transaction. */
   writeMarks(): void {
     this.#marks.writeFresh();
   }
 
-  /** Writes blocks, sums and marks as one: inside the caller's transaction. */
+  /** Writes blocks, sums and marks. Inside the caller's transaction, so that they change together. */
   writeAll(): void {
     this.#blocks.write(this.#monotonicNow());
     this.#tileSets.write();

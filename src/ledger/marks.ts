@@ -2,21 +2,27 @@ import { type Database, int, type Statement, text } from "../state/database.ts";
 import { type Block, type BlockAddress, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
-/** A mark outlives its flush by this long: after a power loss the disk may be that far behind (`docs/reference/wire-format.md`, Durability). */
+/**
+ * A mark outlives its flush by this long: after a power loss the disk may be that far behind
+ * (`docs/reference/wire-format.md`, Durability).
+ */
 const SETTLING_MS = 120_000;
-/** A cell nobody wrote for this long is unmarked by the next flush; sooner, it would be marked again at once. */
+/**
+ * A cell that no writer had open for this long loses its mark at the next flush. Sooner, it would often be marked
+ * again.
+ */
 const IDLE_MS = 1_000;
 
 /**
- * Marks: which cells may differ from what the database says of them, block by block. Committed before the first write to a
- * cell; after a kill the marked cells are counted again, and no others.
+ * The marks: they name, block by block, the cells whose numbers in the database may differ from the store. A mark is
+ * committed before the first write to its cell. After a kill the marked cells are counted again, and no others.
  */
 export class Marks {
   readonly #db: Database;
   readonly #blocks: BlockTable;
   readonly #now: () => number;
   readonly #monotonicNow: () => number;
-  /** Blocks with marks that have not been committed. */
+  /** Blocks with marks that have not been written to the database. */
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
@@ -34,7 +40,9 @@ export class Marks {
     };
   }
 
-  /** What was marked when the last process ended; after a reboot also what had only just been settled. */
+  /**
+   * Yields the cells that were marked when the last process ended; after a reboot also those whose mark ended recently.
+   */
   static *left(
     db: Database,
     rebooted: boolean,
@@ -46,7 +54,7 @@ export class Marks {
     }
   }
 
-  /** Marks a cell. True: the mark must be committed before anything is written there. */
+  /** Marks a cell. Returns whether the mark has to be committed before the cell is written. */
   mark(block: Block, cell: number): boolean {
     if (block.marked[cell] !== 1) {
       block.marked[cell] = 1;
@@ -56,13 +64,13 @@ export class Marks {
     return this.#fresh.has(block.key);
   }
 
-  /** A mark that the last process left. */
+  /** Restores a mark that is in the database. */
   restore(block: Block, cell: number): void {
     block.marked[cell] = 1;
     this.#held.set(block.key, block.at);
   }
 
-  /** Of a block whose tiles are gone those marks stay whose cells writers have open. Inside the caller's transaction. */
+  /** Keeps only the marks of open cells, for a block whose tiles are gone. Inside the caller's transaction. */
   writeOpen(block: Block): void {
     const { tileSetId, z, bx, by } = block.at;
     const open = Uint8Array.from(block.writers, (writers) => (writers > 0 ? 1 : 0));
@@ -73,7 +81,7 @@ export class Marks {
     return this.#fresh.size > 0 || this.#held.size > 0;
   }
 
-  /** Commits new marks alone: what a writer waits for. Inside the caller's transaction. */
+  /** Writes the new marks alone, for which a writer waits. Inside the caller's transaction. */
   writeFresh(): void {
     const fresh = [...this.#fresh];
     this.#db.onRollback(() => {
@@ -83,7 +91,7 @@ export class Marks {
     this.#fresh.clear();
   }
 
-  /** A block with a mark is in memory: the table may not let it go. */
+  /** Returns a block with a mark. It is in memory, because the table does not evict a marked block. */
   #marked({ tileSetId, z, bx, by }: BlockAddress): Block {
     return this.#blocks.at(tileSetId, z, bx, by);
   }
@@ -101,7 +109,7 @@ export class Marks {
     else this.#held.delete(block.key);
   }
 
-  /** Settles the cells that nobody writes any more; in the transaction that writes what is known of them. */
+  /** Ends the marks of cells that no writer has open. Inside the transaction that writes the numbers of the cells. */
   settle(): void {
     const now = this.#now();
     const monotonicMs = this.#monotonicNow();

@@ -5,7 +5,7 @@ import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
 import type { AsidePyramid, TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
-/** Blocks of a tile set that has a successor, counted there in one transaction. */
+/** Blocks of a replaced tile set that are counted in one transaction. */
 const BLOCKS_AT_ONCE = 32;
 
 export interface RestorationParts {
@@ -18,8 +18,9 @@ export interface RestorationParts {
 }
 
 /**
- * Brings the records of dropped tile sets back. They were left as they were; what was stored since is in the blocks of the
- * tile sets born since, and only those cells are counted. Each step can be interrupted, and is then done again.
+ * Brings back the records of truncated tile sets, which were left unchanged. Tiles stored since are in the blocks of
+ * newer tile sets, and only the cells with such tiles are counted. Each step can be interrupted, and is then done
+ * again.
  */
 export class Restoration {
   readonly #parts: RestorationParts;
@@ -28,14 +29,14 @@ export class Restoration {
     this.#parts = parts;
   }
 
-  /** The tile sets are kept again, with their numbers. `merge` has to follow before anybody writes there. */
+  /** Restores the tile sets with their numbers. `mergeSome` has to follow before a writer stores there. */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
     const { db, tileSets, blocks, marks, doubted, writeAll } = this.#parts;
     db.transaction(writeAll);
     let atWork = 0;
     const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
     for (const { from, to } of tileSets.restore(layer, aside, pyramids)) {
-      // Marked when it was set aside: nobody has counted these since.
+      // These cells were marked when the tile set was set aside, and have not been counted since.
       for (const row of markedCells.all(to.id)) {
         const block = blocks.at(to.id, int(row, "z"), int(row, "bx"), int(row, "by"));
         for (const cell of maskCells(text(row, "active"))) {
@@ -55,8 +56,8 @@ export class Restoration {
   }
 
   /**
-   * Cells of forgotten blocks that writers have open go to the blocks that come into their place, of the tile set that has the
-   * name now: what they write is recorded there. Their marks are to be committed before anything is written there.
+   * Hands the open cells of removed blocks over to the blocks of the tile set that has the name now, which record what
+   * their writers write. The new marks have to be committed before a writer writes there.
    */
   handOver(gone: readonly Block[], to: TileSetRecord): void {
     const { blocks, marks } = this.#parts;
@@ -71,7 +72,7 @@ export class Restoration {
     }
   }
 
-  /** Counts what was stored since, some blocks at a time. True: more is left. */
+  /** Counts some blocks of the tiles stored since the truncation. Returns false when none were left. */
   mergeSome(aside: number): boolean {
     const { db, tileSets, blocks, doubted, writeAll } = this.#parts;
     const succeeded = tileSets.succeeded(aside);
@@ -80,13 +81,13 @@ export class Restoration {
     const rows = db.prepare("SELECT * FROM block WHERE tile_set = ? LIMIT ?").all(id, BLOCKS_AT_ONCE);
     for (const row of rows) {
       const at = { tileSetId: id, z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
-      // Of a corrupt one all cells are unknown, and counted.
+      // In a corrupt block all cells are unknown, so all are counted.
       const since = decodeRow(at, row).block;
       const block = blocks.at(to.id, at.z, at.bx, at.by);
       for (let cell = 0; cell < CELLS; cell++) {
         if (since.cellTiles[cell] === 0 && since.known[cell] === 1) continue;
         doubted.count(to, block, cell);
-        // Writers that have it open wait: what was counted is all there is.
+        // Writers with the cell open do not write meanwhile, so the count is complete.
         block.known[cell] = 1;
         block.takeUse(cell, since);
       }

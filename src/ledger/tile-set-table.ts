@@ -2,7 +2,7 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
 import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 
-/** Tiles and bytes of one zoom of one tile set; `allocated`: what the store's disk takes for them. */
+/** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
 export interface Sum {
   tiles: bigint;
   bytes: bigint;
@@ -14,33 +14,35 @@ export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
 export interface TileSetRecord {
   readonly id: number;
   readonly tileSet: TileSet;
-  /** Counted from its birth, or adopted: what the ledger does not know is not there. */
+  /** True: every stored tile has been counted, so a block without a row is empty. */
   complete: boolean;
   readonly sums: Map<number, Sum>;
 }
 
-/** A pyramid that was set aside, and whether everything the store held of it had been counted. */
+/** A pyramid that was set aside, and whether every tile that the store held of it had been counted. */
 export interface AsidePyramid {
   readonly gridSet: string;
   readonly parametersId: string;
   readonly complete: boolean;
 }
 
-/** A tile set that was set aside has come back, perhaps in the place of one that was born since. */
+/** A tile set that was set aside and has been restored. It may replace a newer tile set of the same name. */
 export interface Succession {
-  /** Undefined: none was born since. */
+  /** The replaced tile set; undefined: there was none. */
   readonly from: TileSetRecord | undefined;
   readonly to: TileSetRecord;
 }
 
-/** What the column `dead` of a tile set says. Only one that is alive is known to anybody but this table. */
+/** Values of the column `dead` of a tile set. Other modules see only the tile sets that are alive. */
 const ALIVE = 0;
 const GONE = 1;
 const ASIDE = 2;
-/** One that was set aside has taken its place: what is in its blocks has still to be counted there. */
+/** A restored tile set has replaced this one. The cells of its blocks have still to be counted in the restored one. */
 const SUCCEEDED = 3;
 
-/** The tile sets that are kept, with their sums by zoom, by layer and in all. Always in memory; the database has a copy. */
+/**
+ * The tile sets with records, and their sums by zoom, by layer and in all. Always in memory; the database has a copy.
+ */
 export class TileSetTable {
   readonly #db: Database;
   readonly #store: TileStore;
@@ -50,7 +52,9 @@ export class TileSetTable {
   readonly #byLayer = new Map<string, Sum>();
   readonly #total = emptySum();
   readonly #dirty = new Map<string, { readonly record: TileSetRecord; readonly z: number }>();
-  /** Pyramids that may hold no tile: each is noted when it becomes known, and when a zoom of it has lost its last tile. */
+  /**
+   * Pyramids that may hold no tile. Each is noted when its record is made and when a zoom of it has lost its last tile.
+   */
   readonly emptied = new Map<string, StoredPyramid>();
 
   constructor(db: Database, store: TileStore) {
@@ -109,7 +113,10 @@ export class TileSetTable {
     return this.#byKey.values();
   }
 
-  /** The record of a tile set, made at its first tile: complete when the store held nothing of its pyramid before. */
+  /**
+   * Returns the record of a tile set. A new one is complete if its pyramid is, or if the store holds nothing of its
+   * pyramid.
+   */
   record(tileSet: TileSet): TileSetRecord {
     const found = this.find(tileSet);
     if (found !== undefined) return found;
@@ -122,7 +129,7 @@ export class TileSetTable {
     });
   }
 
-  /** Whether everything the store holds of a pyramid has been counted; undefined: never heard of it. */
+  /** Returns whether every stored tile of a pyramid has been counted; undefined: the pyramid has no record. */
   isComplete({ layer, gridSet, parametersId }: StoredPyramid): boolean | undefined {
     const known = this.#db
       .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
@@ -142,19 +149,19 @@ export class TileSetTable {
       .run(layer, gridSet, parametersId, complete ? 1 : 0);
   }
 
-  /** Everything the store holds of a pyramid has been counted. Inside the caller's transaction. */
+  /** Records that every stored tile of a pyramid has been counted. Inside the caller's transaction. */
   complete(pyramid: StoredPyramid): void {
     this.#setComplete(pyramid, true);
     for (const record of this.of(pyramid)) record.complete = true;
     this.emptied.set(pyramidKey(pyramid), pyramid);
   }
 
-  /** All formats of a pyramid. */
+  /** Returns the records of all formats of a pyramid. */
   of(pyramid: StoredPyramid): TileSetRecord[] {
     return [...(this.#byPyramid.get(pyramidKey(pyramid)) ?? [])];
   }
 
-  /** Adds to the sums of a zoom, of its layer, and of all. */
+  /** Adds to the sums of a zoom, of its layer, and of all layers. */
   add(record: TileSetRecord, z: number, tiles: number, bytes: number, allocated: number): void {
     this.#change(record, z, { tiles: BigInt(tiles), bytes: BigInt(bytes), allocated: BigInt(allocated) });
     this.#dirty.set(`${record.id}/${z}`, { record, z });
@@ -182,7 +189,7 @@ export class TileSetTable {
     return this.#total;
   }
 
-  /** A zoom holds nothing any more. The database's row is the caller's, who removes others with it. */
+  /** Removes a zoom from the sums. The caller deletes the row of the database. */
   clearZoom(record: TileSetRecord, z: number): void {
     const sum = record.sums.get(z);
     if (sum !== undefined) this.#change(record, z, { tiles: -sum.tiles, bytes: -sum.bytes, allocated: -sum.allocated });
@@ -190,12 +197,12 @@ export class TileSetTable {
     this.#dirty.delete(`${record.id}/${z}`);
   }
 
-  /** Tile sets that were dropped: their rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
+  /** Removes truncated tile sets. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction. */
   forget(records: readonly TileSetRecord[]): void {
     this.#bury(records, GONE, null);
   }
 
-  /** As `forget`, but their rows stay as they have just been written, for `restore` or `discard`. */
+  /** Removes tile sets as `forget` does, but keeps their rows unchanged for `restore` or `discard`. */
   setAside(records: readonly TileSetRecord[], aside: number): void {
     this.#bury(records, ASIDE, aside);
   }
@@ -217,14 +224,16 @@ export class TileSetTable {
     if (formats?.size === 0) this.#byPyramid.delete(key);
   }
 
-  /** What was set aside will not come back: its rows are left dead, for `reclaimSome`. Inside the caller's transaction. */
+  /**
+   * Gives up tile sets that were set aside. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction.
+   */
   discard(aside: number): void {
     this.#db.prepare("UPDATE tile_set SET dead = ? WHERE dead = ? AND aside = ?").run(GONE, ASIDE, aside);
   }
 
   /**
-   * What was set aside is kept again, as it was, in a transaction of its own. Everything that is known of the layer has to
-   * be written before.
+   * Restores tile sets that were set aside, unchanged, in a transaction of its own. The caller has to write all changes
+   * of the layer before.
    */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): Succession[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
@@ -232,7 +241,7 @@ export class TileSetTable {
     const completeOf = new Map(
       pyramids.map(({ complete, ...pyramid }) => {
         const whole = { layer, ...pyramid };
-        // What was born since may hold tiles that nobody counted.
+        // The newer record of the pyramid may have tiles that have not been counted.
         return [pyramidKey(whole), { whole, complete: complete && this.isComplete(whole) !== false }];
       }),
     );
@@ -257,7 +266,7 @@ export class TileSetTable {
     return successions;
   }
 
-  /** A tile set whose place was taken by one that had been set aside, and that tile set. */
+  /** Returns a tile set that was replaced by a restored one, and the restored one. */
   succeeded(aside: number): { readonly id: number; readonly to: TileSetRecord } | undefined {
     for (const row of this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(SUCCEEDED, aside)) {
       const to = this.find(tileSetOf(row));
@@ -266,12 +275,12 @@ export class TileSetTable {
     return undefined;
   }
 
-  /** Everything in it has been counted in its successor. Inside the caller's transaction. */
+  /** Marks a replaced tile set as gone, after its cells have been counted. Inside the caller's transaction. */
   settle(succeededId: number): void {
     this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?").run(GONE, succeededId);
   }
 
-  /** Removes all that the database has of pyramids without tiles. Inside the caller's transaction; `remove` follows it. */
+  /** Deletes all rows of pyramids without tiles. Inside the caller's transaction; the caller then calls `remove`. */
   deleteRows(pyramids: readonly StoredPyramid[]): void {
     const tables = ["block", "mark", "zoom_sum"].map((table) =>
       this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ?`),
@@ -283,12 +292,12 @@ export class TileSetTable {
     }
   }
 
-  /** Forgets tile sets whose rows are gone. */
+  /** Removes tile sets from memory whose rows are gone. */
   remove(records: readonly TileSetRecord[]): void {
     for (const record of records) this.#remove(record);
   }
 
-  /** Whether dropped tile sets of a layer with a parameters id, but for one, have rows: set aside, or to be reclaimed. */
+  /** Returns whether other tile sets of a layer and parameters id have rows that are set aside or to be reclaimed. */
   hasDropped(layer: string, parametersId: string, exceptId = 0): boolean {
     const found = this.#db
       .prepare("SELECT 1 FROM tile_set WHERE layer = ? AND parameters_id = ? AND dead <> 0 AND id <> ? LIMIT 1")
@@ -308,7 +317,7 @@ export class TileSetTable {
     return this.#dirty.size > 0;
   }
 
-  /** Inside the caller's transaction. */
+  /** Writes the changed sums. Inside the caller's transaction. */
   write(): void {
     const put = this.#db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?, ?)");
     const dirty = [...this.#dirty];
@@ -323,7 +332,7 @@ export class TileSetTable {
   }
 }
 
-/** Undefined: the store is away, and what it holds is not known. */
+/** Returns the levels of a pyramid in the store; undefined: the store is unavailable. */
 export function levelsIn(store: TileStore, pyramid: StoredPyramid): readonly number[] | undefined {
   try {
     return store.levels(pyramid);

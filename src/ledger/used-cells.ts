@@ -3,7 +3,7 @@ import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import { cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
-/** Tiles that are used, and how much (`heat.ts`). */
+/** Tiles of a cell that is used, and their access frequency (`heat.ts`). */
 export interface UsedTiles {
   readonly rect: TileRect;
   readonly frequency: number;
@@ -11,10 +11,10 @@ export interface UsedTiles {
 
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
-/** Blocks that are read between two pauses. */
+/** Blocks that are read at once. */
 const PAGE = 64;
 
-/** The used cells of a rectangle, by the rows of the database: what it costs follows the blocks that exist. A page at a time. */
+/** Yields the used cells of a rectangle, a page at a time. The cost depends on the number of blocks with rows. */
 export function* usedCells(
   blocks: BlockTable,
   tileSetId: number,

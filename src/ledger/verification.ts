@@ -10,9 +10,9 @@ export interface VerificationView {
   readonly repair: boolean;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** Tiles that were found in the store. */
+  /** The number of tiles that were found in the store. */
   readonly tiles: number;
-  /** How many cells differ; the first of them are named. */
+  /** The number of cells that differ; `differences` has the first of them. */
   readonly differing: number;
   readonly differences: readonly CellDifference[];
   readonly reason: string | null;
@@ -20,7 +20,7 @@ export interface VerificationView {
 
 const DIFFERENCES_NAMED = 1_000;
 
-/** Compares the ledger with a real scan of the store while both are in use, and names each cell in which they differ. */
+/** Compares the ledger with a scan of the store while both are in use, and lists the cells that differ. */
 export class Verification {
   readonly #ledger: Ledger;
   readonly #store: TileStore;
@@ -76,7 +76,7 @@ export class Verification {
             if (this.#stop.signal.aborted) return;
           }
         }
-        // What the ledger has where the store lists nothing.
+        // Compares the blocks that have rows too: the store may list no tiles there.
         for (const rect of this.#ledger.blockRects(pyramid, z)) {
           this.#compare(pyramid, rect, new Map());
           await stretch.rest();
@@ -88,7 +88,7 @@ export class Verification {
 
   #compare(pyramid: StoredPyramid, rect: TileRect, listed: ReadonlyMap<string, { x: number; y: number }[]>): void {
     for (const difference of this.#ledger.differences(pyramid, rect, listed)) {
-      // Blocks that the store lists come again with the ledger's.
+      // A cell can be compared twice: by the store's listing and by the row of its block.
       const { tileSet, rect: cell } = difference;
       const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;
       if (this.#seen.has(key)) continue;

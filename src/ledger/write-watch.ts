@@ -8,8 +8,9 @@ import type { TileSetTable } from "./tile-set-table.ts";
 type Seen = Map<string, CellPlace>;
 
 /**
- * Follows the cells of a layer that are written while a range of it is being deleted. The order in which a write and a
- * delete of one tile become known here need not be the order on the disk: those cells are counted again afterwards.
+ * Notes the cells of a layer that are written while a range of the layer is being deleted. Reports of a write and of a
+ * delete of one tile can arrive in another order than the store applied them. The noted cells are counted again
+ * afterwards.
  */
 export class WriteWatch {
   readonly #tileSets: TileSetTable;
@@ -23,7 +24,7 @@ export class WriteWatch {
     this.#countAgain = countAgain;
   }
 
-  /** A cell is being written. */
+  /** Notes a cell that is being written, in the watches of its layer. */
   notice(tileSet: TileSet, block: Block, cell: number): void {
     for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }
