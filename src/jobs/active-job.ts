@@ -17,43 +17,43 @@ import { limitedTime } from "./limited-time.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { SeedGuard } from "./seed-guard.ts";
 
-/** One of a job's parallel workers: a row of the classic list. */
+/** One of a job's parallel workers: a row of the classic task list. */
 export interface Task {
   readonly id: number;
   status: 0 | 1;
   processed: bigint;
-  /** `processed` as it is on the disk. */
+  /** `processed` as the database has it. */
   saved: bigint;
-  /** Metatile numbers it has taken and not finished. */
+  /** Numbers of the metatiles that the task has taken and not finished. */
   claim: bigint[];
   abort: AbortController | undefined;
-  /** Resolves when the task's loop has left; undefined while it does not run. */
+  /** Resolves when the task's loop has ended. Undefined while the task does not run. */
   running: Promise<void> | undefined;
 }
 
-/** From one metatile to the next that may be wanted, before somebody looks whether it is. */
+/** The most times that `take` skips to the next metatile that may be wanted before it returns one. */
 const MOST_LEAPS = 8;
 
-/** How often a metatile has been asked for, and whether it is to blame if that fails once more. */
+/** How often a metatile has been requested, and whether the next failure is the metatile's own and not an outage's. */
 export interface Tries {
   readonly attempts: number;
   readonly lastChance: boolean;
 }
 
-/** Where a metatile number leads. */
+/** What a metatile number stands for: the tile set, the combination, the walk and the number within the walk. */
 export interface Located extends Pick<JobWalk, "tileSet" | "combination" | "walk"> {
   readonly local: bigint;
 }
 
-/** Kinds of failure that are kept with their first message. */
+/** The number of failure classes of which a job stores the first message. */
 const ERROR_CLASSES_KEPT = 20;
 
 /**
  * A job that has not ended, in memory.
- *
- * States: pending → running when its first task starts; running → pending at a restart and when it is paused; → done when its last task finds no
- * work; → aborted by kill of its last task, by the failure limit, by its layer's removal, or by an outage that lasts.
- * `JobRunner.#end` alone makes the last move.
+
+ * States: pending → running when the job's first task starts. Running → pending at a restart and when the job is
+ * paused. → done when the last task finds no work. → aborted by a kill of the last task, by the failure limit, by the
+ * removal of the layer, or by an outage that lasts. `JobRunner.#end` alone sets the outcome.
  */
 export class ActiveJob {
   readonly id: number;
@@ -64,62 +64,64 @@ export class ActiveJob {
   readonly schedule: string | null;
   readonly requestedWith: number | null;
   readonly taskIds: readonly number[];
-  /** It ran before a restart or a pause: what is unfinished may have been done in part. */
+  /** The job ran before a restart or a pause, so an unfinished metatile may have been rendered in part. */
   resumed: boolean;
-  /** What its rectangles are limited to; undefined: nothing. */
+  /** The area or list of tiles that limits the job. Undefined: no limit. */
   readonly selection: TileSelection | undefined;
-  /** What a seed or reseed renders; none: it is a truncate of what is kept. */
+  /** The combinations of parameters that a seed or reseed renders. Empty: a truncate of all stored combinations. */
   readonly combinations: readonly Combination[];
   readonly #numbers: JobNumbers;
   readonly finished: IntervalSet;
   readonly tasks: Task[];
   startedMs: number | null;
-  /** Of a reseed: pictures that were asked for before it are not kept any more. */
+  /** Set by a reseed: resolves when tiles of renders that began before the reseed can no longer be stored. */
   overtaken: Promise<void> | undefined;
   endedMs: number | null = null;
   outcome: JobProgress["outcome"] = null;
   reason: string | null = null;
   abortedBy: string | null = null;
-  /** None of its tasks is dealt a place. */
+  /** The fair queue gives no permit to a task of a paused job. */
   paused: boolean;
   hold: WindowHold | null;
   terms: JobTerms;
-  /** Spreads its renders where it has a rate limit. */
+  /** Spreads the job's renders over time if the job has a rate limit. */
   readonly rateLimiter: RateLimiter<Task>;
   readonly runLength = new RunLength();
-  /** Of metatiles that a rate limit has put off between two attempts. */
+  /** The attempts of metatiles that the rate limit has put off between two attempts. */
   readonly tries = new Map<bigint, Tries>();
   readonly counts: JobCounts;
   retries: number;
   readonly errors: Map<string, { count: number; message: string; tile: readonly [number, number, number] | null }>;
   dirty = false;
-  /** What webhooks were told of it last. */
+  /** The moment that was last announced to webhooks. */
   announced: Extract<JobMoment, "pending" | "running" | "paused">;
-  /** Its state when its end began, which takes until its tasks have left; undefined: it goes on. */
+  /**
+   * The state of the job when its end began; the end takes until the tasks have stopped. Undefined: the job goes on.
+   */
   endsFrom: "pending" | "running" | undefined;
-  /** What was told of it last, and when. */
+  /** The status that was last reported, and when. */
   told: { readonly renderStatus: string; readonly ms: number } | undefined;
-  /** A metatile that the upstream has answered: what a probe of it asks for. */
+  /** A metatile that the upstream has rendered. Probes of the upstream request this metatile. */
   lastGood: bigint | undefined;
   outage: Promise<"alive" | "was_down"> | undefined;
-  /** All its tasks wait for the store together. */
+  /** The wait for the store that all tasks of the job share. */
   storeWait: Promise<void> | undefined;
-  /** Since when the store has kept nothing of it, ms. */
+  /** Since when the store has failed every write of the job, ms by the monotonic clock. */
   storeAwaySinceMs: number | undefined;
-  /** Looks at what it stores, where the layer asks for that. */
+  /** Checks the tiles that the job stores, if the layer has a seed guard. */
   guard: SeedGuard | undefined;
-  /** Somebody has resumed it since the start of the server: it is no longer guarded. */
+  /** A user has resumed the job since the start of the server, so the seed guard no longer checks the job. */
   isLookedAt = false;
-  /** Since when there has been no room for its tiles. */
+  /** Since when there has been no room for the job's tiles, ms by the monotonic clock. */
   noRoomSinceMs: number | undefined;
   #cursor = 0n;
   readonly #returned: bigint[] = [];
   readonly #meter = new RateMeter();
   #workedMs: number;
-  /** Since when it has been at work; undefined while it is not. */
+  /** Since when the job has been at work, ms by the monotonic clock. Undefined while it is not at work. */
   #atWorkSinceMs: number | undefined;
 
-  /** `rendering`: called when something is rendered for one that has a rate limit. */
+  /** `drawing`: called when a job with a rate limit begins a render. */
   constructor(
     stored: StoredJob,
     metatileFactors: readonly [number, number],
@@ -176,7 +178,7 @@ export class ActiveJob {
     return this.request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
   }
 
-  /** Nothing of it is left to do; of a truncate nobody knows. */
+  /** Whether all tiles are processed. Not meaningful for a truncate, whose total is counted only when it starts. */
   get isProcessed(): boolean {
     return this.#left === 0n;
   }
@@ -191,7 +193,10 @@ export class ActiveJob {
     return this.endsFrom ?? (this.tasks.some((t) => t.status === 1) ? "running" : "pending");
   }
 
-  /** How it stands with it, in the words of webhooks: a task that yields its place for a moment is at work. */
+  /**
+   * Returns the state in the words of webhooks. A job whose tasks have given back their permits for a moment is
+   * running.
+   */
   get moment(): Extract<JobMoment, "pending" | "running" | "paused"> {
     if (this.paused) return "paused";
     return this.startedMs === null ? "pending" : "running";
@@ -203,7 +208,7 @@ export class ActiveJob {
     return { tileSet, combination, walk, local };
   }
 
-  /** The next metatile that nobody has taken, taken. */
+  /** Takes the next metatile that no task has taken. Undefined: none is left. */
   take(): bigint | undefined {
     const again = this.#returned.shift();
     if (again !== undefined) return again;
@@ -217,8 +222,9 @@ export class ActiveJob {
   }
 
   /**
-   * From the cursor on. What lies between is finished as it is: so what is finished stays a few intervals. After some leaps
-   * it is a metatile of which nothing may be wanted: whoever looks at it lets others have their turn.
+   * Returns the next metatile at or after the cursor. Marks the metatiles that it skips as finished, so that `finished`
+   * stays a few intervals. After `MOST_LEAPS` skips it returns a metatile in which nothing may be wanted, so that the
+   * search does not block the other jobs.
    */
   #nextWanted(): bigint {
     let next = this.finished.nextMissing(this.#cursor);
@@ -231,17 +237,23 @@ export class ActiveJob {
     return next;
   }
 
-  /** Whether something may be rendered now for a task; undefined: for one that has no place yet. */
+  /** Returns whether the rate limit lets a task begin a render now. `task` undefined: any task without a permit. */
   mayRender(task: Task | undefined, nowMs: number): boolean {
     return this.rateLimiter.isOpen(this.terms.rateLimit, task, nowMs);
   }
 
-  /** The same; and when nothing is left to take a task has only to learn it. */
+  /**
+   * Returns whether a task may run now. When no metatile is left, the rate limit does not delay the task, which then
+   * only ends.
+   */
   mayWork(task: Task | undefined, nowMs: number): boolean {
     return this.mayRender(task, nowMs) || (this.#returned.length === 0 && this.#nextWanted() >= this.metatiles);
   }
 
-  /** What was measured under another limit says nothing of the time that is left. */
+  /**
+   * Sets the terms. A rate that was measured under another rate limit does not predict the time left, so it is
+   * discarded.
+   */
   setTerms(terms: JobTerms): void {
     if (terms.rateLimit !== this.terms.rateLimit) this.#meter.reset();
     this.terms = terms;
@@ -252,14 +264,16 @@ export class ActiveJob {
     this.#returned.push(...numbers);
   }
 
-  /** Takes one that was given back and that nobody has taken since; false: there is no such one. */
+  /** Takes a metatile that was given back and that no task has taken since. Returns false if there is none. */
   takeBack(n: bigint): boolean {
     const at = this.#returned.indexOf(n);
     if (at >= 0) this.#returned.splice(at, 1);
     return at >= 0;
   }
 
-  /** How many metatiles a task takes at once: few when little is left, so that all tasks have work to the end. */
+  /**
+   * Returns how many metatiles a task takes at once: few when little is left, so that all tasks have work to the end.
+   */
   get claimSize(): number {
     const left = this.metatiles - this.#cursor + BigInt(this.#returned.length);
     const share = left / BigInt(Math.max(1, this.tasks.length) * 4);
@@ -276,14 +290,14 @@ export class ActiveJob {
     this.#atWorkSinceMs ??= nowMs;
   }
 
-  /** It is paused or has ended. */
+  /** Stops the clock of working time, when the job is paused or has ended. */
   stopClock(nowMs: number): void {
     this.#workedMs = this.#worked(nowMs);
     this.#atWorkSinceMs = undefined;
     this.#meter.reset();
   }
 
-  /** To be told now and then how far it is. */
+  /** Records the progress for the measured rate. Must be called at intervals. */
   sampleRate(nowMs: number): void {
     if (this.#atWorkSinceMs !== undefined) this.#meter.sample(nowMs, this.processed);
   }
@@ -292,7 +306,10 @@ export class ActiveJob {
     return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
   }
 
-  /** The rows of the live tasks: while all are listed, their totals add up to the job's (`docs/reference/wire-format.md`, Task list). */
+  /**
+   * Returns the rows of the live tasks. While all tasks are listed, their totals add up to the job's total
+   * (`docs/reference/wire-format.md`, Task list).
+   */
   rows(nowMs: number): TaskRow[] {
     const left = this.#left;
     const live = BigInt(this.tasks.length);

@@ -2,7 +2,7 @@ import { cornersOf } from "../grid/area.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { AreaView } from "../plan/job-request.ts";
 
-/** What a job is limited to, as GeoJSON has it; null: no area. */
+/** Returns the area that limits a job as GeoJSON. Null: no area. */
 export function areaView(selection: Selection | undefined): AreaView | null {
   if (selection?.kind !== "area") return null;
   return {

@@ -5,7 +5,7 @@ import { RunLength } from "./batch-size.ts";
 const stored = (upstreamMs: number, count: number): RenderOutcome[] =>
   Array.from({ length: count }, () => ({ kind: "stored", bytes: 1, upstreamMs, unchanged: [] }));
 
-/** The lengths, when runs of each come to their end, of an upstream that takes so long for a metatile. */
+/** Returns the batch sizes after each batch, for an upstream that takes this long for a metatile. */
 function grown(upstreamMs: number, times: number): number[] {
   const length = new RunLength();
   return Array.from({ length: times }, () => {

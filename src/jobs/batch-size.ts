@@ -1,11 +1,14 @@
 import { BATCH_MS, type RenderOutcome } from "../render/render-order.ts";
 
-/** Tiles that are rendered in one go at most: of metatiles of as many it is no longer the messages that take longest. */
+/**
+ * A batch that has this many tiles takes no further metatile: the messages between the processes no longer take most of
+ * its time.
+ */
 export const LONGEST_RUN = 32;
 
 /**
- * How many metatiles a task of a job has rendered in one go: as many as its upstream renders while others can wait, found by
- * doubling; one alone where an upstream takes long, or something was in the way.
+ * How many metatiles a task of a job has rendered in one batch: as many as the upstream renders in `BATCH_MS`, found by
+ * doubling. One metatile if the upstream is slow or a render was not stored.
  */
 export class RunLength {
   #metatiles = 1;
@@ -14,7 +17,7 @@ export class RunLength {
     return this.#metatiles;
   }
 
-  /** What has come of the latest that were rendered together. */
+  /** Adapts the size to the outcomes of the latest batch. */
   learn(outcomes: readonly RenderOutcome[]): void {
     let upstreamMs = 0;
     for (const outcome of outcomes) upstreamMs += outcome.kind === "stored" ? outcome.upstreamMs : BATCH_MS;

@@ -1,32 +1,34 @@
 import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../plan/job-request.ts";
 
-/** The jobs of one request as if they were one. Times are ISO 8601 in UTC. */
+/** The jobs of one request, shown as one job. Times are ISO 8601 in UTC. */
 export interface BatchView {
-  /** Its first job's. */
+  /** The id of the first job. */
   readonly id: number;
-  /** How many of them are in each state; those that were taken out of the history are in none. */
+  /** How many jobs are in each state. Jobs that were removed from the history are not counted. */
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** Running as long as one is; aborted when all have ended and one was. */
+  /** Running: a job has begun, and an unfinished job is not paused. Aborted: all have ended, and one was aborted. */
   readonly state: JobState;
-  /** The worst of theirs; null: not all have ended. */
+  /** The worst outcome of the jobs. Null: not all have ended. */
   readonly outcome: JobOutcome | null;
-  /** All that have not ended are. */
+  /** Whether all jobs that have not ended are paused. */
   readonly paused: boolean;
   readonly tiles: JobTiles;
-  /** Written for them. */
+  /** Bytes that the jobs have written. */
   readonly bytes: bigint;
   readonly createdAt: string;
   readonly startedAt: string | null;
-  /** When the last one did; null: not all have. */
+  /** When the last job ended. Null: not all have ended. */
   readonly endedAt: string | null;
-  /** By class: how many tiles in all, and the first of the first job that has some. */
+  /** By class: the number of failed tiles of all jobs, and the message and tile of the first job that has the class. */
   readonly errors: readonly JobError[];
   readonly retries: number;
-  /** Of those that are at work; when all have ended over all the time. */
+  /**
+   * The rate of the jobs that have not ended. When all have ended: the mean rate from the first start to the last end.
+   */
   readonly tilesPerSecond: number | null;
 }
 
-/** `jobs`: at least one, of one request. Pure. */
+/** Combines the jobs of one request, at least one, into one view. Pure. */
 export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
   const inOrder = [...jobs].sort((a, b) => a.id - b.id);
   const states = { pending: 0, running: 0, done: 0, aborted: 0 };
@@ -53,7 +55,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
 }
 
 function stateOf(states: BatchView["jobs"], live: readonly JobView[]): JobState {
-  // One that has begun is at work until its last job has ended.
+  // A batch that has begun is at work until its last job has ended.
   const hasBegun = states.running + states.done + states.aborted > 0;
   if (live.length > 0) return hasBegun && live.some(({ paused }) => !paused) ? "running" : "pending";
   return states.aborted > 0 ? "aborted" : "done";
@@ -90,7 +92,7 @@ function rateOf(live: readonly JobView[]): number | null {
   return rates.length === 0 ? null : rounded(rates.reduce((sum, rate) => sum + rate, 0));
 }
 
-/** From the first one's start to the last one's end. */
+/** Returns the mean rate from the first start to the last end. */
 function pastRate(jobs: readonly JobView[], { stored, skipped, failed, deleted = 0n }: JobTiles): number | null {
   const times = jobs.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).flatMap((at) => at ?? []);
   const ms = times.map((at) => Date.parse(at)).sort((a, b) => a - b);

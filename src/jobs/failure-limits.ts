@@ -1,12 +1,15 @@
 import type { Counts } from "../plan/job-counts.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 
-/** A share is judged of so many tiles: of the first few one that fails would be too many. */
+/**
+ * A job at work is checked against `failurePercent` only after this many tiles: early on, one failed tile would exceed
+ * it.
+ */
 const TRIED_TO_JUDGE = 100n;
 
 /**
- * Why a job has too many failed tiles to go on; undefined: it has not. Pure.
- * @param work whether there is more to come
+ * Returns the reason if a job has too many failed tiles to go on. Undefined: the job may go on. Pure.
+ * @param work whether the job has tiles left to process
  */
 export function failureLimitReason(
   { failureLimit, failurePercent }: Pick<JobRequest, "failureLimit" | "failurePercent">,
@@ -15,7 +18,7 @@ export function failureLimitReason(
 ): string | undefined {
   if (failed === 0n) return undefined;
   if (failed >= BigInt(Math.max(1, failureLimit))) return `${failed} tiles failed (the limit is ${failureLimit})`;
-  // What was skipped tells nothing of the upstream.
+  // Skipped tiles were not requested from the upstream.
   const tried = stored + unchanged + failed;
   if (failurePercent === undefined || (work === "going on" && tried < TRIED_TO_JUDGE)) return undefined;
   const isTooMany = Number(failed) * 100 > failurePercent * Number(tried);

@@ -4,7 +4,7 @@ import { FairOrder } from "./fair-order.ts";
 
 const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 8 });
 
-/** The one whose turn it is among those that can, which is then taken. */
+/** Takes the next item among those that can take a turn, and returns it. */
 function turn(turns: FairOrder<number>, weight: readonly number[], can: (item: number) => boolean): number | undefined {
   for (const item of turns.inOrder()) {
     if (!can(item)) continue;

@@ -1,18 +1,19 @@
 interface Turn<T> {
   readonly item: T;
-  /** Its virtual time: how many turns it has had, each divided by its weight. */
+  /** The virtual time: the sum of 1 / weight over the item's turns. */
   readonly at: number;
 }
 
 /**
- * Weighted round robin: each turn moves an item back by 1 / weight, and the one that is furthest ahead comes next. Turns
- * follow the weights, and nobody starves, as everybody else moves back meanwhile. Who could not take turns for a while gets
- * no more of them afterwards (start-time fair queueing; Goyal, Vin and Cheng 1996).
+ * Weighted round robin: each turn moves an item back by 1 / weight, and the item with the least virtual time comes
+ * next. The number of turns follows the weights, and no item starves, as every turn moves the other items back. An item
+ * that could not take turns for a while gets no extra turns afterwards (start-time fair queueing; Goyal, Vin and Cheng
+ * 1996).
  */
 export class FairOrder<T> {
-  /** Ascending by time; of one time in the order in which they came to it. */
+  /** Ascending by virtual time. Items of equal time keep the order in which they reached that time. */
   readonly #queue: Turn<T>[] = [];
-  /** That of the last turn. */
+  /** The virtual time of the last turn. */
   #now = 0;
 
   join(item: T): void {
@@ -24,12 +25,12 @@ export class FairOrder<T> {
     if (found >= 0) this.#queue.splice(found, 1);
   }
 
-  /** In the order in which they come. */
+  /** Yields the items in the order of their turns. */
   *inOrder(): Generator<T> {
     for (const { item } of this.#queue) yield item;
   }
 
-  /** It has had a turn. */
+  /** Records that an item has had a turn. */
   took(item: T, weight: number): void {
     const found = this.#queue.findIndex((turn) => turn.item === item);
     const [turn] = found < 0 ? [] : this.#queue.splice(found, 1);

@@ -11,7 +11,7 @@ import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { ActiveJob, type Task } from "./active-job.ts";
 import { FairQueue } from "./fair-queue.ts";
 
-/** A fair queue whose tasks begin and end as the test says. */
+/** A fair queue whose tasks begin and end when the test says so. */
 function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   let nowMs = Date.UTC(2026, 0, 1);
   let maxRunningTasks = places;
@@ -87,7 +87,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
       fairQueue.join(made);
       return made;
     },
-    /** Every task in turn has rendered something, and gives its place back where others wait. */
+    /** Lets every running task render once and give its permit back if another job waits for one. */
     step(): void {
       for (let n = running.length - 1; n >= 0; n--) {
         const at = running[n];
@@ -128,7 +128,7 @@ test("no more tasks of a layer run than it allows, whoever has the turn; the oth
     expect([at.runningOf("a"), at.runningOf("b")]).toEqual([2, 3]);
     at.step();
   }
-  // Places are left, but not of the layer: the two jobs take turns all the same.
+  // Permits are left, but not for the layer: the two jobs must still take turns.
   expect(at.turns.get(2)).toBeGreaterThan(5);
   expect(at.turns.get(1)).toBeGreaterThan(5 * (at.turns.get(2) ?? 0));
   expect(at.turns.get(3)).toBe(3);
@@ -142,7 +142,7 @@ test("a job crowds nobody as long as only its own tasks wait, or others wait for
   at.add(2, 2, { layer: "b" });
   expect(at.crowds(1)).toBe(true);
   at.step();
-  // Its layer has one place, which it has: the other task waits for that one, not for ours.
+  // The layer of the other job has one permit, which the other job has: its waiting task needs that permit, not ours.
   expect([at.runningOf("a"), at.runningOf("b"), at.crowds(1), at.crowds(2)]).toEqual([1, 1, false, true]);
   at.setPlaces(1);
   expect(at.crowds(1)).toBe(true);
@@ -165,7 +165,7 @@ test("a job whose rate limit is reached has no place, and says when it wants one
   const at = dealing(2, { a: { weight: 1 } });
   const limited = at.add(1, 4, { layer: "a" }, { rateLimit: 2, priority: 100 });
   at.deal();
-  // One looks for something to render, the others wait for it.
+  // One task looks for a metatile to render, and the other tasks wait for it.
   expect(at.running).toHaveLength(1);
   limited.rateLimiter.begin(1, 2, at.monotonicNow());
   at.add(2, 4, { layer: "a" });

@@ -6,20 +6,21 @@ import { FairOrder } from "./fair-order.ts";
 export interface FairQueueParts {
   readonly catalogue: () => Catalogue;
   readonly options: () => JobOptions;
-  /** ms by a clock that never steps. */
+  /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
 }
 
 /**
- * Decides which task gets the next place: weighted round robin over the jobs, so that a big job never holds up a small one,
- * within the bounds of all places and of each layer's. A job's weight is its priority times the weight of its layer.
+ * Decides which task gets the next permit to run: weighted round robin over the jobs, so that a big job never delays a
+ * small one. The permits are limited in all (`maxRunningTasks`) and for each layer. The weight of a job is its priority
+ * times the weight of its layer.
  */
 export class FairQueue {
   readonly #parts: FairQueueParts;
   readonly #turns = new FairOrder<ActiveJob>();
   #places = 0;
   readonly #placesByLayer = new Map<string, number>();
-  /** The truncate that comes first in each layer, by its id. */
+  /** The id of the first truncate of each layer. */
   #firstTruncates: ReadonlyMap<string, number> | undefined;
 
   constructor(parts: FairQueueParts) {
@@ -36,7 +37,9 @@ export class FairQueue {
     this.#firstTruncates = undefined;
   }
 
-  /** The job whose turn it is at a moment, with a task that waits, if there is a place for it. */
+  /**
+   * Returns the job whose turn it is and a waiting task of the job. Undefined: no permit is free, or no task may run.
+   */
   next(nowMs: number): { readonly job: ActiveJob; readonly task: Task } | undefined {
     if (this.#places >= this.#parts.options().maxRunningTasks) return undefined;
     for (const job of this.#turns.inOrder()) {
@@ -46,7 +49,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /** A task takes a place. */
+  /** Records that a task has taken a permit. */
   took(job: ActiveJob, task: Task): void {
     const { layer } = job.request;
     this.#places++;
@@ -65,14 +68,17 @@ export class FairQueue {
     job.rateLimiter.resumeJob(task);
   }
 
-  /** Whether one of this job's tasks is to give its place back: another job waits for it, or there are too many taken. */
+  /**
+   * Returns whether a task of this job must give back its permit: another job waits for it, or more are taken than are
+   * allowed.
+   */
   crowds(job: ActiveJob): boolean {
     const { layer } = job.request;
     const { maxRunningTasks } = this.#parts.options();
-    // A reload has left fewer places than are taken.
+    // A reload may have lowered a limit below the number of taken permits.
     if (this.#places > maxRunningTasks || !this.#hasPlace(layer, 1)) return true;
     const areAllTaken = this.#places >= maxRunningTasks;
-    // With places left others wait for nothing but those of their layer.
+    // While permits are left, only jobs of a layer that has reached its own limit wait.
     if (!areAllTaken && this.#hasPlace(layer, 0)) return false;
     const nowMs = this.#parts.monotonicNow();
     for (const other of this.#turns.inOrder()) {
@@ -85,8 +91,8 @@ export class FairQueue {
   }
 
   /**
-   * Until the first job that its rate limit holds back at a moment may go on; undefined: there is none. To be asked of the
-   * moment of which `next` was: what comes due between two moments nobody would come back for.
+   * Returns the ms until the first job that waits for its rate limit may go on. Undefined: no job waits for one. Call
+   * with the same `nowMs` as `next`: no timer would be set for a job that became due between two different times.
    */
   waitMs(nowMs: number): number | undefined {
     let soonest: number | undefined;
@@ -99,7 +105,10 @@ export class FairQueue {
     return soonest;
   }
 
-  /** Of a job that may work. One that stands for a job between two renders (`JobRunner`) comes first. */
+  /**
+   * Returns a waiting task of a job that may run. A task that keeps its job listed as running between two renders
+   * (`JobRunner`) comes first.
+   */
   #waiting(job: ActiveJob, nowMs: number): Task | undefined {
     if (job.outcome !== null || job.endsFrom !== undefined || job.paused || !this.#isFirst(job)) return undefined;
     const waiting = job.tasks.filter((task) => task.running === undefined);
@@ -112,7 +121,10 @@ export class FairQueue {
     return (this.#placesByLayer.get(layer) ?? 0) - freed < most;
   }
 
-  /** Jobs of one layer count in the order of their ids: nothing passes a truncate that came before it. */
+  /**
+   * Returns whether no truncate of the same layer was accepted before this job. No job may overtake a truncate of its
+   * layer.
+   */
   #isFirst({ id, request }: ActiveJob): boolean {
     this.#firstTruncates ??= this.#truncates();
     return id <= (this.#firstTruncates.get(request.layer) ?? Number.POSITIVE_INFINITY);

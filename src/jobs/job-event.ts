@@ -1,28 +1,28 @@
 import { createHash } from "node:crypto";
 
-/** What webhooks are told of a job: that it was accepted, is at work, was paused, or how it ended. */
+/** The events of a job that webhooks receive: accepted, at work, paused, and the outcomes. */
 export const JOB_MOMENTS = ["pending", "running", "paused", "done", "done_with_failures", "aborted"] as const;
 export type JobMoment = (typeof JOB_MOMENTS)[number];
-/** Those of the end. */
+/** The events that end a job. */
 export const ENDS: readonly JobMoment[] = ["done", "done_with_failures", "aborted"];
 
-/** An address that is told of jobs. */
+/** An address that receives the events of jobs. */
 export interface Webhook {
-  /** Names it in the database, without its address, which may hold a key. */
+  /** Identifies the webhook in the database without its address, which may contain a key. */
   readonly id: string;
-  /** Without credentials. */
+  /** The address without credentials. */
   readonly url: string;
-  /** Of an Authorization header, where the address had credentials. */
+  /** The value of the Authorization header, if the address had credentials. */
   readonly authorization?: string;
   readonly events: readonly JobMoment[];
-  /** null: all. */
+  /** The layers whose jobs are reported. Null: all layers. */
   readonly layers: readonly string[] | null;
-  /** Signs what is sent. */
+  /** The key that signs the messages. */
   readonly secret: string;
 }
 
-/** The same for the same address, over restarts. */
+/** Returns an id that is the same for the same address after a restart. */
 export const webhookId = (url: string): string => createHash("sha256").update(url).digest("base64url");
 
-/** What logs may say of where it is. */
+/** Returns the part of the address that logs may contain. */
 export const webhookOrigin = ({ url }: Webhook): string => new URL(url).origin;

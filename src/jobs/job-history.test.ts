@@ -77,7 +77,7 @@ function addJob(db: Database, jobs: JobStore, selection: Selection, endedMs: num
 const count = (db: Database, table: string): number =>
   int(db.prepare(`SELECT count(*) AS n FROM ${table}`).get() ?? {}, "n");
 
-/** What is said to be taken up is what a count of it gives. */
+/** The reported size equals the size that a count gives. */
 function expectExactBytes(db: Database, jobs: JobStore): void {
   const sum = db.prepare("SELECT (SELECT sum(bytes) FROM job) + (SELECT sum(bytes) FROM selection) AS n").get();
   expect(jobs.bytes()).toBe(int(sum ?? {}, "n"));
@@ -130,7 +130,7 @@ test("jobs share the area that they have in common, and it goes with the last of
   const shared = area();
   const first = addJob(db, jobs, shared, 1);
   const second = addJob(db, jobs, shared, 2);
-  // As a retry has it: read from the database.
+  // Read from the database, as a retry does.
   const third = addJob(db, jobs, structuredClone(shared), 3);
   expect(count(db, "selection")).toBe(1);
   jobs.delete(first);

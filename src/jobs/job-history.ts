@@ -5,7 +5,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 import { type JobStore, TRIM_REASONS, type Trimmed } from "./job-store.ts";
 
 export interface JobHistoryMetrics {
-  /** What the jobs take up in the database, those included that have not ended. */
+  /** The size of all jobs in the database, including jobs that have not ended. */
   readonly bytes: number;
   readonly trimmed: readonly { readonly reason: keyof Trimmed; readonly count: number }[];
 }
@@ -17,7 +17,7 @@ export interface JobHistoryParts {
   readonly persist: (also: () => void) => void;
   /** Runs in a transaction that a loss of power may undo. */
   readonly unsynced: (body: () => void) => void;
-  /** ms by a clock that never steps. */
+  /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }
@@ -28,7 +28,7 @@ const TRIMMED_AT_ONCE = 500;
 const AGAIN_MS = 60_000;
 const deflated = promisify(deflate);
 
-/** Keeps the history of jobs small: trims it, and compresses the areas and lists of tiles of its jobs. */
+/** Trims the history of jobs, and compresses their areas and lists of tiles. */
 export class JobHistory {
   readonly #parts: JobHistoryParts;
   readonly #trimmed = { age: 0, number: 0, bytes: 0 };
@@ -40,7 +40,10 @@ export class JobHistory {
     this.#parts = parts;
   }
 
-  /** Removes some of the jobs that are too many. @returns whether there may be more */
+  /**
+   * Removes jobs that exceed the limits of the history, a bounded number at once.
+   * @returns whether there may be more
+   */
   trim(nowMs: number): boolean {
     const { jobs, options, persist, log } = this.#parts;
     const { historyDays, historyJobs, historyMiB } = options();
@@ -49,7 +52,7 @@ export class JobHistory {
     persist(() => {
       done = jobs.trim(limits, TRIMMED_AT_ONCE);
     });
-    // Once it is on the disk.
+    // Count only after the transaction has been committed.
     for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];
     if (done.trimmed.bytes > 0)
       log.info("the oldest jobs have left the history, as it is larger than jobs.historyMiB", {
@@ -59,7 +62,7 @@ export class JobHistory {
     return done.hasMore;
   }
 
-  /** Begins to compress the next area or list of tiles, if there is one; one at a time. */
+  /** Starts to compress the next area or list of tiles, if there is one. Only one is compressed at a time. */
   compressNext(): void {
     const { monotonicNow, log } = this.#parts;
     if (this.#isClosed || this.#compressing !== undefined || monotonicNow() < this.#nextTryMs) return;
@@ -77,9 +80,9 @@ export class JobHistory {
     const { jobs, unsynced } = this.#parts;
     const next = jobs.selections.nextNew();
     if (next === undefined) return;
-    // In a thread of its own: 4 MB take 0.1 s.
+    // `deflate` runs in a thread of the pool: 4 MB take 0.1 s.
     const packed = await deflated(next.body);
-    // A loss of power leaves it as it was.
+    // If a loss of power undoes this transaction, the selection stays uncompressed.
     unsynced(() => jobs.compress(next, packed));
   }
 

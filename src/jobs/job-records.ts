@@ -6,25 +6,25 @@ import { listed } from "./job-view.ts";
 
 export interface JobRecordsParts {
   readonly jobs: JobStore;
-  /** What to put right should the transaction in hand be rolled back. */
+  /** Registers `undo`, which runs if the current transaction is rolled back. */
   readonly onRollback: (undo: () => void) => void;
-  /** Something has happened to a job: called inside the transaction that writes it. */
+  /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Told what has been persisted of a job. */
+  /** Reports a job as it was persisted. */
   readonly told: (job: JobView) => void;
-  /** ms by a clock that never steps. */
+  /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
 }
 
 const COUNTS_TOLD_MS = 1_000;
 
-/** Writes what has changed of jobs at work, and tells of it what is on the disk. */
+/** Writes the changes of active jobs and reports the persisted state. */
 export class JobRecords {
   readonly #parts: JobRecordsParts;
   readonly #active: () => Iterable<ActiveJob>;
-  /** Ends of tasks and jobs that are not on the disk yet. */
+  /** Writes for the ends of tasks and jobs, not in the database yet. */
   #unsaved: (() => void)[] = [];
-  /** Saved since they were told of last. */
+  /** Jobs that were saved and not reported since. */
   readonly #untold = new Set<ActiveJob>();
 
   constructor(parts: JobRecordsParts, active: () => Iterable<ActiveJob>) {
@@ -32,17 +32,17 @@ export class JobRecords {
     this.#active = active;
   }
 
-  /** A job has been written as it was accepted. */
+  /** Records that an accepted job was inserted, to be reported. */
   made(job: ActiveJob): void {
     this.#untold.add(job);
   }
 
-  /** To be saved. */
+  /** Queues the end for the next `saveDirty`. */
   left(task: Task, state: "done" | "aborted"): void {
     this.#unsaved.push(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
   }
 
-  /** To be saved. */
+  /** Queues the end for the next `saveDirty`. */
   ended(job: ActiveJob, outcome: JobMoment): void {
     job.dirty = false;
     this.#untold.add(job);
@@ -58,7 +58,7 @@ export class JobRecords {
     return false;
   }
 
-  /** Saves what changed; inside the caller's transaction. */
+  /** Saves all changes. Must run inside the caller's transaction. */
   saveDirty(): void {
     const unsaved = this.#unsaved;
     this.#unsaved = [];
@@ -84,7 +84,7 @@ export class JobRecords {
     this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.monotonicNow()) });
   }
 
-  /** There may be many tasks, few of which get on at a time. */
+  /** Writes only changed tasks: a job may have many tasks, and few progress between two saves. */
   #saveLive(task: Task): void {
     const { saved, processed } = task;
     if (saved === processed) return;
@@ -105,7 +105,9 @@ export class JobRecords {
     this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.monotonicNow()));
   }
 
-  /** After a commit: tells what has been saved, but of counts alone no more than once a second. */
+  /**
+   * Reports the saved jobs after a commit. A job of which only the counts changed is reported at most once a second.
+   */
   tell(): void {
     const nowMs = this.#parts.monotonicNow();
     for (const job of this.#untold) {

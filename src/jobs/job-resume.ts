@@ -2,7 +2,10 @@ import type { WindowHold } from "../plan/job-request.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunner } from "./job-runner.ts";
 
-/** Lets a paused job go on, persisted first. `hold`: what the window of its schedule does to it from now on. */
+/**
+ * Resumes a paused job; the change is persisted before the job goes on.
+ * @param hold the effect of the schedule's window on the job from now on
+ */
 export function resumeJob(
   job: ActiveJob,
   hold: WindowHold | null,

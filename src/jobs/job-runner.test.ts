@@ -26,7 +26,7 @@ afterEach(() => {
   db = openDatabase(":memory:");
 });
 
-/** A server's jobs; the next one reads what the one before has written, as after a kill. */
+/** The jobs of a server. The next instance reads what the one before has written, as after a kill. */
 function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = now) {
   db.migrate([jobMigrations]);
   const jobs = new JobStore(db);
@@ -73,7 +73,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
   return { jobs, runner, service, submit, persist };
 }
 
-/** Stops when it is let, however often it is told to. */
+/** Work that stops only when the test lets it, even after several aborts. */
 function stubborn() {
   let resumeJob = (): void => undefined;
   const gone = new Promise<void>((resolve) => {
@@ -241,7 +241,7 @@ test("a job with a rate limit goes on, however much time passes between two look
   };
   const { runner, submit } = live(work, 2, now);
   const terms = { ...STANDARD_TERMS, rateLimit: 10 };
-  // Between them the next render may come due.
+  // The next render may become due between the two calls.
   const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
   const id = submit({ ...seed, ranges: [{ gridSet: "g", rects }], metatile: [1, 1], terms });
   await vi.waitFor(() => expect(runner.job(id)?.state).toBe("done"), { timeout: 20_000 });

@@ -16,9 +16,11 @@ import type { NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { listed, viewOf } from "./job-view.ts";
 
-/** What one kind of job does: one chunk of work at a time. */
+/** The work of one kind of job, done in steps. */
 export interface Work {
-  /** Works on for a while, and not for long while it is `crowded`. False: nothing is left for this task. */
+  /**
+   * Works for a while, and only briefly while `crowded` returns true. Returns false if no work is left for this task.
+   */
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
 
@@ -28,34 +30,40 @@ export interface JobRunnerParts extends JobRecordsParts {
   readonly catalogue: () => Catalogue;
   readonly storedMetatiles: StoredMetatilesOf;
   readonly options: () => JobOptions;
-  /** Writes everything that changed, in one transaction. */
+  /** Writes all changes in one transaction. */
   readonly persist: (also?: () => void) => void;
-  /** Awaited before a job ends as aborted, its tasks stopped: what it stored last is brought under the quota. */
+  /**
+   * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
+   * quota.
+   */
   readonly beforeAbort: () => Promise<void>;
   /** ms since 1970 by the wall clock. */
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** A job that must end: thrown by its work, told as its reason. */
+/** Thrown by the work of a job to abort the job. The message becomes the job's reason. */
 export class JobAborted extends Error {
   override readonly name = "JobAborted";
 }
 
-/** A job that somebody must look at before it goes on: thrown by its work, told as its reason. */
+/**
+ * Thrown by the work of a job to pause the job until a user has checked its tiles. The message becomes the job's
+ * reason.
+ */
 export class JobSuspension extends Error {
   override readonly name = "JobSuspended";
 }
 
-/** Node's timers know no more than 31 bits. */
+/** Node's timers take at most 2^31 - 1 ms; a longer wait is split. */
 const LONGEST_TIMER_MS = 3_600_000;
 
 const endedView = (stored: StoredJob): JobView =>
   viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
 
 /**
- * Lets tasks work on the places that the fair queue deals. A task works in steps; after each it gives its place to a job that
- * waits for one, and one whose rate limit is reached to whoever comes.
+ * Runs tasks on the permits that the fair queue gives. A task works in steps. After each step it gives its permit back
+ * if another job waits for one, or if the rate limit of its own job is reached.
  */
 export class JobRunner {
   readonly records: JobRecords;
@@ -63,10 +71,10 @@ export class JobRunner {
   readonly #active = new Map<number, ActiveJob>();
   #ranges: readonly SeedRange[] | undefined;
   readonly #fairQueue: FairQueue;
-  /** For the next job that a rate limit holds back. */
+  /** Runs when the next job that waits for its rate limit may go on. */
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
-  /** Ends that have been asked for: their tasks have left the lists, and may be at work for a moment more. */
+  /** Ends under way: the tasks have left the lists, but may still be working. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #totals = new JobTotals();
 
@@ -76,7 +84,7 @@ export class JobRunner {
     this.records = new JobRecords(parts, () => this.#active.values());
   }
 
-  /** Takes up what a restart interrupted. */
+  /** Resumes the jobs that a restart interrupted. */
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
@@ -95,7 +103,7 @@ export class JobRunner {
     this.#deal();
   }
 
-  /** Its last task had left when the server was killed, and its end was not written yet. */
+  /** Ends a job whose last task had left before the server was killed, but whose end was not written. */
   #endLate(job: ActiveJob, { tasks }: StoredJob): void {
     const isDone = job.request.type === "truncate" ? tasks.some(({ state }) => state === "done") : job.isProcessed;
     if (isDone) job.abortedBy = null;
@@ -113,7 +121,10 @@ export class JobRunner {
     return job;
   }
 
-  /** All of them or none, the key with the first. `also`: called in the same transaction. */
+  /**
+   * Accepts all jobs or none, in one transaction. The idempotency key is stored with the first job. `also` runs in the
+   * same transaction.
+   */
   submitAll(made: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
     const { jobs, now, persist } = this.#parts;
     const accepted: StoredJob[] = [];
@@ -131,7 +142,7 @@ export class JobRunner {
     for (const stored of accepted)
       this.records.made(this.#add(stored, this.#parts.catalogue().layers.get(stored.request.layer), false));
     this.records.tell();
-    // After the answer: the first look at the list shows every task as it was accepted.
+    // Start after the answer has been sent, so that a list requested at once shows every task as accepted.
     setImmediate(() => this.#deal());
     return {
       jobId: first.id,
@@ -141,7 +152,10 @@ export class JobRunner {
     };
   }
 
-  /** Inside a transaction. `first`: of the jobs that are made together; undefined: this one. */
+  /**
+   * Inserts a job; must run inside a transaction. `first`: the first job of the batch; undefined: this job is the
+   * first.
+   */
   #insert(made: NewJob, nowMs: number, first: number | undefined | "alone"): StoredJob {
     const { jobs, announce } = this.#parts;
     const { request, progress, origin, retryOf, schedule, hold } = made;
@@ -175,7 +189,7 @@ export class JobRunner {
       .sort((a, b) => a.id - b.id);
   }
 
-  /** What running seeds store or count as stored: for the quota, which spares it. */
+  /** Returns the ranges that unfinished seeds store or count as stored. Eviction spares them. */
   seedRanges(): readonly SeedRange[] {
     this.#ranges ??= [...this.#active.values()].flatMap(({ request }) =>
       seedRangesOf(request, this.#parts.catalogue().layers.get(request.layer)),
@@ -198,8 +212,8 @@ export class JobRunner {
   }
 
   /**
-   * Ends tasks. Once resolved they have left the list, and nothing more is fetched, written or deleted for them, nor for
-   * those that somebody else was just ending.
+   * Kills tasks. Once resolved, the tasks have left the list, and nothing more is fetched, written or deleted for them.
+   * The same holds for tasks whose end was already under way.
    */
   async kill(
     choose: (job: ActiveJob, task: Task) => boolean,
@@ -212,7 +226,7 @@ export class JobRunner {
     return killed;
   }
 
-  /** Resolves when the ends that are under way have come. */
+  /** Waits until the ends under way are complete. */
   async ended(): Promise<void> {
     await Promise.allSettled([...this.#ending]);
   }
@@ -235,7 +249,8 @@ export class JobRunner {
       const chosen = job.tasks.filter((task) => choose(job, task));
       if (chosen.length === 0) continue;
       jobs.add(job);
-      // Written with the end of the tasks: should the server be killed before they have stopped.
+      // Set now, so that the reason is written with the end of the tasks: the server may be killed before the tasks
+      // have stopped.
       if (chosen.length === job.tasks.length) {
         beginEnd(job);
         job.reason = reason;
@@ -259,8 +274,8 @@ export class JobRunner {
   }
 
   /**
-   * Ends what a job makes pointless, where that was asked for: older seeds and reseeds within it. At a start too, as a kill
-   * may have come between the two.
+   * Kills older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start, as
+   * the server may have been killed between the insert and this call.
    */
   async supersede(id: number): Promise<void> {
     const { request, createdBy } = this.#active.get(id) ?? {};
@@ -273,7 +288,7 @@ export class JobRunner {
     );
   }
 
-  /** What jobs that were made together make pointless. Once resolved that does no more. */
+  /** Supersedes older jobs for each job of a batch. Once resolved, the superseded jobs do no more work. */
   async supersedeFor(ids: readonly number[]): Promise<void> {
     await Promise.all(ids.map((id) => this.supersede(id)));
   }
@@ -287,17 +302,17 @@ export class JobRunner {
     );
   }
 
-  /** A job that has not ended. */
+  /** Returns a job that has not ended. */
   active(id: number): ActiveJob | undefined {
     return this.#active.get(id);
   }
 
-  /** All that have not ended, in the order in which they were accepted. */
+  /** Returns all jobs that have not ended, in the order in which they were accepted. */
   live(): ActiveJob[] {
     return [...this.#active.values()];
   }
 
-  /** Persisted first; what is in flight goes on. */
+  /** Changes the terms of a job and persists them. Renders in flight go on. */
   setTerms(job: ActiveJob, terms: JobTerms): void {
     const before = job.terms;
     job.setTerms(terms);
@@ -311,8 +326,9 @@ export class JobRunner {
   }
 
   /**
-   * What is in flight is cancelled, as by a kill: an upstream that needs rest has it once this resolves. Persisted first, so
-   * that no crash makes the job go on. `hold`: whether it is the window of its schedule that closes.
+   * Pauses a job and cancels its requests in flight, as a kill does: once resolved, the upstream gets no more requests
+   * from the job. The pause is persisted first, so that the job does not go on after a crash.
+   * @param hold `held` if the window of the job or of its schedule has closed
    */
   async pause(job: ActiveJob, reason: string, hold: "held" | null = null): Promise<void> {
     const before = { paused: job.paused, reason: job.reason, hold: job.hold };
@@ -331,28 +347,28 @@ export class JobRunner {
       task.abort?.abort(new JobAborted("halted"));
     }
     await this.halted(job);
-    // A task may have written what it was waiting for, or somebody has resumed the job meanwhile.
+    // While the tasks stopped, a task may have overwritten the reason, or a user may have resumed the job.
     if (job.outcome !== null || !job.paused) return;
     job.reason = reason;
     job.resumed ||= job.startedMs !== null;
     job.stopClock(this.#parts.monotonicNow());
     job.dirty = true;
-    // What was stored last is in the answer.
+    // Save now, so that the answer includes the tiles that were stored last.
     this.#save();
   }
 
-  /** Resolves when no task of a paused job runs, and when the job has ended if it was about to end. */
+  /** Waits until no task of a paused job runs. If the job was about to end, also waits for the end. */
   async halted(job: ActiveJob): Promise<void> {
     await Promise.all(job.tasks.map((task) => task.running));
     if (job.endsFrom !== undefined) await this.ended();
   }
 
-  /** A job may go on: after the answer. */
+  /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */
   wake(): void {
     setImmediate(() => this.#deal());
   }
 
-  /** Jobs of layers that the configuration no longer has end. */
+  /** Aborts the jobs of layers that the configuration no longer has. */
   async layersChanged(): Promise<void> {
     const { layers } = this.#parts.catalogue();
     for (const job of [...this.#active.values()]) {
@@ -361,7 +377,7 @@ export class JobRunner {
     await this.ended();
   }
 
-  /** Takes tasks out of their jobs, in one transaction however many they are, and waits until their loops have left. */
+  /** Removes tasks from their jobs in one transaction, and waits until their loops have ended. */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
     for (const { job, task } of chosen) this.#leave(job, task, "aborted");
     this.#save();
@@ -379,7 +395,7 @@ export class JobRunner {
     this.records.left(task, state);
   }
 
-  /** Writes ends and whatever else is dirty. When the disk refuses, a later tick writes it: the job has ended all the same. */
+  /** Saves all changes. If the write fails, a later tick repeats it: the job has ended in memory in any case. */
   #save(): void {
     try {
       this.#parts.persist(() => this.records.saveDirty());
@@ -393,7 +409,7 @@ export class JobRunner {
   }
 
   async #abortNow(job: ActiveJob, reason: string): Promise<void> {
-    // Whoever has taken its tasks out ends it, when they have stopped: several may reach a limit at once.
+    // A job without tasks is ended by the call that has removed them: several tasks may reach a limit at once.
     if (job.outcome !== null || job.tasks.length === 0) return;
     beginEnd(job);
     job.reason = reason;
@@ -405,7 +421,7 @@ export class JobRunner {
     this.#save();
   }
 
-  /** To be saved. */
+  /** Ends a job in memory and queues the end for the next save. */
   #end(job: ActiveJob, outcome?: "aborted"): void {
     const { now, monotonicNow, log } = this.#parts;
     job.outcome = outcome ?? (job.counts.sum.failed > 0n ? "done_with_failures" : "done");
@@ -439,7 +455,7 @@ export class JobRunner {
         task.running = undefined;
         task.abort = undefined;
         task.status = job.endsFrom === "running" || this.#standsFor(job, task) ? 1 : 0;
-        // Lists by state ask the database.
+        // Save the state: lists filtered by state query the database.
         job.dirty = true;
         this.#deal();
       });
@@ -453,7 +469,10 @@ export class JobRunner {
     return this.#closing ? undefined : this.#fairQueue.next(nowMs);
   }
 
-  /** A job that its rate limit keeps from rendering is at work all the same: one task without a place stands for it. */
+  /**
+   * Returns whether a task without a permit keeps its job listed as running: a job that waits for its rate limit is
+   * still at work.
+   */
   #standsFor(job: ActiveJob, task: Task): boolean {
     const { tasks, terms, rateLimiter, paused, outcome } = job;
     return (
@@ -470,7 +489,7 @@ export class JobRunner {
     const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
     const crowded = (): boolean => this.#fairQueue.crowds(job);
     try {
-      // The submitter's answer goes first.
+      // Yield first, so that the answer to the submitter is sent.
       await sleep(0, undefined, { signal });
       while (!signal.aborted) {
         const more = await work.step(job, task, signal, crowded);
@@ -486,7 +505,7 @@ export class JobRunner {
       }
     } catch (error) {
       if (signal.aborted) return;
-      // Neither is awaited: this loop is one of those that they wait for.
+      // Not awaited: `pause()` and `#abortNow()` wait for this loop, so awaiting them here would deadlock.
       if (error instanceof JobSuspension) {
         this.pause(job, error.message).catch((fault: unknown) =>
           this.#parts.log.error("a job could not be paused", { jobId: job.id, error: String(fault) }),
@@ -500,7 +519,7 @@ export class JobRunner {
           error: String(error),
           stack: error instanceof Error ? error.stack : undefined,
         });
-      // Before its task is seen to have stopped.
+      // Must happen before the task's end changes the state of the job.
       beginEnd(job);
       const left = new Promise<void>((resolve) => {
         setImmediate(resolve);
@@ -516,7 +535,9 @@ export class JobRunner {
     return this.#totals.metrics(this.#active.values());
   }
 
-  /** Stops dealing and lets steps in flight finish; those still at work after the grace are cancelled. */
+  /**
+   * Starts no more steps and lets steps in flight finish. Cancels steps that are still at work after the grace period.
+   */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     clearTimeout(this.#timer);
@@ -531,7 +552,7 @@ export class JobRunner {
   }
 }
 
-/** It is as it was until it has ended. */
+/** Freezes the state of the job as it is now until the job has ended. */
 function beginEnd(job: ActiveJob): void {
   const { state } = job;
   if (state === "pending" || state === "running") job.endsFrom ??= state;

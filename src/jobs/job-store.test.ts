@@ -8,7 +8,7 @@ import { JobStore, jobMigrations, type TrimLimits } from "./job-store.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
 
-/** A history of jobs that ended one millisecond after the other, from 1 on. */
+/** A history of jobs that ended one millisecond after another, from 1 ms on. */
 function history(jobs: number) {
   const db = openDatabase(":memory:");
   db.migrate([jobMigrations]);

@@ -37,32 +37,33 @@ export const jobMigrations: Migrations = {
      CREATE INDEX task_job ON task (job);
      CREATE TABLE failed_tile (job INTEGER NOT NULL, z INTEGER, x INTEGER, y INTEGER, class TEXT, message TEXT);
      CREATE INDEX failed_tile_job ON failed_tile (job);`,
-    // Accounts are text, "" for none, so that a key is unique where the interface is open too.
+    // An absent account is stored as "" and not as null, so that keys are unique without accounts too.
     `ALTER TABLE job ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE job ADD COLUMN created_by TEXT;
      ALTER TABLE job ADD COLUMN retry_of INTEGER;
      CREATE TABLE job_key (account TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job INTEGER NOT NULL,
        PRIMARY KEY (account, key)) WITHOUT ROWID;
      CREATE INDEX job_key_job ON job_key (job);`,
-    // So that a list asks no more of a long history than of a short one.
+    // Indexes, so that a list costs no more in a long history than in a short one.
     `CREATE INDEX job_layer ON job (layer);
      CREATE INDEX job_type ON job (type);`,
     `ALTER TABLE job ADD COLUMN schedule TEXT;
      ALTER TABLE job ADD COLUMN hold TEXT;
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
-    // Beside the request: a list of jobs reads each request, and an area may have a quarter of a million corners.
+    // In a table beside the request: a list of jobs reads each request, and an area may have 250,000 corners.
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
-    // Null: the standard ones.
+    // Null: the standard terms.
     "ALTER TABLE job ADD COLUMN terms TEXT;",
-    // The jobs of a request but for its first, which has its key in job_key.
+    // The jobs of a batch except the first. The key of the batch is in job_key with the first job.
     `CREATE TABLE job_together (job INTEGER PRIMARY KEY, first INTEGER NOT NULL);
      CREATE INDEX job_together_first ON job_together (first);`,
-    // As an area beside the request: 8 bytes for each group of metatiles that was used.
+    // In a table beside the request, like an area: 8 bytes for each group of metatiles that was used.
     "CREATE TABLE job_hot (job INTEGER PRIMARY KEY, numbers BLOB NOT NULL);",
-    // Of one job's combinations of parameters.
+    // The number of the combination of parameters among the job's.
     "ALTER TABLE failed_tile ADD COLUMN combination INTEGER NOT NULL DEFAULT 0;",
-    // What jobs are limited to is shared by those with the same. The small columns are apart, so that none of these steps reads
-    // a body. `job_history`: one row, the sum over `job` and `selection`; of older jobs their selections alone are counted.
+    // Jobs with the same selection share it. Bodies have a table of their own, so that none of these steps reads a
+    // body. `job_history` has one row, the sum over `job` and `selection`. For older jobs only their selections are
+    // counted.
     `ALTER TABLE job_selection RENAME TO selection_body;
      ALTER TABLE selection_body RENAME COLUMN job TO id;
      ALTER TABLE selection_body RENAME COLUMN selection TO body;
@@ -99,22 +100,22 @@ export interface StoredJob {
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
-  /** The name of the schedule that made it; null: an operator did. */
+  /** The name of the schedule that created the job. Null: a user did. */
   readonly schedule: string | null;
-  /** The first job of its request, of that job its own id; null: the request made one. */
+  /** The id of the first job of its batch, which may be the job itself. Null: the request created one job. */
   readonly requestedWith: number | null;
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }
 
-/** What is there of a job before it is in the database. */
+/** The content of a job before it is inserted. */
 export interface NewJob {
   readonly request: JobRequest;
   readonly progress: JobProgress;
   readonly origin: JobOrigin;
   readonly retryOf: number | null;
   readonly schedule: string | null;
-  /** `held`: it begins paused, for the reason that is in its progress. */
+  /** `held`: the job begins paused, with the reason in its progress. */
   readonly hold: WindowHold | null;
 }
 
@@ -122,7 +123,7 @@ export interface FailedTile {
   readonly z: number;
   readonly x: number;
   readonly y: number;
-  /** The number of its combination of parameters among the job's. */
+  /** The number of the combination of parameters among the job's. */
   readonly combination: number;
   readonly class: string;
   readonly message: string;
@@ -134,24 +135,24 @@ export interface FailedTilePage {
   readonly next: number | null;
 }
 
-/** The first failed tiles of a job are kept one by one; the rest are counted by class. */
+/** The number of failed tiles of a job that are stored one by one. Further ones are only counted by class. */
 export const FAILED_TILES_KEPT = 100_000;
 
-/** Of a failed tile beside its message, of a task: the row with its place in the index. */
+/** The estimated bytes of a failed tile without its texts, or of a task: the row and its index entry. */
 const ROW_BYTES = 48;
-/** So many bytes of jobs are removed in one transaction: a job of 100,000 failed tiles has half of them. */
+/** The bytes of jobs that are removed in one transaction. A job of 100,000 failed tiles has half of them. */
 const BYTES_TRIMMED_AT_ONCE = 16 * 2 ** 20;
 
-/** Why jobs leave the history before anybody removes them. */
+/** The limits of the history for which jobs are removed automatically. */
 export const TRIM_REASONS = ["age", "number", "bytes"] as const;
 export type Trimmed = Record<(typeof TRIM_REASONS)[number], number>;
 
 export interface TrimLimits {
   /** ms since 1970. */
   readonly endedBeforeMs: number;
-  /** Ended or not. */
+  /** The number of jobs to keep. Jobs that have not ended count too. */
   readonly jobs: number;
-  /** Of the jobs that have ended. */
+  /** The bytes that ended jobs may take up. */
   readonly bytes: number;
 }
 
@@ -231,13 +232,13 @@ export class JobStore {
       );
     if (endedMs === null) return;
     this.#growJob(id, text.length);
-    // There is nothing to retry, for which alone it would be kept.
+    // The most-used ranges are stored only for a retry, and a job without failures is not retried.
     if (progress.outcome !== "done") return;
     const hot = this.#db.prepare("DELETE FROM job_hot WHERE job = ? RETURNING length(numbers) AS bytes").get(id);
     if (hot !== undefined) this.#growJob(id, -int(hot, "bytes"));
   }
 
-  /** What a job takes up in the database has grown, or shrunk. */
+  /** Adds to the size of a job in the database; `by` may be negative. */
   #growJob(id: number, by: number): void {
     this.#db.prepare("UPDATE job SET bytes = bytes + ? WHERE id = ?").run(by, id);
     this.#grow(by);
@@ -247,7 +248,7 @@ export class JobStore {
     if (by !== 0) this.#db.prepare("UPDATE job_history SET bytes = bytes + ?").run(by);
   }
 
-  /** What all jobs take up in the database. */
+  /** Returns the size of all jobs in the database. */
   bytes(): number {
     return int(this.#db.prepare("SELECT bytes FROM job_history").get() ?? {}, "bytes");
   }
@@ -259,12 +260,12 @@ export class JobStore {
     return int(row ?? {}, "bytes") + this.#selections.unfinishedBytes();
   }
 
-  /** As `SelectionStore.compress`. */
+  /** Stores a compressed selection; see `SelectionStore.compress`. */
   compress(selection: NewSelection, deflated: Uint8Array): void {
     this.#grow(this.#selections.compress(selection, deflated));
   }
 
-  /** The jobs that an account's key has made, and of what it was the digest. */
+  /** Returns the jobs that a request with this account and key created, and the digest of that request. */
   keyed(
     by: string | null,
     { key }: IdempotencyKey,
@@ -275,20 +276,20 @@ export class JobStore {
     return { jobId, others: this.#others(jobId), digest: text(row, "digest") };
   }
 
-  /** What the request has made besides its first job, ascending. */
+  /** Returns the jobs of a batch except the first, ascending. */
   #others(first: number): number[] {
     const rows = this.#db.prepare("SELECT job FROM job_together WHERE first = ? ORDER BY job").all(first);
     return rows.map((row) => int(row, "job"));
   }
 
-  /** Whatever the request that made a job has made. */
+  /** Returns the ids of all jobs of the batch to which a job belongs. */
   #requestedWith(id: number): number[] {
     const row = this.#db.prepare("SELECT first FROM job_together WHERE job = ?").get(id);
     const first = row === undefined ? id : int(row, "first");
     return [first, ...this.#others(first)];
   }
 
-  /** Jobs that one request has made with another one. */
+  /** Records that the jobs `others` belong to the batch of job `first`. */
   addBatch(first: number, others: readonly number[]): void {
     const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
     for (const job of others) add.run(job, first);
@@ -298,7 +299,7 @@ export class JobStore {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
-  /** One page of them; `after`: the cursor of the last one of the page before. */
+  /** Returns one page of a job's failed tiles. `after`: the cursor from the page before. */
   failedTilePage(job: number, after: number, limit: number): FailedTilePage {
     const rows = this.#db
       .prepare(
@@ -314,7 +315,7 @@ export class JobStore {
     };
   }
 
-  /** In the order in which they failed. */
+  /** Returns the failed tiles of a job in the order in which they failed. */
   failedTiles(job: number): FailedTile[] {
     return this.#db
       .prepare("SELECT z, x, y, combination, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
@@ -334,29 +335,29 @@ export class JobStore {
     this.#growJob(job, size);
   }
 
-  /** Jobs that have not ended, in the order they were accepted. */
+  /** Returns the jobs that have not ended, in the order in which they were accepted. */
   unfinished(): StoredJob[] {
     const rows = this.#db.prepare("SELECT * FROM job WHERE state IN ('pending', 'running') ORDER BY id").all();
     return this.#jobs(rows).map((job) => ({ ...job, request: { ...job.request, ...this.besides(job.id) } }));
   }
 
-  /** What of a job's request is kept beside it. */
+  /** Returns the parts of a job's request that have tables of their own. */
   besides(id: number): Pick<JobRequest, "selection" | "hot"> {
     const selection = this.selections.find(id);
     const row = this.#db.prepare("SELECT numbers FROM job_hot WHERE job = ?").get(id);
     return {
       ...(selection === undefined ? {} : { selection }),
-      // Copied, as its place in the database's memory is not a multiple of 8.
+      // Copied, because the blob's offset in memory may not be a multiple of 8.
       ...(row === undefined ? {} : { hot: new BigUint64Array(Uint8Array.from(bytes(row, "numbers")).buffer) }),
     };
   }
 
-  /** Without what is kept beside its request. */
+  /** Returns a job without the parts of its request that `besides` returns. */
   find(id: number): StoredJob | undefined {
     return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
 
-  /** Newest first. */
+  /** Returns the jobs that match a filter, newest first. */
   list(filter: JobFilter): StoredJob[] {
     const { requestedWith: asked } = filter;
     const together = asked === undefined ? undefined : JSON.stringify(this.#requestedWith(asked));
@@ -376,8 +377,8 @@ export class JobStore {
   }
 
   /**
-   * Removes ended jobs that are beyond a limit, the oldest first, a few at once. What they take up is that of the jobs that
-   * have ended: whatever those at work have leaves the history alone.
+   * Removes ended jobs that exceed a limit, the oldest first, a bounded number at once. Only the size of ended jobs
+   * counts against the limit in bytes: unfinished jobs do not push others out of the history.
    */
   trim(limits: TrimLimits, most: number): { trimmed: Trimmed; hasMore: boolean } {
     const trimmed = { age: 0, number: 0, bytes: 0 };
@@ -417,7 +418,8 @@ export class JobStore {
       ["failed_tile", "job"],
       ["job_key", "job"],
       ["job_hot", "job"],
-      // What it was made with stays together when it is the first: ids are never used again.
+      // Only the row of this job: if it was the first of its batch, the others still share its id, which is never used
+      // again.
       ["job_together", "job"],
       ["job", "id"],
     ] as const) {
@@ -425,7 +427,7 @@ export class JobStore {
     }
   }
 
-  /** With their tasks, which are asked for once for all. */
+  /** Converts rows to jobs with their tasks. One query reads the tasks of all jobs. */
   #jobs(rows: readonly Row[]): StoredJob[] {
     const tasks = new Map<number, StoredTask[]>(rows.map((row) => [int(row, "id"), []]));
     const found = this.#db
@@ -447,7 +449,7 @@ export class JobStore {
     });
   }
 
-  /** Of the jobs that were made together with others the first one. */
+  /** Returns the first job of the batch for each job that belongs to one. */
   #firsts(ids: readonly number[]): ReadonlyMap<number, number> {
     const asked = JSON.stringify(ids);
     const rows = this.#db
@@ -461,7 +463,7 @@ export class JobStore {
 }
 
 function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: number | null): StoredJob {
-  // Both texts were written by this file.
+  // This file has written both texts, so they need no check.
   const request: JobRequest = JSON.parse(text(row, "request"));
   const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
   return {
@@ -478,19 +480,19 @@ function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: numb
     schedule: textOrNull(row, "schedule"),
     requestedWith,
     hold: row["hold"] === null ? null : wordOf(row, "hold", WINDOW_HOLDS),
-    // Written by this file.
+    // This file has written the text, so it needs no check.
     terms: row["terms"] === null ? STANDARD_TERMS : JSON.parse(text(row, "terms")),
     tasks,
   };
 }
 
-/** As written by older versions: without what has been added since. */
+/** Progress as older versions wrote it, without fields that were added since. */
 type WrittenProgress = Omit<JobProgress, "abortedBy" | "zooms" | "workedMs" | "unchanged"> &
   Partial<Omit<JobProgress, "zooms">> & {
     readonly zooms?: readonly (Omit<ZoomCountsText, "unchanged"> & Partial<ZoomCountsText>)[];
   };
 
-/** What they do not have. Where their counts were not told by zoom, they all go to the first. */
+/** Adds the missing fields. If an older version did not count by zoom, the counts go to the first zoom. */
 function sinceAdded({ zoomStart }: JobRequest, written: WrittenProgress): JobProgress {
   const { total, stored, skipped, failed, deleted } = written;
   const zooms = written.zooms ?? [{ z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" }];

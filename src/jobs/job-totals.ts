@@ -3,7 +3,7 @@ import type { JobOutcome, JobState } from "../plan/job-request.ts";
 import { JOB_TYPES, type JobType } from "../plan/seed-request.ts";
 import type { ActiveJob } from "./active-job.ts";
 
-/** What all jobs have done since the start of the server, and how many there are now. */
+/** The work of all jobs since the start of the server, and the present number of jobs. */
 export interface JobMetrics {
   readonly jobs: readonly {
     readonly state: Extract<JobState, "pending" | "running"> | "paused";
@@ -33,7 +33,7 @@ const takenOf = (job: ActiveJob): Taken => ({
   failures: new Map(job.errorList().map((error) => [error.class, error.count])),
 });
 
-/** Adds up what jobs do, by what has changed of each since it was looked at last: the work itself counts once only. */
+/** Adds up the work of jobs by the difference to the previous look at each job, so that no tile counts twice. */
 export class JobTotals {
   readonly #taken = new WeakMap<ActiveJob, Taken>();
   readonly #tiles = new Map<JobType, Map<TileOutcome, bigint>>(
@@ -46,7 +46,7 @@ export class JobTotals {
   #bytes = 0n;
   #retries = 0;
 
-  /** What it did before, in another life of the server, is not counted again. */
+  /** Records the counts that a job starts with: work before a restart of the server is not counted again. */
   begin(job: ActiveJob): void {
     this.#taken.set(job, takenOf(job));
   }

@@ -6,10 +6,10 @@ import { windowTimes } from "../plan/run-window.ts";
 import { setDocument } from "../plan/value-choice.ts";
 import type { StoredJob } from "./job-store.ts";
 
-/** What is known only of a job that is at work. */
+/** The rate and the time left, which only a job at work has. */
 export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
-/** Over all the time that it was at work. */
+/** Returns the mean rate over the time that the job was at work. */
 function pastRate({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): JobRate {
   const { stored, skipped, unchanged, failed, deleted } = counts;
   const tiles =
@@ -19,13 +19,16 @@ function pastRate({ type }: StoredJob["request"], { workedMs, ...counts }: JobPr
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
 }
 
-/** A list of a thousand jobs does not tell each zoom and each combination of each. */
+/** Removes the counts by zoom and the combinations, which would make a list of a thousand jobs too long. */
 export function listed(view: JobView): JobView {
   const { zooms, combinations, ...rest } = view;
   return rest;
 }
 
-/** A job as the protocols show it, from what is persisted of it; of one that has not ended, with its pace now. */
+/**
+ * Returns a job as the protocols show it.
+ * @param pace of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
+ */
 export function viewOf(
   job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
   pace: JobRate | undefined,

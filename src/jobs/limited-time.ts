@@ -1,10 +1,11 @@
 import type { TimeLeft } from "../plan/rate-meter.ts";
 
 /**
- * What a rate limit tells of the time that is left. What renders every tile is never faster than its limit; a seed may find
- * most of them kept: there the limit counts only as long as nothing has been measured.
- * @param measured undefined: nothing yet
+ * Corrects the time left by a rate limit. A job that renders every tile is never faster than its limit. A seed may skip
+ * stored tiles and be faster, so for a seed the limit counts only until a rate has been measured.
+ * @param measured undefined: nothing has been measured yet
  * @param rateLimit tiles per second
+ * @param drawsAll whether the job renders every tile
  */
 export function limitedTime(
   measured: TimeLeft | undefined,

@@ -23,7 +23,7 @@ const request = jobRequest({
 
 const totals = await countTiles(request);
 
-/** All that was counted is of zoom 0, as far as the sums are asked for. */
+/** Progress with all counts at zoom 0; these tests check only the sums. */
 function progress(fields: Partial<JobProgress>): JobProgress {
   const all = { ...emptyProgress(totals), ...fields };
   const [first, ...others] = all.zooms;

@@ -11,10 +11,11 @@ import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { FailedTile, StoredJob } from "./job-store.ts";
 
 /**
- * Where a new run of an ended job begins: the metatiles that failed and those that were not come to are left. Undefined:
- * nothing is. Of a job with more failures than are kept one by one the whole range is left: what is there is skipped. Pure.
- * @param totals of all its tiles
- * @param keptIn what of a small rectangle is kept: all that a job over what exists has to do there
+ * Returns the progress with which a retry of an ended job begins: the metatiles that failed and those that the job did
+ * not reach are left. Undefined: no tile is left. If not every failed tile was recorded, the whole range is left, and
+ * the retry skips stored tiles. Pure.
+ * @param totals the counts of all tiles of the job
+ * @param storedIn counts the stored tiles in a small rectangle, which is the work of a job over existing tiles there
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
@@ -47,7 +48,7 @@ export function planRetry(
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
     const n = numbers.numberOf({ at, local });
-    // Its other tiles may have failed too.
+    // Another failed tile of the same metatile may have been handled before.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
     const counted = countedTiles(at.walk, local);

@@ -1,32 +1,36 @@
 /**
- * Time that a start may be late without being lost: timers are, by some milliseconds, and at a high rate they would add up.
- * As much is the most that is ever started at once beyond the rate.
+ * A start that is late by up to this time does not delay the next start: timers are some milliseconds late, which would
+ * add up at a high rate. After a longer delay at most this much time is caught up.
  */
 const MAY_BE_LATE_MS = 100;
 
 /**
- * Spreads what a job renders evenly over time: what follows may begin when what was begun last is worth the time that has
- * passed, by a clock that never steps. One who is let go ahead holds the turn until it begins or gives up, so that not all come for one start.
+ * Spreads a job's renders evenly over time. The next render may start when the tiles of the last one, at the limit,
+ * have taken the time that has passed by the monotonic clock. A holder that is admitted keeps the turn until it begins
+ * or gives up, so that several tasks do not compete for one start.
  */
 export class RateLimiter<Holder> {
-  /** When the last start was due, and what it is worth; undefined: there was none. */
+  /** When the last start was due, and its number of tiles. Undefined: no render has started. */
   #last: { readonly ms: number; readonly tiles: number } | undefined;
   #holder: Holder | undefined;
   readonly #began: () => void;
 
-  /** `began`: another one may look when its start is due. */
+  /** `began`: called after a start, so that the next holder waits for its own. */
   constructor(began: () => void) {
     this.#began = began;
   }
 
-  /** Until the next start is due; `limit`: tiles per second, null: there is none. */
+  /** Returns the ms until the next start is due. `limit`: tiles per second; null: no limit. */
   waitMs(limit: number | null, nowMs: number): number {
     if (limit === null || this.#last === undefined) return 0;
     const { ms, tiles } = this.#last;
     return Math.max(0, ms + (tiles * 1000) / limit - nowMs);
   }
 
-  /** Whether somebody (undefined: anybody new) may begin, or look for what to begin. */
+  /**
+   * Returns whether `holder` may begin a render, or look for a metatile to render. Undefined: a task that holds no
+   * turn.
+   */
   isOpen(limit: number | null, holder: Holder | undefined, nowMs: number): boolean {
     return (
       limit === null || ((this.#holder === undefined || this.#holder === holder) && this.waitMs(limit, nowMs) <= 0)

@@ -1,25 +1,25 @@
 import type { Fingerprint } from "../image/sight.ts";
 import type { SeedGuardOptions } from "../layer/layer.ts";
 
-/** A tile that a job has just stored. */
+/** A tile that a job has just stored, as the guard checks it. */
 export interface StoredLook {
   /** Equal for equal bytes. */
   readonly digest: string;
   readonly bytes: number;
-  /** Bytes of the tile that was there before, undefined when there was none. */
+  /** Bytes of the tile that this one replaced. Undefined: there was none. */
   readonly replaced: number | undefined;
-  /** Where the guard looks at pictures. */
+  /** Set if the guard compares pictures. */
   readonly fingerprint?: Fingerprint;
 }
 
 type Percent = Exclude<keyof SeedGuardOptions, "tiles">;
 
-/** A tile this many times as large, or as small, as the one it replaced shows something else. */
+/** A tile that is this many times larger or smaller than the tile it replaced probably shows something else. */
 const UNLIKE = 4;
 
 /**
- * Looks at the last tiles of a job: a map server that has lost its data goes on answering, with blank pictures or with
- * ones that are all the same, and a seed would fill the cache with them overnight.
+ * Checks the last tiles of a job: a map server that has lost its data goes on answering, with blank or identical
+ * pictures, and a seed would fill the cache with them overnight.
  */
 export class SeedGuard {
   readonly options: SeedGuardOptions;
@@ -36,7 +36,7 @@ export class SeedGuard {
     this.#unlikeParents = new Window(options.tiles);
   }
 
-  /** Why the job should not go on; undefined: nothing is suspicious. */
+  /** Returns the reason to pause the job. Undefined: the last tiles are not suspicious. */
   look({ digest, bytes, replaced, fingerprint }: StoredLook): string | undefined {
     const identical = this.#digests.add(digest);
     const isUnlike = replaced === undefined ? undefined : bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
@@ -58,7 +58,10 @@ export class SeedGuard {
     );
   }
 
-  /** Undefined: not known of this tile, which does not count. */
+  /**
+   * Counts a flag and returns the reason if there are too many. `flag` undefined: unknown for this tile, which then
+   * does not count.
+   */
   #flagged(key: Percent, window: Window<boolean>, flag: boolean | undefined, what: string): string | undefined {
     if (flag === undefined) return undefined;
     const count = window.add(flag);
@@ -72,7 +75,7 @@ export class SeedGuard {
   }
 }
 
-/** The last values, and how often each is among them. Constant time per value. */
+/** The last values, and how often each of them occurs. Constant time per value. */
 class Window<T> {
   readonly #size: number;
   readonly #values: T[] = [];
@@ -87,7 +90,10 @@ class Window<T> {
     return this.#values.length === this.#size;
   }
 
-  /** @returns how often the value is there now */
+  /**
+   * Adds a value in place of the oldest one.
+   * @returns how often the value occurs now
+   */
   add(value: T): number {
     const oldest = this.isFull ? this.#values[this.#next] : undefined;
     if (oldest !== undefined) {

@@ -4,23 +4,25 @@ import type { Reservation } from "../quota/reservations.ts";
 import type { Admission, StoredSize } from "../render/admission.ts";
 import type { ActiveJob } from "./active-job.ts";
 
-/** What seeds ask of the quota. */
+/** The part of the quota that seeds use. */
 export interface SeedRoom {
-  /** A reservation that holds nothing yet. Its holder releases it. */
+  /** Returns an empty reservation. The caller must release it. */
   begin(layer: string): Reservation;
-  /** Reserves a size if it fits as the store is now. */
+  /** Reserves a size if it fits without an eviction. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean;
-  /** Reserves a size after what has to go for it has been evicted; of a size of 0: whether there is room for something. */
+  /** Reserves a size and evicts tiles for it if necessary. With a size of 0: checks whether there is any room. */
   reserve(reservation: Reservation, size: StoredSize): Promise<Admission>;
 }
 
-/** The size of a tile of which nothing is known, and how many such tiles an estimate begins with. */
+/**
+ * The assumed size of a tile before any is stored, and the number of such tiles that weight the assumption in the mean.
+ */
 const USUAL_TILE_BYTES = 32 * 1024;
 const USUAL_TILES = 16;
-/** Tiles of one batch differ: one that is larger than the estimate costs a question. */
+/** The sizes of tiles in a batch vary. A batch that exceeds the estimate costs one more request to the quota. */
 const MARGIN = 1.5;
 
-/** About how much a batch of metatiles adds to the store, by the tiles that its job has stored so far. */
+/** Estimates how much a batch of metatiles adds to the store, by the tiles that the job has stored so far. */
 export function expectedSize(
   { counts, request }: Pick<ActiveJob, "counts" | "request">,
   layer: Layer,

@@ -34,71 +34,80 @@ export interface SeedingParts {
   readonly gate: RenderGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
-  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  /**
+   * Returns the time of the last soft truncation of a layer: tiles written before it count as expired. ms since 1970;
+   * 0: none.
+   */
   readonly expiredBeforeMs: (layer: string) => number;
-  /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
+  /** Returns when a layer's tiles were last moved inside the store, ms since 1970. 0: never. */
   readonly movedMs: (layer: string) => number;
-  /** Whether other programs write to a layer's tiles, or may have done so: then the store is asked, not the ledger. */
+  /**
+   * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job asks the store
+   * instead of the ledger.
+   */
   readonly sharedStore: (layer: string) => boolean;
   readonly options: () => JobOptions;
-  /** Writes everything that changed, in one transaction. */
+  /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
   readonly room: SeedRoom;
-  /** Resolves once the marks of opened cells are on the disk. */
+  /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly now: () => number;
-  /** The present time, or a later one that the wall clock has shown before, ms since 1970. */
+  /**
+   * Returns the present time, or the latest time that the wall clock has shown if the clock was set back, ms since
+   * 1970.
+   */
   readonly latestMs: () => number;
-  /** ms by a clock that never steps. */
+  /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
   /** 0 ≤ n < 1. */
   readonly random: () => number;
-  /** The server is shutting down: what is in flight is finished, nobody waits for anything any more. */
+  /** Aborted when the server shuts down: renders in flight finish, and all waits end. */
   readonly closing: AbortSignal;
 }
 
-/** One metatile of a job, with what is to be done there. */
+/** One metatile of a job, with its tile set and parameters. */
 interface Metatile extends MetatilePlace {
   readonly n: bigint;
-  /** The number of its combination among the job's. */
+  /** The number of the combination of parameters among the job's. */
   readonly combination: number;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** One that is worked on. */
+/** A metatile that a task has taken. */
 interface CountedMetatile extends Metatile {
   readonly isCounted: IsCounted;
 }
 
-/** One that has to be rendered, and which of its tiles are to be kept. */
+/** A metatile that must be rendered, and the mask of the tiles to store. Null: all tiles. */
 interface WantedMetatile {
   readonly metatile: CountedMetatile;
   readonly wanted: Uint8Array | null;
 }
 
-/** What came of one that was rendered, and the reservation under which it was stored. */
+/** The outcome of a rendered metatile, and the reservation under which its tiles were stored. */
 interface Asked {
   readonly wanted: Uint8Array | null;
   readonly outcome: RenderOutcome;
   readonly reservation: Reservation;
 }
 
-/** Metatiles that are looked at in one go when nothing has to be rendered, before others get their turn. */
+/** The number of metatiles without wanted tiles after which a step yields to the event loop. */
 const LOOKS_PER_TURN = 512;
 /** Pauses between probes of a dead upstream, ms: the first and the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-/** Steps of the golden ratio of a whole come nowhere near each other for long. */
+/** Multiples of the golden ratio modulo 1 stay far apart, so successive probes hit different parts of the map. */
 const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
-/** The longest step of the clock that files have their times from, ms. */
+/** The coarsest resolution of file times, ms. */
 const FILE_CLOCK_MS = 10;
-/** A Retry-After longer than this is asked again sooner. */
+/** The longest Retry-After that the job obeys, ms. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
   wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);
 
-/** Seed and reseed: takes metatiles, looks which tiles are missing, has them rendered, and counts. */
+/** Seed and reseed: takes metatiles, finds their missing tiles, has the renderers render them, and counts. */
 export class Seeding implements Work {
   readonly #parts: SeedingParts;
   readonly #tiles: WantedTiles;
@@ -135,21 +144,24 @@ export class Seeding implements Work {
     return true;
   }
 
-  /** From now on what is younger than the job's start is of the map as it is now. */
+  /**
+   * Raises the generation of the layer, so that every tile that is younger than the job's start shows the present map.
+   */
   async #overtake(job: ActiveJob): Promise<void> {
     const isFirst = !job.resumed;
     await this.#parts.gate.overtake(job.request.layer);
     if (!isFirst) return;
-    // A clock that was set back would make the tiles of before look younger than the job.
+    // Use the latest time that the wall clock has shown: after the clock was set back, tiles from before would look
+    // younger than the job.
     job.startedMs = this.#parts.latestMs();
     job.dirty = true;
-    // The clock of a file system goes in steps: what is stored next must not look older.
+    // File times have a coarse resolution: without the wait, a tile stored next could look older than the job.
     await sleep(FILE_CLOCK_MS);
   }
 
   /**
-   * Takes metatiles until there are enough to render in one go; `looked`: those of which nothing was wanted. None to render: as
-   * many were looked at as others can wait for, or nothing is left.
+   * Takes metatiles until there are enough for one batch. `looked` counts the metatiles without wanted tiles. An empty
+   * `run` means that `LOOKS_PER_TURN` metatiles were checked or that no metatile is left.
    */
   #take(job: ActiveJob, task: Task, layer: Layer, most: number): { run: WantedMetatile[]; looked: number } {
     const run: WantedMetatile[] = [];
@@ -172,22 +184,28 @@ export class Seeding implements Work {
     return { run, looked };
   }
 
-  /** The last task has found nothing to do. @throws JobAborted */
+  /**
+   * Checks the failure limits when the last task has found no more work.
+   * @throws JobAborted
+   */
   #close(job: ActiveJob, task: Task): void {
-    // Of what was kept when the job was made some is there no more, or has been renewed by others.
+    // Some tiles that existed when the job was accepted have been deleted since, or another writer has renewed them.
     if (job.request.onlyExisting === true) task.processed += job.counts.skipRest();
     const reason = failureLimitReason(job.request, job.counts.sum, "all done");
     if (reason !== undefined) throw new JobAborted(reason);
   }
 
-  /** The task was taken out, or the server is shutting down: what is not finished is done after the next start. */
+  /**
+   * Returns whether the task was removed from its job or the server shuts down. Unfinished metatiles are rendered after
+   * the next start.
+   */
   #mustStop(signal: AbortSignal): boolean {
     return signal.aborted || this.#parts.closing.aborted;
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#parts.closing]);
-    // Timers know no longer time.
+    // Node's timers take at most 2^31 - 1 ms.
     await sleep(Math.min(ms, 2 ** 31 - 1), undefined, { signal: ended }).catch(() => undefined);
   }
 
@@ -211,7 +229,10 @@ export class Seeding implements Work {
     return { n, tileSet, combination, parameters: rendered.parameters, rect: whole, counted };
   }
 
-  /** Books a metatile: what was wanted is stored, was kept as rendered, or failed; the rest was there. */
+  /**
+   * Counts a metatile as finished: a wanted tile is stored, unchanged or failed, and every other counted tile is
+   * skipped.
+   */
   #finish(
     job: ActiveJob,
     task: Task,
@@ -234,13 +255,14 @@ export class Seeding implements Work {
     if (done === undefined) job.counts.add(rect.z, { skipped });
     else if ("failed" in done) job.counts.add(rect.z, { skipped, failed: worked });
     else {
-      // A seed renders what is missing or has expired: that the picture of an expired tile is the same makes it no less fresh.
+      // Only a reseed counts unchanged tiles. A seed renders missing and expired tiles, and an expired tile is renewed
+      // even if its picture is the same.
       const same = job.request.type === "reseed" ? done.rendered.unchanged : [];
       const counts = ({ x, y }: { x: number; y: number }) => isCounted(x, y) && isWanted(done.wanted, rect, x, y);
       const unchanged = BigInt(same.filter(counts).length);
       job.counts.add(rect.z, { skipped, unchanged, stored: worked - unchanged, bytes: BigInt(done.rendered.bytes) });
     }
-    // More may be kept than was known of when the job was made.
+    // There may be more tiles than the ledger knew of when the job was accepted.
     if (job.request.onlyExisting === true) job.counts.coverWorked(rect.z);
     task.processed += all;
     task.claim = task.claim.filter((other) => other !== n);
@@ -248,7 +270,7 @@ export class Seeding implements Work {
     job.dirty = true;
   }
 
-  /** `leave` undefined: nothing is to be stored. */
+  /** Renders one metatile. `leave` undefined: a probe, of which nothing is stored. */
   async #ask(
     job: ActiveJob,
     metatile: Metatile,
@@ -267,7 +289,10 @@ export class Seeding implements Work {
     return outcome;
   }
 
-  /** Has metatiles rendered while their cells are open. None: the job was ended before. */
+  /**
+   * Opens the cells of metatiles, renders the metatiles, and closes the cells. Returns no outcomes if the task was
+   * aborted before the render.
+   */
   async #opened(
     job: ActiveJob,
     metatiles: readonly { readonly metatile: Metatile; readonly wanted: Uint8Array | null }[],
@@ -305,7 +330,10 @@ export class Seeding implements Work {
     }
   }
 
-  /** Renders in one go, and does with each what is to be done with its outcome; what it did not come to is taken again. */
+  /**
+   * Renders the metatiles as one batch and handles each outcome. Metatiles that the batch did not reach go back to the
+   * job.
+   */
   async #renderBatch(
     job: ActiveJob,
     task: Task,
@@ -317,13 +345,13 @@ export class Seeding implements Work {
     const { reservation } = held;
     const isAmple = this.#parts.room.tryReserve(reservation, expectedSize(job, layer, run));
     if (!isAmple) await this.#admitted(job, reservation, signal);
-    // One by one where the next may be one too many.
+    // Without room for the whole batch, render one metatile: the next one may not fit.
     const together = isAmple ? run : run.slice(0, 1);
     const { gate } = this.#parts;
     const render = (orders: readonly RenderOrder[]) => gate.renderBatch(orders, signal);
     const leave = { id: reservation.id, ...reservation.held };
     const outcomes = this.#mustStop(signal) ? [] : await this.#opened(job, together, leave, signal, render);
-    // What was not stored is given up before the next metatile asks for room.
+    // Release the rest of the reservation before the next metatile asks for room.
     reservation.release();
     const reached = run.slice(0, outcomes.length);
     giveBack(
@@ -339,7 +367,7 @@ export class Seeding implements Work {
     }
   }
 
-  /** `first`: what has come of it already. */
+  /** Renders a metatile until it is finished or given back. `first`: the outcome of a render that has already run. */
   async #render(
     job: ActiveJob,
     task: Task,
@@ -356,7 +384,8 @@ export class Seeding implements Work {
       if (asked === undefined) return;
       const { wanted, outcome, reservation } = asked;
       if (signal.aborted) {
-        // It was stored all the same. What a killed task had taken belongs to the others: one of them may be at it already.
+        // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
+        // this one only if no other task has taken it since.
         if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.takeBack(metatile.n)))
           this.#finish(job, task, metatile, { wanted, rendered: outcome });
         return;
@@ -389,8 +418,9 @@ export class Seeding implements Work {
         await this.#pause(request.retryWaitMs * 2 ** (attempts - 1), outcome, signal);
       }
       if (inDoubt && triesLeft <= 1) {
-        // Is it this metatile, or is the upstream down? One that could be rendered before tells, ahead of the last try: an
-        // upstream that came back between that and the question would have this metatile take the blame.
+        // Is this metatile bad, or is the upstream down? A probe of a metatile that was rendered before tells. Probe
+        // before the last try, not after it: if the upstream came back between the last try and the probe, this
+        // metatile would be counted as failed.
         job.outage ??= this.#waitOut(job, layer, metatile, outcome.message, signal).finally(() => {
           job.outage = undefined;
         });
@@ -406,7 +436,10 @@ export class Seeding implements Work {
     }
   }
 
-  /** Undefined: there was nothing to render, or it must not be rendered now. */
+  /**
+   * Renders a metatile once. Undefined: no tile was wanted, or the task must stop, or the rate limit put the metatile
+   * off.
+   */
   async #renderOnce(
     job: ActiveJob,
     task: Task,
@@ -430,22 +463,25 @@ export class Seeding implements Work {
       return undefined;
     }
     job.rateLimiter.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
-    // The renderer asks for room when it knows the size of the encoded tiles.
+    // Nothing is reserved yet: the renderer asks for room when it knows the size of the encoded tiles.
     const leave = { id: reservation.id, ...reservation.held };
     const outcome = await this.#ask(job, metatile, wanted, leave, signal);
     job.runLength.learn([outcome]);
     return { wanted, outcome, reservation };
   }
 
-  /** The rate limit is reached: whoever comes next takes it up where it was. */
+  /**
+   * Gives a metatile back because the rate limit is reached. The next task that takes it continues with its number of
+   * tries.
+   */
   #putOff(job: ActiveJob, task: Task, n: bigint, tries: Tries): void {
     if (tries.attempts > 0 || tries.lastChance) job.tries.set(n, tries);
     giveBack(job, task, [n]);
   }
 
   /**
-   * What was stored is looked at by the layer's guard, until somebody has looked.
-   * @throws JobSuspended
+   * Checks stored tiles with the layer's seed guard, until a user has resumed the job after a check.
+   * @throws JobSuspension if the tiles are suspicious
    */
   #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {
     if (seedGuard === undefined || job.isLookedAt) return;
@@ -457,13 +493,16 @@ export class Seeding implements Work {
     }
   }
 
-  /** A reservation that lives as long as its block. */
+  /** Returns a reservation that is released at the end of the caller's block. */
   #reserve(job: ActiveJob): Disposable & { readonly reservation: Reservation } {
     const reservation = this.#parts.room.begin(job.request.layer);
     return { reservation, [Symbol.dispose]: () => reservation.release() };
   }
 
-  /** Waits until there is room for something. @throws JobAborted when there never will be */
+  /**
+   * Waits until there is room for at least one tile.
+   * @throws JobAborted if there never will be room
+   */
   async #admitted(job: ActiveJob, reservation: Reservation, signal: AbortSignal): Promise<void> {
     while (!this.#mustStop(signal)) {
       const admission = await this.#parts.room.reserve(reservation, { bytes: 0, files: 0 });
@@ -475,7 +514,10 @@ export class Seeding implements Work {
     }
   }
 
-  /** Waits before room is asked for again. @throws JobAborted when there never will be any */
+  /**
+   * Waits before the job asks for room again.
+   * @throws JobAborted if there never will be room
+   */
   async #refused(job: ActiveJob, refusal: Refused, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
       case "busy":
@@ -488,7 +530,10 @@ export class Seeding implements Work {
     }
   }
 
-  /** A pause for a full disk; somebody has to make room. */
+  /**
+   * Waits while the disk is full, until an operator makes room.
+   * @throws JobAborted after the outage limit
+   */
   async #waitForRoom(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
     const { monotonicNow: now, options, random } = this.#parts;
     job.noRoomSinceMs ??= now();
@@ -499,11 +544,11 @@ export class Seeding implements Work {
     job.reason = waiting;
     job.dirty = true;
     await this.#sleep(pauseAfter(waitedMs, random()), signal);
-    // Somebody may have paused or ended it meanwhile.
+    // A user may have paused or ended the job in the meantime.
     if (job.reason === waiting) job.reason = null;
   }
 
-  /** The tasks of a job look at the store together, so that the upstream is left in peace. */
+  /** Waits for the store. All tasks of a job share one wait, and the job sends the upstream no requests meanwhile. */
   #waitForStore(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
     const { store, monotonicNow: now, options, random } = this.#parts;
     job.storeWait ??= waitForStore(job, reason, {
@@ -547,7 +592,7 @@ export class Seeding implements Work {
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${outcome.message}`);
   }
 
-  /** Doubling pauses with jitter, so that the tasks of a job do not come back in step. */
+  /** Waits before a retry. Jitter keeps the tasks of a job from retrying at the same moment. */
   async #pause(ms: number, outcome: RenderFailure, signal: AbortSignal): Promise<void> {
     const jittered = ms * (0.5 + this.#parts.random());
     const asked = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
@@ -555,8 +600,9 @@ export class Seeding implements Work {
   }
 
   /**
-   * Probes an upstream with something else than the metatile in doubt, until it answers.
-   * "alive": it did at once, or answers others, so the metatile is to blame. "was_down": it came back.
+   * Probes an upstream with other metatiles than the one in doubt, until it answers. Returns "alive" if the upstream
+   * answered at once or answers other requests: then the metatile in doubt is bad. Returns "was_down" if the upstream
+   * came back.
    */
   async #waitOut(
     job: ActiveJob,
@@ -579,13 +625,15 @@ export class Seeding implements Work {
         outcome.kind === "store_away" ||
         (outcome.kind === "failed" && !isOutage(outcome.failure));
       if (answered) {
-        // What has been seen to answer is asked the next time: one that comes back by itself is told from a part that fails.
+        // Later probes use this metatile, of which the upstream is known to answer a request: then a probe tells an
+        // outage from a part of the map that fails.
         job.lastGood ??= probe.n;
         job.reason = null;
         job.dirty = true;
         return probes === 0 ? "alive" : "was_down";
       }
-      // Others have their pictures meanwhile: it is this job's part of the map that cannot be rendered.
+      // The upstream has answered other requests since the last probe: only this job's part of the map cannot be
+      // rendered.
       if (outcome.kind === "failed" && (outcome.answeredMsAgo ?? Number.POSITIVE_INFINITY) < now() - failedMs) {
         job.reason = null;
         job.dirty = true;
@@ -603,7 +651,10 @@ export class Seeding implements Work {
     return "was_down";
   }
 
-  /** A metatile that has been rendered before; else another one each time, far from those before: a part may fail. */
+  /**
+   * Returns the number of a metatile that was rendered before. If there is none, returns a different number for each
+   * probe, far from those before, as a part of the map may fail.
+   */
   #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
     if (job.lastGood !== undefined) return job.lastGood;
     const away = (job.metatiles * ((BigInt(probes + 1) * GOLDEN) % GOLDEN_WHOLE)) / GOLDEN_WHOLE;
@@ -611,34 +662,40 @@ export class Seeding implements Work {
   }
 }
 
-/** As long as it has waited already, within bounds, with jitter: `random` is at least 0 and below 1. */
+/** Returns a pause as long as the wait so far, within bounds, with jitter. `random`: at least 0 and below 1. */
 const pauseAfter = (waitedMs: number, random: number): number =>
   Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waitedMs)) * (0.75 + random / 2);
 
-/** For whoever comes next. What a killed task had taken has been given back. */
+/**
+ * Gives metatiles back to the job. Skips metatiles that are no longer in the task's claim: a kill has already given
+ * them back.
+ */
 function giveBack(job: ActiveJob, task: Task, numbers: readonly bigint[]): void {
   job.giveBack(numbers.filter((n) => task.claim.includes(n)));
   task.claim = task.claim.filter((n) => !numbers.includes(n));
 }
 
-/** What is the same for all that a job has rendered. */
+/** Returns the parts of a render order that are the same for all metatiles of a job. */
 function termsOf(
   { request, createdMs }: ActiveJob,
   layer: Layer,
 ): Pick<RenderOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
   const { format, onlyExisting, olderThanMs } = request;
-  // Whoever renews what is kept, or old, has looked at one format alone.
+  // A job over existing or old tiles has checked one format only, so it must not write the other formats.
   const isLooking = onlyExisting === true || olderThanMs !== undefined;
   const beside = isLooking || format === null ? [] : formatsBeside(layer, format);
   return {
     ...(beside.length === 0 ? {} : { beside }),
-    // What a user or another job has asked for before may be of the data that this one is to replace.
+    // A render that a user or another job requested earlier may show the data that this reseed replaces.
     ...(request.type === "reseed" ? { sinceMs: createdMs } : {}),
     ...(layer.seedGuard === undefined ? {} : { watched: true }),
     ...(olderThanMs === undefined ? {} : { renewed: true }),
   };
 }
 
-/** After each of its metatiles somebody has to look before the next is rendered. */
+/**
+ * Returns whether each metatile must be counted by the rate limit or checked by the seed guard before the next one is
+ * rendered.
+ */
 const isOneByOne = ({ terms, isLookedAt }: ActiveJob, { seedGuard }: Layer): boolean =>
   terms.rateLimit !== null || (seedGuard !== undefined && !isLookedAt);

@@ -4,7 +4,7 @@ import { inflateSync } from "node:zlib";
 import type { Selection } from "../grid/selection.ts";
 import { bytes, type Database, int, wordOf } from "../state/database.ts";
 
-/** `new`: has not been compressed yet. `plain`: would be no smaller. */
+/** `new`: not compressed yet. `plain`: compression would not make it smaller. */
 const FORMS = ["new", "plain", "deflated"] as const;
 
 /** A selection that is still to be compressed. */
@@ -13,7 +13,10 @@ export interface NewSelection {
   readonly body: Uint8Array;
 }
 
-/** Of what is in it: equal selections may be serialised differently, depending on how their arrays came about. */
+/**
+ * Returns a digest of the content: equal selections may be serialised differently, depending on how their arrays were
+ * created.
+ */
 function digestOf(selection: Selection): Uint8Array {
   const [rings, shape] =
     selection.kind === "tiles"
@@ -27,24 +30,28 @@ function digestOf(selection: Selection): Uint8Array {
   return hash.digest();
 }
 
-/** Written by this file. */
+/** Reads a body that this file has written. */
 const read = (body: Uint8Array, form: (typeof FORMS)[number]): Selection =>
   deserialize(form === "deflated" ? inflateSync(body) : body);
 
 /**
- * Areas and lists of tiles in the database, which may have megabytes each. Jobs with the same one share it: those of one
- * request, and retries. The tables are the jobs'. Methods that write run inside the caller's transaction.
+ * Areas and lists of tiles in the database, which may have megabytes each. Jobs with equal selections share one, as the
+ * jobs of a batch and retries do. The migrations of `JobStore` create the tables. Methods that write run inside the
+ * caller's transaction.
  */
 export class SelectionStore {
   readonly #db: Database;
-  /** Jobs of one request have the same object, which is looked at once. */
+  /** The jobs of a batch have the same selection object, so its digest is computed once. */
   readonly #digests = new WeakMap<Selection, Uint8Array>();
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** @returns how many bytes the database has grown by */
+  /**
+   * Stores the selection of a job, or links the job to an equal stored one.
+   * @returns how many bytes the database has grown by
+   */
   add(job: number, selection: Selection): number {
     const digest = this.#digests.get(selection) ?? digestOf(selection);
     this.#digests.set(selection, digest);
@@ -71,7 +78,7 @@ export class SelectionStore {
     return row === undefined ? undefined : int(row, "id");
   }
 
-  /** What a job is limited to; undefined: nothing. */
+  /** Returns the selection of a job. Undefined: the job has none. */
   find(job: number): Selection | undefined {
     const row = this.#db
       .prepare(
@@ -82,7 +89,10 @@ export class SelectionStore {
     return row === undefined ? undefined : read(bytes(row, "body"), wordOf(row, "form", FORMS));
   }
 
-  /** Removes a job's selection, unless another job has it too. @returns how many bytes the database has grown by: none, or fewer than none */
+  /**
+   * Removes a job's selection, unless another job has it too.
+   * @returns how many bytes the database has grown by: 0 or negative
+   */
   remove(job: number): number {
     const row = this.#db.prepare("SELECT selection FROM job_selection WHERE job = ?").get(job);
     if (row === undefined) return 0;
@@ -99,7 +109,7 @@ export class SelectionStore {
     return row === undefined ? 0 : -int(row, "bytes");
   }
 
-  /** Of the jobs that have not ended. */
+  /** Returns the size of the selections of jobs that have not ended. */
   unfinishedBytes(): number {
     const row = this.#db
       .prepare(
@@ -118,11 +128,12 @@ export class SelectionStore {
   }
 
   /**
-   * Keeps a selection compressed, or as it is where that is no smaller. One that an older version wrote for each job becomes
-   * one for all of them. @returns how many bytes the database has grown by
+   * Stores a selection compressed, or as it is if compression does not make it smaller. Merges equal selections that an
+   * older version stored once for each job.
+   * @returns how many bytes the database has grown by
    */
   compress({ id, body }: NewSelection, deflated: Uint8Array): number {
-    // Its last job may have been removed meanwhile.
+    // The last job with this selection may have been removed during the compression.
     if (this.#db.prepare("SELECT 1 AS known FROM selection WHERE id = ?").get(id) === undefined) return 0;
     const digest = digestOf(read(body, "new"));
     const known = this.#withDigest(digest);

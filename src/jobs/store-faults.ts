@@ -1,9 +1,12 @@
 import type { Logger } from "../lib/logger.ts";
 
-/** A fault that goes on is told again after so long. */
+/** A fault that persists is logged again after this time. */
 const AGAIN_MS = 60_000;
 
-/** Logs the faults of the store by layer: the first at once, then a line a minute with how many there were. */
+/**
+ * Logs the faults of the store by layer: the first fault at once, then at most one line a minute with the number of
+ * faults.
+ */
 export class StoreFaults {
   readonly #log: Logger;
   readonly #now: () => number;

@@ -6,17 +6,18 @@ export interface StoreWaitParts {
   readonly store: Pick<TileStore, "check">;
   readonly now: () => number;
   readonly limitSeconds: () => number;
-  /** How long to wait before the next look, when the store has been away for so long, ms. */
+  /** Returns the ms to wait before the next check, for the time that the store has been away. */
   readonly pauseMs: (awayMs: number) => number;
-  /** Returns early when the task is taken out or the server stops. */
+  /** Waits; ends early when the task is removed from its job or the server stops. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly mustStop: () => boolean;
 }
 
 /**
- * Waits until the store takes tiles of a job's layer again, and asks the store about it, not the upstream. A store that
- * says yes and then keeps nothing is asked less and less often: only a stored tile ends the count of `storeAwaySinceMs`.
- * @throws JobAborted when the store has been away for too long
+ * Waits until the store accepts tiles of a job's layer again. Checks the store itself, so that the upstream gets no
+ * requests. If the check succeeds but writes still fail, the pauses keep growing: only a stored tile resets
+ * `storeAwaySinceMs`.
+ * @throws JobAborted when the store has been away for longer than the limit
  */
 export async function waitForStore(job: ActiveJob, words: string, parts: StoreWaitParts): Promise<void> {
   const { store, now, limitSeconds, pauseMs, sleep, mustStop } = parts;

@@ -14,16 +14,16 @@ import type { Work } from "./job-runner.ts";
 
 export interface TruncationParts {
   readonly ledger: Ledger;
-  /** Resolves once the marks of opened cells are on the disk. */
+  /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   readonly store: TileStore;
   readonly ledgerTruncations: LedgerTruncations;
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
   readonly forget: (layer: string) => Promise<void>;
-  /** Writes what jobs have counted; inside a transaction. */
+  /** Writes the counts of jobs. Must run inside a transaction. */
   readonly saveCounts: () => void;
-  /** Space can be reclaimed. */
+  /** Starts to reclaim the space of truncated tiles. */
   readonly sweep: () => void;
 }
 
@@ -31,13 +31,14 @@ export interface TruncationParts {
 interface Level {
   readonly pyramid: StoredPyramid;
   readonly rect: TileRect;
-  /** The rectangle is all that the layer offers of the level. */
+  /** Whether the truncate covers the whole level. */
   readonly whole: boolean;
 }
 
 /**
- * Truncate: whole levels go by renames, the rest by listing the store. The first step starts a new generation, so that
- * nothing rendered before it can be kept after it. What it costs follows the tiles that exist.
+ * Truncate: removes whole levels by renames and the rest by listing the store. The first step starts a new generation,
+ * so that a render that began before it is not stored. The cost depends on the number of stored tiles, not on the size
+ * of the range.
  */
 export class Truncation implements Work {
   readonly #parts: TruncationParts;
@@ -52,11 +53,11 @@ export class Truncation implements Work {
     const { selection } = job;
     let byListing: readonly Level[] = [];
     if (job.resumed) await this.#recounted(signal);
-    // Before the layer is blocked, as it takes as long as there are blocks.
+    // Count before the layer is blocked, because counting takes time in proportion to the number of blocks.
     const counted = await this.#count(job, signal);
-    // Even with nothing to rename: no render begun before may be kept after.
+    // Start a new generation even without levels to rename: a render that began before must not be stored.
     const plan = (): TruncationTarget[] => {
-      // Not sooner: what is just being rendered may be the first of its level.
+      // List the levels only while the layer is blocked: a render in flight may store the first tile of a level.
       const levels = this.#levels(job);
       this.#book(job, task, levels, counted);
       job.dirty = true;
@@ -108,12 +109,12 @@ export class Truncation implements Work {
       if (byListing.length > 0) await this.#parts.forget(layer);
     }
     job.counts.coverDeleted();
-    // The quota may have evicted tiles after the truncate had counted them.
+    // Eviction may have removed tiles after the truncate had counted them.
     task.processed += job.counts.skipRest();
     return false;
   }
 
-  /** What a kill left open is counted: after it the ledger knows what is left. */
+  /** Recounts the blocks that a kill left marked, so that the ledger knows the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
@@ -121,7 +122,10 @@ export class Truncation implements Work {
     }
   }
 
-  /** How much is kept of the levels of which only a part is meant. In slices: others have their turn meanwhile. */
+  /**
+   * Counts the stored tiles of levels that the truncate covers in part. Runs in slices, so that the coordinator can do
+   * other work in between.
+   */
   async #count(job: ActiveJob, signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
     const slices = new Slices();
     const counted = new Map<string, bigint>();
@@ -134,8 +138,9 @@ export class Truncation implements Work {
   }
 
   /**
-   * How much there is. Of what there was at the start, what is gone was deleted, though a kill may have lost the count. A level
-   * that was born since `counted` was is counted as it is deleted.
+   * Adds the number of stored tiles to the total of the job. After a restart, tiles of the total that are gone count as
+   * deleted, though the kill may have lost their count. Tiles of a level that was created after `counted` are counted
+   * when they are deleted.
    */
   #book(job: ActiveJob, task: Task, levels: readonly Level[], counted: ReadonlyMap<string, bigint>): void {
     const { request, counts } = job;
@@ -198,7 +203,7 @@ export class Truncation implements Work {
     );
   }
 
-  /** What is kept of a level, of one format or of all, as the sums say. */
+  /** Returns the number of stored tiles of a level, of one format or of all, from the sums of the ledger. */
   #sum({ pyramid, rect }: Level, format: string | null): bigint {
     let sum = 0n;
     for (const { tileSet, sums } of this.#parts.ledger.tileSetsOf(pyramid))
@@ -206,7 +211,7 @@ export class Truncation implements Work {
     return sum;
   }
 
-  /** The same of the part of a level that is meant. */
+  /** Counts the stored tiles in the part of a level that the truncate covers. */
   *#kept({ pyramid, rect }: Level, format: string | null, selection?: TileSelection): Generator<undefined, bigint> {
     const { ledger } = this.#parts;
     let sum = 0n;
@@ -215,14 +220,17 @@ export class Truncation implements Work {
     return sum;
   }
 
-  /** Formats share their directories: one format may take the directory away only when no other has a tile there. */
+  /**
+   * Returns whether a level can be renamed away. The formats of a pyramid share directories, so no other format may
+   * have a tile in the level.
+   */
   #aloneInPlace({ pyramid, rect }: Level, format: string | null): boolean {
     if (format === null) return true;
     const tileSets = this.#parts.ledger.tileSetsOf(pyramid);
     for (const { tileSet, complete, sums } of tileSets) {
       if (!complete || (tileSet.format !== format && (sums.get(rect.z)?.tiles ?? 0n) > 0n)) return false;
     }
-    // A pyramid that the ledger has never seen may hold anything.
+    // A pyramid that is unknown to the ledger may contain any format.
     return tileSets.length > 0;
   }
 }

@@ -11,34 +11,40 @@ import type { ActiveJob } from "./active-job.ts";
 export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
   readonly store: Pick<TileStore, "stat">;
-  /** Tiles of a layer written before this have been truncated softly, ms since 1970; 0: none. */
+  /**
+   * Returns the time of the last soft truncation of a layer: tiles written before it count as expired. ms since 1970;
+   * 0: none.
+   */
   readonly expiredBeforeMs: (layer: string) => number;
-  /** When a layer's tiles were last moved inside the store, ms since 1970; 0: never. */
+  /** Returns when a layer's tiles were last moved inside the store, ms since 1970. 0: never. */
   readonly movedMs: (layer: string) => number;
-  /** Whether other programs write to a layer's tiles, or may have done so: then the store is asked, not the ledger. */
+  /**
+   * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job asks the store
+   * instead of the ledger.
+   */
   readonly sharedStore: (layer: string) => boolean;
   readonly now: () => number;
 }
 
-/** Where a metatile of a job lies. */
+/** The tile set and the rectangles of a job's metatile. */
 export interface MetatilePlace {
   readonly tileSet: TileSet;
-  /** To render: inside the coverage. */
+  /** The tiles to render: the part of the metatile inside the layer's coverage. */
   readonly rect: TileRect;
-  /** To count: inside the request's range too. */
+  /** The tiles to count: the part of the metatile inside the request's range. */
   readonly counted: TileRect;
 }
 
-/** Tells of a tile of a metatile that is counted whether the job counts it. */
+/** Returns whether the job counts a tile of a metatile. */
 export type IsCounted = (x: number, y: number) => boolean;
 
-/** A tile that is kept needs no rendering when this time of it is not before a moment. */
+/** A stored tile is fresh if its `time` is not before `sinceMs`. */
 interface Fresh {
   readonly time: "modifiedMs" | "confirmedMs";
   readonly sinceMs: number;
 }
 
-/** Which tiles of a metatile a seed or reseed counts, and which of them it has to render. */
+/** Finds the tiles of a metatile that a seed or reseed counts, and the tiles that it must render. */
 export class WantedTiles {
   readonly #parts: WantedTilesParts;
 
@@ -47,8 +53,8 @@ export class WantedTiles {
   }
 
   /**
-   * The tiles that a job counts. A job over what exists looks before it renders: what was kept when it began, and has not
-   * been put or confirmed since, by itself before a restart or by others.
+   * Returns which tiles a job counts. A job over existing tiles counts the stored tiles that have not been written or
+   * confirmed since it began, be it by the job itself before a restart or by another writer.
    */
   counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePlace): IsCounted {
     const { selection } = job;
@@ -60,7 +66,7 @@ export class WantedTiles {
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
   }
 
-  /** Which tiles to keep: null all, a mask some, "none" when no counted one needs it. */
+  /** Returns the tiles to store: null for all, a mask for some, "none" if no counted tile needs a render. */
   wanted(
     job: ActiveJob,
     layer: Layer,
@@ -87,37 +93,41 @@ export class WantedTiles {
     return all ? null : wanted;
   }
 
-  /** Whether a job renders only what is not kept at a level. */
+  /** Returns whether a job renders only missing tiles at a level. */
   areMissing(job: ActiveJob, layer: Layer, z: number): boolean {
     return job.request.type === "seed" && this.#freshness(job, layer, z)?.sinceMs === 0;
   }
 
-  /** Undefined: all tiles are rendered. */
+  /** Returns which stored tiles need no render. Undefined: all tiles are rendered. */
   #freshness(job: ActiveJob, layer: Layer, z: number): Fresh | undefined {
     const { type, olderThanMs, onlyExisting } = job.request;
-    // A seed renews what has expired.
+    // A seed renders expired tiles again.
     if (type === "seed") {
       const { now, expiredBeforeMs } = this.#parts;
       const ageMs = valueAt(layer.expireCacheSeconds, z) * 1000;
       return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? now() - ageMs : 0) };
     }
-    // What such a job finds unchanged is renewed: all that it has looked at is younger.
+    // A job with `olderThan` renews the time of unchanged tiles, so every tile that it has handled is younger than the
+    // limit.
     if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
     return onlyExisting === true || job.resumed ? this.#sinceStart(job) : undefined;
   }
 
-  /** What a reseed has written or confirmed is younger than itself, and nothing that shows the map of before is. */
+  /** Returns the freshness that only tiles have which were written or confirmed since the job began. */
   #sinceStart({ request, startedMs, createdMs }: ActiveJob): Fresh {
     const sinceMs = startedMs ?? createdMs;
-    // A file that has been moved looks confirmed: then only what was written counts.
+    // A move changes the confirmed time of a file, so after a move only the modified time counts.
     const wasMoved = this.#parts.movedMs(request.layer) >= sinceMs;
     return { time: wasMoved ? "modifiedMs" : "confirmedMs", sinceMs };
   }
 
-  /** Tells whether a tile is kept, and whether it is so and not fresh; one that has vanished from the store unnoticed is as old as can be. */
+  /**
+   * Returns whether a tile is stored, and whether it is stored but not fresh. A tile that is in the ledger but missing
+   * in the store is not fresh.
+   */
   #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isStored" | "isOld", IsCounted> {
     const { ledger, store, sharedStore } = this.#parts;
-    // Counted anew, the ledger is what the store holds at this moment.
+    // After the repair the ledger agrees with the store.
     if (sharedStore(tileSet.layer)) ledger.repair(tileSet, rect);
     const presence = ledger.presence(tileSet, rect);
     return {
@@ -130,7 +140,10 @@ export class WantedTiles {
   }
 }
 
-/** A tile that cannot be read is rendered: the job waits where it cannot be stored either. */
+/**
+ * Returns the times of a tile. A tile that cannot be read counts as missing, so it is rendered; if the store cannot
+ * write it either, the job waits there.
+ */
 function statOf(store: Pick<TileStore, "stat">, at: TileAddress): ReturnType<TileStore["stat"]> {
   try {
     return store.stat(at);
@@ -153,7 +166,7 @@ const selectedIn =
 const indexIn = (rect: TileRect, x: number, y: number): number =>
   (y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX);
 
-/** Row by row from the lower left, with the number in a mask. */
+/** Yields the tiles row by row from the lower left, with their index in a mask. */
 function* tilesOf(rect: TileRect): Generator<{ readonly x: number; readonly y: number; readonly i: number }> {
   let i = 0;
   for (let y = rect.minY; y <= rect.maxY; y++) for (let x = rect.minX; x <= rect.maxX; x++) yield { x, y, i: i++ };
