@@ -10,7 +10,7 @@ import type { Answer } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
 import type { JobEvents } from "./events/job-events.ts";
 
-/** What the resources of `/api/v1` work with. */
+/** The parts of the server that the resources of `/api/v1` use. */
 export interface ApiParts {
   readonly operations: Operations;
   readonly catalogue: () => Catalogue;
@@ -25,29 +25,29 @@ export const json = (value: unknown, status = 200): Answer => ({
   body: jsonText(value),
 });
 
-/** A resource that can only be looked at. */
+/** Returns a resource that supports only GET. */
 export const reader = (handle: Handler["handle"]): Resource => ({
   problems: true,
   methods: { GET: { need: "read", handle } },
 });
 
-/** A resource that does one thing, such as `jobs/ID/cancel`. */
+/** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
 export const doing = (handle: Handler["handle"]): Resource => ({
   problems: true,
   methods: { POST: { need: "operate", handle } },
 });
 
-/** What an operator's action answers: the thing as it then is. */
+/** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. */
 export const viewAnswer = (view: Result<unknown, Refusal>): Answer =>
   view.ok ? json(view.value) : refusalProblem(view.error);
 
-/** `layer` of a query; absent or empty: all. */
+/** Reads `layer` of a query. Absent or empty: undefined, which means all layers. */
 export function layerOf(query: URLSearchParams, { layers }: Catalogue): Result<string | undefined, Refusal> {
   const layer = query.get("layer") || undefined;
   return layer === undefined || layers.has(layer) ? ok(layer) : refuse(unknownLayer(layer));
 }
 
-/** `limit` of a query: how much a page of its answer may hold. */
+/** Reads `limit` of a query: the number of entries that one page of the answer may hold. */
 export function limitOf(
   query: URLSearchParams,
   { standard, most }: { readonly standard: number; readonly most: number },
@@ -57,7 +57,7 @@ export function limitOf(
   return isFine ? ok(Number(text)) : refuse(badField("limit", `a whole number from 1 to ${most}`, text));
 }
 
-/** A query's choice among words; absent or empty: all. */
+/** Reads a field of a query that allows only certain words. Absent or empty: undefined, which means all. */
 export function oneOf<T extends string>(
   query: URLSearchParams,
   name: string,
@@ -68,7 +68,10 @@ export function oneOf<T extends string>(
   return word === asked ? ok(word) : refuse(badField(name, `one of ${words.join(", ")}`, asked));
 }
 
-/** An id in a query, of a job say; `after`, the cursor of a list, is that of the last of the page before. Absent or empty: none. */
+/**
+ * Reads an id in a query, for example of a job. `after`, the cursor of a list, is the id of the last entry of the
+ * previous page. Absent or empty: undefined.
+ */
 export function idOf(query: URLSearchParams, name: string, what: string): Result<number | undefined, Refusal> {
   const id = query.get(name) || undefined;
   if (id === undefined) return ok(undefined);

@@ -12,9 +12,9 @@ import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { simulationResource, usageResource, verificationResource } from "./usage/usage-route.ts";
 
-/** `/api/v1`: what the contract leans on. */
+/** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: ApiParts): Route {
-  // One for all requests: it counts those that are being worked on.
+  // One resource serves all requests, because it counts the estimates in progress.
   const estimates = estimateResource(parts);
   return ([api, version, name, ...rest]) => {
     if (api !== "api" || version !== "v1") return undefined;

@@ -1,13 +1,16 @@
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** The fields that were given, and where a reader writes down what is wrong: its answer then counts for nothing. */
+/**
+ * The fields of a document, and the problems that its readers found. A document with problems is refused; its other
+ * values are then ignored.
+ */
 export interface Given {
   readonly fields: ReadonlyMap<string, unknown>;
   readonly problems: Refusal[];
 }
 
-/** Writes down that a field is not what it may be. */
+/** Records the refusal of a field. `expected` describes the allowed values. */
 export function note({ fields, problems }: Given, name: string, expected: string): undefined {
   problems.push(badField(name, expected, fields.get(name) ?? null));
   return undefined;
@@ -20,13 +23,13 @@ export function textOf(given: Given, name: string): string | undefined {
   return note(given, name, "text");
 }
 
-/** `otherwise`: what an absent field means. */
+/** Reads a field that allows only certain words. `otherwise` is the value of an absent field. */
 export function wordOf<T extends string>(given: Given, name: string, words: readonly T[], otherwise: T): T | undefined {
   const value = given.fields.get(name) ?? otherwise;
   return words.find((word) => word === value) ?? note(given, name, `one of ${words.join(", ")}`);
 }
 
-/** The object of a body. `what`: whose fields it is to have. */
+/** Parses a body as a JSON object. `what` names the resource in messages. */
 export function parseObject(body: Uint8Array, what: string): Result<object, Refusal> {
   const malformed = (why: string): Result<object, Refusal> =>
     refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}, ${why}` });
@@ -38,7 +41,10 @@ export function parseObject(body: Uint8Array, what: string): Result<object, Refu
   }
 }
 
-/** The values of parameters, each read by itself; undefined: it is no object, or one of them is none. */
+/**
+ * Reads an object of parameters, each value by `read`. Returns undefined if `value` is no object, if `read` refuses a
+ * value, or if two keys differ only in case.
+ */
 export function parametersOf<T>(
   value: unknown,
   read: (value: unknown) => T | undefined,
@@ -50,7 +56,7 @@ export function parametersOf<T>(
     const one = read(given);
     if (one !== undefined) parameters.set(key, one);
   }
-  // Keys are the same in any case: two that differ by it alone contradict each other.
+  // Keys of parameters do not depend on case: two keys that differ only in case contradict each other.
   const upper = new Set(entries.map(([key]) => key.toUpperCase()));
   return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
 }
@@ -58,7 +64,10 @@ export function parametersOf<T>(
 export const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The fields of an object; null is as absent. Unknown ones are refused: ignoring `zoomstop` would seed everything. */
+/**
+ * Returns the fields of an object. A null field counts as absent. Refuses unknown fields: ignoring `zoomstop` would
+ * seed everything.
+ */
 export function fieldsOf(document: object, known: readonly string[]): Result<Given, Refusal> {
   const fields = new Map(Object.entries(document).filter(([, value]) => value !== null));
   for (const name of fields.keys()) {

@@ -9,13 +9,13 @@ import { type ApiParts, layerOf, reader } from "../api-parts.ts";
 import type { JobEvents } from "./job-events.ts";
 
 /**
- * Longest silence of a stream, with a second for the way: proxies close what is silent for a minute, some after 20 s.
- * Events that the filter leaves out break no silence.
+ * The longest silence of a stream: 15 s, less a second for the transmission. Most proxies close a connection after a
+ * minute of silence, some after 20 s. An event that the filter excludes is not sent and does not end a silence.
  */
 const HEARTBEAT_MS = 14_000;
-/** How soon a browser comes again. */
+/** The delay after which a browser reconnects. */
 const RETRY_MS = 2_000;
-/** Jobs in a snapshot, at most. */
+/** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
 type EventParts = Pick<ApiParts, "catalogue" | "events"> & { readonly operations: Pick<Operations, "jobs"> };
@@ -26,8 +26,9 @@ interface Wanted {
 }
 
 /**
- * `events`: server-sent events (HTML, 9.2). First a snapshot of the jobs that have not ended, then each change. A client
- * that comes again with its Last-Event-ID goes on where it was; when that is no longer known it gets a snapshot again.
+ * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the jobs that have not ended; each
+ * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
+ * longer has these events, the client gets a snapshot again.
  */
 export function eventsResource({ operations, catalogue, events }: EventParts): Resource {
   return reader(async ({ query, headers, signal }) => {
@@ -38,7 +39,7 @@ export function eventsResource({ operations, catalogue, events }: EventParts): R
     return {
       status: 200,
       type: "text/event-stream",
-      // nginx would collect the events of minutes.
+      // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
       body: stream(operations, events, wanted.value, from, signal),
     };
@@ -86,7 +87,10 @@ async function* stream(
   }
 }
 
-/** A comment. An id without data is no event (HTML, 9.2.6), but a client that comes again goes on after it. */
+/**
+ * Returns a comment with an id. An id without data dispatches no event (HTML, 9.2.6), but a client that reconnects
+ * continues after this id.
+ */
 const heartbeat = (id: string): string => `: still here\nid: ${id}\n\n`;
 
 const message = (event: string, id: string, data: string): string => `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
@@ -99,7 +103,10 @@ function isWanted(event: JobEvent, { layer, job }: Wanted): boolean {
 const isOf = (view: JobView, { layer, job }: Wanted): boolean =>
   (layer === undefined || view.layer === layer) && (job === undefined || view.id === job);
 
-/** Taken after its number: what changes in between is told again, which is harmless. */
+/**
+ * Returns the jobs that have not ended. The caller reads the number of the last event first: a change in between is
+ * sent twice, which is harmless.
+ */
 async function snapshot(operations: EventParts["operations"], wanted: Wanted): Promise<string> {
   const layer = wanted.layer === undefined ? {} : { layer: wanted.layer };
   const lists = await Promise.all(

@@ -1,24 +1,25 @@
 import { jsonText } from "../../../lib/json-text.ts";
 import type { JobEvent } from "../../../plan/job-request.ts";
 
-/** An event with its place in the order; its data is made once, however many listen. */
+/** An event and its serialized data, which is made once for all listeners. */
 interface Numbered {
   readonly event: JobEvent;
   readonly data: string;
 }
 
-/** What is remembered for those who come again: some minutes of a busy server, about a megabyte. */
+/** The number of events stored for clients that reconnect: some minutes of a busy server, about a megabyte. */
 const KEPT = 1_000;
 
 /**
- * The events of jobs since the start of the server, in order, the last ones remembered. Listeners have no buffers: each
- * knows a number and comes for what is next, and one that is too slow finds that it is gone.
+ * The events of jobs since the start of the server, numbered in order. Only the last ones are stored. Listeners have no
+ * buffers: a listener asks for the event after the last number that it has seen. A listener that is too slow gets
+ * "gone".
  */
 export class JobEvents {
-  /** Names this life of the server: numbers of another one mean nothing here. */
+  /** Identifies this start of the server: event numbers of an earlier start are not valid. */
   readonly #instance: string;
   readonly #kept: Numbered[] = [];
-  /** The number of the first that is kept. */
+  /** The number of the oldest stored event. */
   #first = 1;
   readonly #waiting = new Set<() => void>();
   #closed = false;
@@ -36,29 +37,29 @@ export class JobEvents {
     this.#wake();
   }
 
-  /** The number of the last one; 0: there was none. */
+  /** The number of the last event; 0 before the first. */
   get last(): number {
     return this.#first + this.#kept.length - 1;
   }
 
-  /** Undefined: not there yet. "gone": it is no longer remembered. */
+  /** Returns the event of a number. Undefined: it has not happened yet. "gone": it is no longer stored. */
   at(number: number): Numbered | "gone" | undefined {
     return number < this.#first ? "gone" : this.#kept[number - this.#first];
   }
 
-  /** As sent to clients. */
+  /** Returns the id of an event, as sent to clients. */
   idOf(number: number): string {
     return `${this.#instance}-${number}`;
   }
 
-  /** The number of an id; undefined: it is of another life, or none of ours. */
+  /** Returns the number of an id; undefined if the id comes from another start of the server or is invalid. */
   numberOf(id: string): number | undefined {
     const digits = id.startsWith(`${this.#instance}-`) ? id.slice(this.#instance.length + 1) : "";
     const number = /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
     return number !== undefined && number <= this.last ? number : undefined;
   }
 
-  /** How many wait for the next one. */
+  /** The number of listeners that wait for the next event. */
   get listeners(): number {
     return this.#waiting.size;
   }
@@ -67,7 +68,7 @@ export class JobEvents {
     return this.#closed;
   }
 
-  /** Resolves when there is an event after `number`, after the time, when the signal fires, or at the close. */
+  /** Resolves when there is an event after `number`, when the time is over, when the signal fires, or on close. */
   next(number: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.last > number || this.#closed || signal.aborted || timeoutMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -83,7 +84,7 @@ export class JobEvents {
     });
   }
 
-  /** Whoever waits is let go. */
+  /** Resolves all waits. Later calls of `next` resolve at once. */
   close(): void {
     this.#closed = true;
     this.#wake();

@@ -6,11 +6,11 @@ import type { RequestedArea, RequestedTile } from "../../../plan/seed-request.ts
 import { crsOfGeoJson, decodeGeoJson, type Polygons } from "./geojson-area.ts";
 import { decodeWkt } from "./wkt-area.ts";
 
-/** RFC 7946, 4: WGS 84 in degrees. */
+/** The CRS of GeoJSON (RFC 7946, 4): WGS 84 in degrees. */
 export const GEOJSON_CRS = 4326;
 const MOST_TILES = 100_000;
 
-/** `area`, with its `areaCrs` or with what it says of its CRS itself: the two must not contradict one another. */
+/** Decodes `area`. Its CRS comes from `areaCrs` or from the area itself; refuses two that contradict each other. */
 export function decodeArea(area: unknown, areaCrs: unknown): Result<RequestedArea, Refusal> {
   const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
   if (!given.ok) return given;
@@ -28,7 +28,10 @@ export function decodeArea(area: unknown, areaCrs: unknown): Result<RequestedAre
   return ok({ polygons: opened, srs: given.value ?? srs ?? standard });
 }
 
-/** `bounds` with `boundsCrs`: the rectangle as an area, with corners in between, as no edge may go halfway around the world. */
+/**
+ * Returns the area of `bounds` in `boundsCrs`: a rectangle with additional corners in the middle of the lower and upper
+ * edge, because no edge may span half the world.
+ */
 export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<RequestedArea, Refusal> {
   const { minX, minY, maxX, maxY } = bounds;
   const srs = decodeCrs("boundsCrs", boundsCrs);
@@ -50,7 +53,7 @@ function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number
   return polygons.ok ? ok({ polygons: polygons.value, srs: srs.value }) : polygons;
 }
 
-/** 4326, "4326" or "EPSG:4326". */
+/** Decodes an EPSG code: 4326, "4326" or "EPSG:4326". */
 function decodeCrs(field: "areaCrs" | "boundsCrs", value: unknown): Result<number, Refusal> {
   const code = typeof value === "number" ? String(value) : value;
   const digits = typeof code === "string" ? /^(?:EPSG:)?(\d{1,6})$/i.exec(code.trim())?.[1] : undefined;
@@ -62,7 +65,7 @@ function withoutClosing(ring: readonly Position[]): readonly Position[] {
   return ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1] ? ring.slice(0, -1) : ring;
 }
 
-/** Not all of its corners lie on one line. */
+/** Returns whether a ring encloses an area: its corners do not all lie on one line. */
 function isAroundSomething([first, ...others]: readonly Position[]): boolean {
   if (first === undefined) return false;
   return others.some(([x, y], i) => {
@@ -71,7 +74,7 @@ function isAroundSomething([first, ...others]: readonly Position[]): boolean {
   });
 }
 
-/** `tiles`: names of tiles as XYZ has them. */
+/** Decodes `tiles`: names of tiles in XYZ notation. */
 export function decodeTiles(value: unknown): Result<readonly RequestedTile[], Refusal> {
   const names: readonly unknown[] = Array.isArray(value) ? value : [];
   if (names.length === 0 || names.length > MOST_TILES)

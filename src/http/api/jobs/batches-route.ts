@@ -7,10 +7,14 @@ import type { Resource } from "../../resource.ts";
 import { type ApiParts, doing, reader, viewAnswer } from "../api-parts.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
-/** Jobs that one request can make, with one to spare. */
+/** One more than the jobs that one request can make, so that a list of this length is complete. */
 const ALL = 1001;
 
-/** `batches/ID`: the jobs of one request as one, with `wait=SECONDS` when all have ended. `id`: any job of them. */
+/**
+ * `batches/ID`: the jobs of one request as one document. With `wait=SECONDS` the answer is sent when all jobs have
+ * ended, or after that time.
+ * @param id the id of any job of the batch
+ */
 export function batchResource(parts: ApiParts, id: number): Resource {
   return reader(async ({ query, signal }) => {
     const waitMs = waitOf(query);
@@ -27,7 +31,7 @@ export function batchResource(parts: ApiParts, id: number): Resource {
   });
 }
 
-/** `batches/ID/cancel`, `/pause`, `/resume`; undefined: there is no such thing to do. */
+/** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`; undefined for an unknown action. */
 export function batchActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
   const { operations } = parts;
   switch (action) {
@@ -44,7 +48,10 @@ export function batchActionResource(parts: ApiParts, id: number, action: string)
   }
 }
 
-/** Newest first: none that waits begins while those before it are dealt with. */
+/**
+ * Returns the jobs of a batch, newest first. In this order an action reaches the waiting jobs before the running ones,
+ * so no job starts because an older one was cancelled or paused.
+ */
 const jobsOf = ({ operations }: ApiParts, id: number): Promise<readonly JobView[]> =>
   operations.jobs({ requestedWith: id, limit: ALL });
 
@@ -55,7 +62,10 @@ function viewOf(id: number, jobs: readonly JobView[]): Result<BatchView, Refusal
   return newest === undefined ? refuse(unknownJob(id)) : ok(batchOf(newest.requestedWith ?? newest.id, jobs));
 }
 
-/** `wanted`: what it may have become before. */
+/**
+ * Performs an action on all jobs of a batch that have not ended. Refuses if all have ended.
+ * @param wanted the outcome with which an ended batch is not refused, because the action had its effect before
+ */
 async function toAll(
   parts: ApiParts,
   id: number,
@@ -63,7 +73,7 @@ async function toAll(
   wanted?: BatchView["outcome"],
 ): Promise<Result<BatchView, Refusal>> {
   const jobs = (await jobsOf(parts, id)).filter(isLive);
-  // A job that refuses has ended by itself in between: the view tells how.
+  // A job that refuses the action has ended in the meantime. The batch view shows its outcome.
   await Promise.all(jobs.map((job) => act(job.id)));
   const after = viewOf(id, await jobsOf(parts, id));
   if (!after.ok || jobs.length > 0 || after.value.outcome === wanted) return after;

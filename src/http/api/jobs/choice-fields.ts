@@ -3,10 +3,10 @@ import { JOB_ORDERS, type JobOrder } from "../../../plan/seed-request.ts";
 import { AGE_EXPECTED, parseAge, type RequestedAge } from "../../../plan/tile-age.ts";
 import { type Given, note, textOf } from "../json-fields.ts";
 
-/** The fields that choose among the tiles of a range, or say how much of them may go wrong. */
+/** The fields that select tiles of a range, order them, or limit the failures of a job. */
 export const CHOICE_FIELDS = ["onlyExisting", "olderThan", "order", "maxFailures", "maxFailurePercent"];
 
-/** `onlyExisting`: of a reseed alone. */
+/** Reads `onlyExisting`. Only a reseed may have it. */
 export function onlyExistingOf(given: Given, type: JobType | undefined): true | undefined {
   const value = given.fields.get("onlyExisting");
   if (value === undefined || value === false) return undefined;
@@ -14,7 +14,7 @@ export function onlyExistingOf(given: Given, type: JobType | undefined): true | 
   return isReseed(given, type, "onlyExisting") ? true : undefined;
 }
 
-/** `olderThan`: of a reseed alone. */
+/** Reads `olderThan`. Only a reseed may have it. */
 export function olderThanOf(given: Given, type: JobType | undefined): RequestedAge | undefined {
   const text = textOf(given, "olderThan");
   if (text === undefined) return undefined;
@@ -33,7 +33,11 @@ function isReseed(given: Given, type: JobType | undefined, beside: string): bool
   return false;
 }
 
-/** `order`: what is scattered is found row by row, zoom by zoom; what is hot is so few that it may be looked for there. */
+/**
+ * Reads `order`. Single tiles (`tiles`) and existing tiles (`onlyExisting`) are found row by row within a zoom, so only
+ * `by-zoom` and `hot` are possible for them. `hot` is possible because the most-used tiles are few enough to be looked
+ * up one by one.
+ */
 export function orderOf(given: Given, type: JobType | undefined): JobOrder | undefined {
   const value = given.fields.get("order");
   if (value === undefined) return undefined;
@@ -49,7 +53,7 @@ export function orderOf(given: Given, type: JobType | undefined): JobOrder | und
   return other === undefined || order === "hot" ? order : note(given, "order", `by-zoom or hot beside ${other}`);
 }
 
-/** Of the tiles that were tried. */
+/** Reads `maxFailurePercent`: a percentage of the tiles that the job has tried. */
 export function maxFailurePercentOf(given: Given): number | undefined {
   const value = given.fields.get("maxFailurePercent");
   if (value === undefined) return undefined;
@@ -57,7 +61,7 @@ export function maxFailurePercentOf(given: Given): number | undefined {
   return note(given, "maxFailurePercent", "a number greater than 0, 100 at most");
 }
 
-/** Whether the size of the job has been seen and is meant. */
+/** Reads `confirm`: true if the client confirms the size of the job. */
 export function confirmOf(given: Given): boolean {
   const value = given.fields.get("confirm") ?? false;
   if (typeof value !== "boolean") note(given, "confirm", "true or false");

@@ -10,7 +10,7 @@ import { ClientGone } from "../../request.ts";
 import type { Exchange } from "../../resource.ts";
 import { estimateResource } from "./estimate-route.ts";
 
-/** Estimates that end when they are told to, and in no other way. */
+/** Fake estimates that end only when the test ends them. */
 class Endless implements EstimateOperations {
   readonly signals: AbortSignal[] = [];
 

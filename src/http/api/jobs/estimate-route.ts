@@ -9,16 +9,22 @@ import { type ApiParts, json } from "../api-parts.ts";
 import { decodeJobBody } from "./job-body-codec.ts";
 import { planAsked } from "./jobs-route.ts";
 
-/** Estimates that one process works on at a time. Who may only read may ask for them: they are not to be all that is done. */
+/**
+ * The number of concurrent estimates of one process. Users with the right to read may request estimates: the limit
+ * keeps them from taking all of the server's time.
+ */
 const MOST_AT_ONCE = 4;
-/** How long one may take. */
+/** The time limit of one estimate. */
 const LONGEST_MS = 20_000;
 
 export interface EstimateParts extends Pick<ApiParts, "jobOptions"> {
   readonly operations: EstimateOperations;
 }
 
-/** `estimate`: what a job would come to, of the body that would make it. Changes nothing: whoever may read may ask. */
+/**
+ * `estimate`: the size and duration of a job. The body is that of the POST that would make the job. An estimate changes
+ * nothing, so the right to read suffices.
+ */
 export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
   let running = 0;
   return {
@@ -68,7 +74,10 @@ async function estimateOf(
   return planned.ok ? operations.estimate(planned.value, signal) : planned;
 }
 
-/** Ends work when its client has gone or its time is over. @throws ClientGone */
+/**
+ * Runs `work` and aborts it when the client disconnects or the time limit passes.
+ * @throws ClientGone if the client has disconnected
+ */
 async function withinTime<T>(
   gone: AbortSignal,
   longestMs: number,

@@ -14,7 +14,7 @@ import { type ApiParts, json, limitOf, reader } from "../api-parts.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
-/** `jobs/ID/failures`: the tiles that failed, page by page; as GeoJSON where it is asked for. */
+/** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
 export function failuresResource({ operations, catalogue }: ApiParts, id: number): Resource {
   return reader(async ({ query, headers }) => {
     const page = pageOf(query);
@@ -46,7 +46,10 @@ function pageOf(query: URLSearchParams): Result<{ readonly after: number; readon
   return ok({ after: Number(after), limit: limit.value });
 }
 
-/** RFC 7946: longitude and latitude. `next` stands beside the features, as a foreign member. */
+/**
+ * Returns the failed tiles as GeoJSON (RFC 7946), in longitude and latitude. `next` is a foreign member beside the
+ * features.
+ */
 function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Catalogue): Answer {
   const layer = layers.get(job.layer);
   const gridSet = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "")?.gridSet;
@@ -80,11 +83,14 @@ type TileDocument = Omit<FailedTile, "combination"> & {
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 };
 
-/** With its parameters, where the job has several combinations of them. */
+/**
+ * Returns the document of a failed tile. Includes the tile's parameters if the job has several combinations of
+ * parameters.
+ */
 const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: JobView): TileDocument =>
   combinations === undefined ? tile : { ...tile, parameters: combinations[combination] };
 
-/** Counterclockwise, as RFC 7946 has it. */
+/** Returns a tile as a GeoJSON feature. The ring is counterclockwise, as RFC 7946 requires. */
 function feature(tile: TileDocument, gridSet: GridSet, project: Project): unknown {
   const { z, x, y } = tile;
   const { minX, minY, maxX, maxY } = tileExtent(gridSet, { z, x, y });

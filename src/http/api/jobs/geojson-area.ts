@@ -7,13 +7,13 @@ export type Polygons = RequestedArea["polygons"];
 type RequestedPolygon = Polygons[number];
 
 const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of them, or WKT";
-/** Collections in collections: nobody has more. */
+/** The deepest nesting of collections that is accepted. It bounds the recursion; real documents nest less. */
 const MOST_LEVELS = 8;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The polygons of a GeoJSON document (RFC 7946), in the order in which they come. Heights are left out. */
+/** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. */
 export function decodeGeoJson(value: unknown, levels = MOST_LEVELS): Result<Polygons, Refusal> {
   if (!isObject(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
   const { type } = value;
@@ -33,7 +33,7 @@ export function decodeGeoJson(value: unknown, levels = MOST_LEVELS): Result<Poly
   }
 }
 
-/** The first refusal, or all values. */
+/** Decodes all values of a list. Returns the first refusal, if there is one. */
 function all<T>(values: unknown, decode: (value: unknown) => Result<T, Refusal>): Result<T[], Refusal> {
   if (!Array.isArray(values)) return refuse(badField("area", EXPECTED, values ?? null));
   const decoded: T[] = [];
@@ -60,7 +60,10 @@ function ringOf(positions: unknown): Result<readonly Position[], Refusal> {
   });
 }
 
-/** What a document of GeoJSON's first version (2008) says of its CRS, as GDAL still writes it; undefined: nothing. */
+/**
+ * Returns the EPSG code of the `crs` member of GeoJSON's first version (2008), which GDAL still writes; undefined if
+ * there is none.
+ */
 export function crsOfGeoJson(value: unknown): Result<number | undefined, Refusal> {
   const crs = isObject(value) ? value["crs"] : undefined;
   if (crs === undefined || crs === null) return ok(undefined);

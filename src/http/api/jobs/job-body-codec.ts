@@ -9,22 +9,22 @@ import { chosenSetIn, wrongChoiceIn } from "./value-choice-codec.ts";
 /** One request for the jobs of several layers, grid sets, formats or parameters. */
 export interface RequestedJobs {
   readonly many: BatchRequest;
-  /** Of all that was asked. */
+  /** A hash of the whole request. */
   readonly digest: string;
-  /** Their size is meant, however large. */
+  /** True: the client has confirmed the size of the jobs (`confirm`). */
   readonly confirmed: boolean;
 }
 
-/** Entries of one list at most; what they come to is limited as the jobs are planned. */
+/** The limit of one list of a request. Planning limits the number of jobs that the lists together make. */
 const MOST_ENTRIES = 1000;
 
-/** The body of a POST to `/api/v1/jobs` or to `/api/v1/estimate`: strict JSON. */
+/** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate`: strict JSON. */
 export function decodeJobBody(body: Uint8Array): Result<RequestedJob | RequestedJobs, Refusal> {
   const document = parseObject(body, "job");
   return document.ok ? decodeJobs(document.value) : document;
 }
 
-/** The document that asks for one job or several. */
+/** Decodes a document that requests one job or several. */
 export function decodeJobs(document: object): Result<RequestedJob | RequestedJobs, Refusal> {
   const fields = new Map<string, unknown>(Object.entries(document).filter(([, value]) => value !== null));
   const isMany = Object.keys(PLURALS).some((plural) => fields.has(plural));
@@ -45,7 +45,7 @@ function decodeBatch(given: Given): Result<RequestedJobs, Refusal> {
   const parameterSets = setsOf(given);
   const [problem] = problems;
   if (problem !== undefined) return refuse(problem);
-  // The document of one of the jobs, all but for what they differ by.
+  // The fields that all jobs of the request have in common.
   const one = decodeJobDocument(Object.fromEntries(patterns === undefined ? common : common.set("layer", "*")));
   if (!one.ok) return one;
   const { layer, request, digest, confirmed } = one.value;
@@ -64,7 +64,9 @@ function decodeBatch(given: Given): Result<RequestedJobs, Refusal> {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
-/** A list of 1 to 1000, each of its kind; undefined: it is none. */
+/**
+ * Reads a list of 1 to 1000 entries, each by `read`; undefined if the value is no such list or `read` refuses an entry.
+ */
 function listOf<T>(value: unknown, read: (entry: unknown) => T | undefined): readonly T[] | undefined {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   const list = entries.slice(0, MOST_ENTRIES).flatMap((entry) => read(entry) ?? []);
@@ -73,7 +75,7 @@ function listOf<T>(value: unknown, read: (entry: unknown) => T | undefined): rea
 
 const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined);
 
-/** "ws:*" alone is as ["ws:*"]. */
+/** Reads `layers`. A single text such as "ws:*" means the same as ["ws:*"]. */
 function layersOf(given: Given): readonly string[] | undefined {
   const value = given.fields.get("layers");
   const expected = `1 to ${MOST_ENTRIES} names of layers, in which * stands for any characters`;

@@ -15,17 +15,17 @@ import {
 } from "./choice-fields.ts";
 import { supersedeOf, TERM_FIELDS, termsOf } from "./job-terms-codec.ts";
 
-/** A job asked for under `/api/v1`: well-formed, but not yet held against its layer. */
+/** A job requested under `/api/v1`: well-formed, but not yet validated against its layer. */
 export interface RequestedJob {
   readonly layer: string;
   readonly request: SeedRequest;
-  /** Of what was asked, whatever the order and the spacing of the fields. */
+  /** A hash of the request's values. It does not depend on the order of the fields or on white space. */
   readonly digest: string;
-  /** Its size is meant, however large. */
+  /** True: the client has confirmed the size of the job (`confirm`). */
   readonly confirmed: boolean;
 }
 
-/** Fields by which one request makes several jobs, and those for one that each of them takes the place of. */
+/** The fields by which one request makes several jobs, each with the fields of a single job that it replaces. */
 export const PLURALS = {
   layers: ["layer"],
   gridSets: ["gridSet", "srs"],
@@ -58,7 +58,7 @@ const FIELDS = [
   "supersede",
 ];
 
-/** The document that asks for one job. */
+/** Decodes a document that requests one job. */
 export function decodeJobDocument(document: object): Result<RequestedJob, Refusal> {
   const fields = fieldsOf(document, FIELDS);
   if (!fields.ok) return fields;
@@ -75,7 +75,7 @@ export function decodeJobDocument(document: object): Result<RequestedJob, Refusa
   return ok({ layer, request, digest, confirmed });
 }
 
-/** Absent fields are left out: what is there was given. */
+/** Reads the request. Absent fields stay absent: a later check can tell a given value from a default. */
 function requestOf(given: Given): SeedRequest {
   const gridSetId = textOf(given, "gridSet");
   const srs = wholeOf(given, "srs", "an EPSG code, a whole number", 0);
@@ -124,13 +124,16 @@ function wholeOf(given: Given, name: string, expected: string, least = Number.MI
   return note(given, name, expected);
 }
 
-/** -1 is the default, as in a seed request. */
+/** Reads a count. -1 stands for the default, as in a classic seed request. */
 function countOf(given: Given, name: string): number | undefined {
   const count = wholeOf(given, name, "a whole number, 0 or more (-1: the default)", -1);
   return count === -1 ? undefined : count;
 }
 
-/** `maxFailures` is another name for what the seed request of GeoWebCache calls `totalFailuresBeforeAborting`. */
+/**
+ * Reads the limit of failures. `maxFailures` is another name for `totalFailuresBeforeAborting` of GeoWebCache's seed
+ * request.
+ */
 function failuresOf(given: Given): number | undefined {
   if (!given.fields.has("maxFailures")) return countOf(given, "totalFailuresBeforeAborting");
   exclude(given, "maxFailures", ["totalFailuresBeforeAborting"]);
@@ -147,13 +150,16 @@ function boundsOf(given: Given): Extent | undefined {
   return { minX, minY, maxX, maxY };
 }
 
-/** Which tiles is said in one way only. */
+/** Notes a problem if one of `others` is given beside `name`. */
 function exclude(given: Given, name: string, others: readonly string[]): void {
   const other = others.find((field) => given.fields.has(field));
   if (other !== undefined) note(given, other, `nothing beside ${name}`);
 }
 
-/** Bounds in the grid set's units; those in a CRS of their own are an area. */
+/**
+ * Reads `bounds` or `area`. Bounds without `boundsCrs` are in units of the grid set; bounds with `boundsCrs` become an
+ * area.
+ */
 function placeOf(given: Given): Pick<SeedRequest, "bounds" | "area"> {
   const bounds = boundsOf(given);
   const area = areaOf(given);

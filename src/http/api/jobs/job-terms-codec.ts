@@ -8,10 +8,10 @@ import { fieldsOf, type Given, isObject, note, parseObject } from "../json-field
 export const TERM_FIELDS = ["priority", "rateLimit", "runWindow"] as const;
 
 const MOST_PRIORITY = 100;
-/** A thousandth is a tile in a quarter of an hour. */
+/** Tiles per second. The least rate is about one tile in a quarter of an hour. */
 const RATE = { least: 0.001, most: 1_000_000 } as const;
 
-/** The terms among the fields of a job; undefined: none were given. `type`: undefined where it was refused. */
+/** Returns the terms among the fields of a job; undefined if none were given. `type` is undefined if it was refused. */
 export function termsOf(given: Given, type: JobType | undefined): JobTerms | undefined {
   if (type === "truncate" && given.fields.has("rateLimit"))
     note(given, "rateLimit", "none for a truncate, as it renders nothing");
@@ -19,7 +19,10 @@ export function termsOf(given: Given, type: JobType | undefined): JobTerms | und
   return Object.keys(terms).length === 0 ? undefined : { ...STANDARD_TERMS, ...terms };
 }
 
-/** Where a job leaves something as it is, or it is not known to the last tile what it does, older jobs are not pointless. */
+/**
+ * Beside these fields `supersede` is refused: the job may leave tiles of its range as they are, so an older job on the
+ * same range may still have work to do.
+ */
 const NOT_BESIDE = ["area", "tiles", "onlyExisting", "olderThan"] as const;
 
 export function supersedeOf(given: Given, type: JobType | undefined): boolean {
@@ -32,7 +35,7 @@ export function supersedeOf(given: Given, type: JobType | undefined): boolean {
   return true;
 }
 
-/** The body of a PATCH to a job. What is null is as if it had never been asked for. */
+/** Decodes the body of a PATCH to a job. A null field resets that term to its default. */
 export function decodeTermsChange(body: Uint8Array): Result<Partial<JobTerms>, Refusal> {
   const document = parseObject(body, "job");
   if (!document.ok) return document;
@@ -101,7 +104,10 @@ function hoursOf(document: object): Result<JobHours, Refusal> {
   return timeZone.ok ? ok({ window: window.value, timeZone: timeZone.value }) : timeZone;
 }
 
-/** As they are asked for; undefined fields are left out as the document is written. */
+/**
+ * Returns terms in the form in which a request has them. Fields with default values are undefined, so the JSON document
+ * omits them.
+ */
 export function termsDocument(terms: JobTerms | undefined) {
   if (terms === undefined) return {};
   const { priority, rateLimit, runWindow } = terms;

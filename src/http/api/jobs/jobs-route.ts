@@ -26,7 +26,7 @@ import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 const LONGEST_KEY = 255;
 
-/** `jobs`: GET lists them, POST asks for one. */
+/** `jobs`: GET lists jobs, POST makes one or several. */
 export function jobsResource(parts: ApiParts): Resource {
   const { operations, catalogue } = parts;
   return {
@@ -58,7 +58,10 @@ export function jobsResource(parts: ApiParts): Resource {
   };
 }
 
-/** A key that is known is answered before the layer is looked at: it may have been reconfigured since. */
+/**
+ * Submits the jobs of a request. A known idempotency key is answered before planning, because the layer may have been
+ * reconfigured since the first request.
+ */
 async function submit(
   { operations, jobOptions }: ApiParts,
   { catalogue }: Exchange,
@@ -78,7 +81,10 @@ async function submit(
   return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
-/** A request held against its layer. @throws the reason of the signal */
+/**
+ * Plans a request: validates it against its layer.
+ * @throws the reason of the signal
+ */
 export async function planAsked(
   { layer: name, request }: RequestedJob,
   { layers }: Catalogue,
@@ -92,7 +98,10 @@ export async function planAsked(
   );
 }
 
-/** `jobs/ID`: one job, with `wait=SECONDS` when it has ended; PATCH changes how it runs; DELETE takes an ended one out of the history. */
+/**
+ * `jobs/ID`: GET returns a job; with `wait=SECONDS` when the job has ended, or after that time. PATCH changes its
+ * terms. DELETE removes an ended job from the history.
+ */
 export function jobResource(parts: ApiParts, id: number): Resource {
   return {
     problems: true,
@@ -126,7 +135,7 @@ export function jobResource(parts: ApiParts, id: number): Resource {
   };
 }
 
-/** `jobs/ID/cancel`, `/pause`, `/resume`, `/retry`; undefined: there is no such thing to do. */
+/** Returns the resource `jobs/ID/cancel`, `/pause`, `/resume` or `/retry`; undefined for an unknown action. */
 export function jobActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
   const { operations } = parts;
   switch (action) {
@@ -147,7 +156,10 @@ export function jobActionResource(parts: ApiParts, id: number, action: string): 
   }
 }
 
-/** 201 for a repeated key too: to a client that lost the first answer it is the first. */
+/**
+ * Returns the answer to a request that makes one job. A repeated idempotency key gets a 201 too: a client that lost the
+ * first answer must see the same status.
+ */
 export async function submittedAnswer(
   { operations }: ApiParts,
   { base }: Exchange,
@@ -162,7 +174,10 @@ export async function submittedAnswer(
   return { ...json(await operations.job(jobId), 201), headers };
 }
 
-/** All jobs of one request, in the order in which they were made, as in a list. */
+/**
+ * Returns the answer to a request that may make several jobs: the jobs in the order in which they were made, as the
+ * list of jobs shows them.
+ */
 export async function submittedAllAnswer(
   { operations }: ApiParts,
   { base }: Exchange,
@@ -178,7 +193,10 @@ export async function submittedAllAnswer(
   return { ...json({ jobs: [...jobs].reverse() }, 201), headers };
 }
 
-/** Who asks, with the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), in quotes or without. */
+/**
+ * Returns the user and the `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header). The key may be
+ * quoted.
+ */
 function originOf({ by, headers }: Exchange, asked: string): Result<JobOrigin, Refusal> {
   const given = headers["idempotency-key"];
   if (given === undefined) return ok({ by });
@@ -198,7 +216,7 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
   if (!state.ok) return state;
   const type = oneOf(query, "type", JOB_TYPES);
   if (!type.ok) return type;
-  // Any name: jobs outlive the schedule that made them.
+  // The name is not checked: jobs outlive the schedule that made them.
   const schedule = query.get("schedule") || undefined;
   const requestedWith = idOf(query, "requestedWith", "job");
   if (!requestedWith.ok) return requestedWith;

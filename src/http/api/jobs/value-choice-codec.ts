@@ -2,7 +2,7 @@ import { parseAge, type RequestedAge } from "../../../plan/tile-age.ts";
 import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 import { isObject, parametersOf } from "../json-fields.ts";
 
-/** Values of one key at most. */
+/** The limit of values of one key. */
 const MOST_VALUES = 1000;
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
@@ -10,7 +10,10 @@ const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
 const RANGE_EXPECTED = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
 const AGE_OR_TIME_EXPECTED = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
 
-/** The first key whose value is no choice: what it should be, and what it is; undefined: there is none. */
+/**
+ * Returns the first key whose value is no valid choice, with the expected and the given value; undefined if all are
+ * valid.
+ */
 export function wrongChoiceIn(
   set: object,
 ): { readonly key: string; readonly expected: string; readonly given: unknown } | undefined {
@@ -21,7 +24,7 @@ export function wrongChoiceIn(
   return undefined;
 }
 
-/** A combination of choices; undefined: it is none. */
+/** Decodes a combination of choices; undefined if it is invalid. */
 export const chosenSetIn = (value: unknown): RequestedSet | undefined =>
   parametersOf(value, (given) => {
     const read = choiceIn(given);

@@ -4,10 +4,10 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import type { JobEvents } from "../events/job-events.ts";
 
-/** Longer than this proxies do not let a request wait. */
+/** Common proxies close a request that waits longer. */
 const LONGEST_WAIT_SECONDS = 120;
 
-/** `wait` of a query, as ms; absent: 0. */
+/** Reads `wait` of a query and returns milliseconds; 0 if it is absent. */
 export function waitOf(query: URLSearchParams): Result<number, Refusal> {
   const text = query.get("wait") || "0";
   return /^\d{1,3}$/.test(text) && Number(text) <= LONGEST_WAIT_SECONDS
@@ -15,7 +15,10 @@ export function waitOf(query: URLSearchParams): Result<number, Refusal> {
     : refuse(badField("wait", `seconds, a whole number from 0 to ${LONGEST_WAIT_SECONDS}`, text));
 }
 
-/** A job when it has ended, or as it is after the time, at the server's close, or when the client has gone. */
+/**
+ * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job as it
+ * then is; undefined if there is no such job.
+ */
 export async function waitForJob(
   id: number,
   waitMs: number,
@@ -23,7 +26,7 @@ export async function waitForJob(
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
   const deadline = performance.now() + waitMs;
-  // Before the first look: what ends in between is not missed.
+  // Read before the first look at the job, so that no event between the two is missed.
   let seen = events.last;
   const now = await operations.job(id);
   if (now === undefined || now.outcome !== null) return now;

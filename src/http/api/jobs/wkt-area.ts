@@ -3,7 +3,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Polygons } from "./geojson-area.ts";
 
-/** Polygons as text, with the CRS that EWKT names. */
+/** The polygons of a WKT text, and the CRS that EWKT names. */
 export interface WktArea {
   readonly polygons: Polygons;
   readonly srs: number | undefined;
@@ -17,8 +17,8 @@ const MISFITS = `${EXPECTED}; its brackets and numbers do not fit together`;
 const POSITIONS = "positions of two numbers, with heights and measures or without";
 
 /**
- * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7), and EWKT's `SRID=4326;` before it, where 0 names
- * no CRS. Leaves Z and M out. Takes time in proportion to the text: the scanner never goes back.
+ * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7). Accepts EWKT's `SRID=4326;` in front, where
+ * 0 names no CRS. Omits Z and M. The time is proportional to the length of the text: the scanner never goes back.
  */
 export function decodeWkt(text: string): Result<WktArea, Refusal> {
   const scanner = new Scanner(text);
@@ -40,12 +40,12 @@ export function decodeWkt(text: string): Result<WktArea, Refusal> {
   }
 }
 
-/** Says what the scanner expected and where. Never leaves `decodeWkt`. */
+/** Carries the expected token and its position. `decodeWkt` catches every WktError. */
 class WktError extends Error {
   override readonly name = "WktError";
 }
 
-// Sticky: each is tried at one place of the text only.
+// The expressions are sticky: each matches at the scanner's position only.
 const COLLECTION = /GEOMETRYCOLLECTION/iy;
 const TYPE = /(?:MULTI)?POLYGON/iy;
 const DIMENSIONS = /ZM?|M/iy;
@@ -54,7 +54,7 @@ const SRID = /SRID/iy;
 const CODE = /\d{1,6}/y;
 const NUMBER = /[-+.\dE]+/iy;
 
-/** Reads tokens from the beginning of a text to its end. Blanks before a token count for nothing. */
+/** Reads tokens from the beginning of a text to its end. Skips blanks before each token. */
 class Scanner {
   readonly #text: string;
   #at = 0;
@@ -63,7 +63,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Returns the token when it is next, and goes on behind it. */
+  /** Returns the next token if it matches, and moves past it. */
   take(token: RegExp): string | undefined {
     this.#skipBlanks();
     const from = this.#at;
@@ -77,7 +77,10 @@ class Scanner {
     return this.take(token) !== undefined;
   }
 
-  /** The same of a single character: most tokens are brackets and commas. */
+  /**
+   * Returns whether the next character is `mark`, and moves past it. Most tokens are brackets and commas: this is
+   * faster than an expression.
+   */
   takesMark(mark: string): boolean {
     this.#skipBlanks();
     const isNext = this.#text[this.#at] === mark;
@@ -103,7 +106,7 @@ class Scanner {
   }
 }
 
-/** Space, tab, line feed, carriage return. */
+/** Returns whether a character is a space, tab, line feed or carriage return. */
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
 function sridIn(scanner: Scanner): number | undefined {
@@ -124,7 +127,7 @@ function polygonsIn(scanner: Scanner): Polygons {
 const polygonIn = (scanner: Scanner): RequestedPolygon => (scanner.takes(EMPTY) ? [] : listIn(scanner, ringIn));
 const ringIn = (scanner: Scanner): Ring => listIn(scanner, positionIn);
 
-/** Reads what stands between brackets, with commas in between. */
+/** Reads a list in brackets whose items are separated by commas. */
 function listIn<T>(scanner: Scanner, read: (scanner: Scanner) => T): T[] {
   scanner.needsMark("(");
   const list: T[] = [];
@@ -136,7 +139,7 @@ function listIn<T>(scanner: Scanner, read: (scanner: Scanner) => T): T[] {
 
 function positionIn(scanner: Scanner): Position {
   const [x, y] = [numberIn(scanner), numberIn(scanner)];
-  // Height and measure.
+  // Skips height and measure.
   for (let others = 0; others < 2 && scanner.takes(NUMBER); ) others++;
   return [x, y];
 }

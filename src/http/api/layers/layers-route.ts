@@ -3,7 +3,10 @@ import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.
 import type { Resource } from "../../resource.ts";
 import { json, reader } from "../api-parts.ts";
 
-/** `layers`: what a job can be asked for, in the order of the configuration; the first of each is the default. */
+/**
+ * `layers`: the layers and grid sets of which jobs can be requested, in the order of the configuration. The first
+ * format and grid set of a layer are its defaults.
+ */
 export const layersResource = (): Resource =>
   reader(async ({ catalogue }) => {
     const layers = [...catalogue.layers.values()];

@@ -16,7 +16,7 @@ export const batchSchemas = {
   }),
 };
 
-/** `/batches` and what is under it. */
+/** The paths under `/batches`. */
 export const batchPaths = {
   "/batches/{id}": {
     get: {

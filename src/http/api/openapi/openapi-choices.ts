@@ -1,6 +1,6 @@
 import { JOB_ORDERS } from "../../../plan/seed-request.ts";
 
-/** What chooses among the tiles of a job's range, or says how much of them may go wrong: as asked for. */
+/** The fields of a request that select and order the tiles of a job's range, or limit the failures. */
 export const choiceProperties = {
   onlyExisting: {
     description: "Reseeds only: nothing but tiles that are kept when the job is made",
@@ -33,7 +33,7 @@ export const choiceProperties = {
   },
 };
 
-/** The same as a job tells it. */
+/** The same fields in the document of a job. */
 export const choiceOfJob = {
   order: { enum: JOB_ORDERS },
   onlyExisting: { type: "boolean" },

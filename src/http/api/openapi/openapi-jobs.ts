@@ -10,7 +10,7 @@ const idempotencyKey = {
   description: "The same key with the same request is the same job, as long as its job is kept.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
-/** The answer to whatever makes a job. */
+/** The answer to a request that makes one job. */
 const madeJob = {
   ...ok(ref("Job")),
   description: "Created, or created before under this key",
@@ -19,11 +19,11 @@ const madeJob = {
     "Idempotency-Replayed": { description: "true: the key had made the job before", schema: { type: "string" } },
   },
 };
-/** The answer to what may make several. */
+/** The answer to a request that may make several jobs. */
 export const madeJobs = { ...madeJob, ...ok({ anyOf: [ref("Job"), ref("Jobs")] }), description: madeJob.description };
 const action = actionOn(ref("Job"), [id]);
 
-/** `/jobs` and what is under it. */
+/** The paths under `/jobs`, `/estimate` and `/events`. */
 export const jobPaths = {
   "/jobs": {
     get: {
@@ -122,7 +122,8 @@ export const jobPaths = {
       parameters: [
         parameter("layer", { type: "string" }),
         parameter("job", int64),
-        // Also as the header Last-Event-ID; generators make one name of the two.
+        // Clients may also send the header Last-Event-ID. It is not described: code generators would give both
+        // parameters the same name.
         parameter("lastEventId", { type: "string" }),
       ],
       responses: {
@@ -147,7 +148,7 @@ export const jobPaths = {
 
 const header = (name: string, schema: object) => ({ name, in: "header", required: true, schema });
 
-/** What this server asks of others. */
+/** The requests that this server sends to configured webhooks. */
 export const webhooks = {
   job: {
     post: {

@@ -8,7 +8,10 @@ const entriesOrAll = (items: object, all: string) => ({
 
 const bound = { description: "A number or a time; it belongs to the range", type: "string" };
 
-/** Choices mean values that the filter lists, of a truncate those that are kept. */
+/**
+ * A combination of parameter values. A choice selects among the values that the filter lists; for a truncate, among the
+ * stored values.
+ */
 export const parameterSet = {
   type: "object",
   additionalProperties: {
@@ -32,7 +35,7 @@ export const parameterSet = {
   },
 };
 
-/** Fields of a JobRequest by which it makes several jobs. */
+/** The fields of a JobRequest that make it a request of several jobs. */
 export const pluralFields = {
   layers: {
     description: "Names in which * stands for any characters; with this or another plural field the answer is Jobs",

@@ -6,10 +6,10 @@ export const failed = {
   content: { "application/problem+json": { schema: ref("Problem") } },
 };
 export const parameter = (name: string, schema: object) => ({ name, in: "query", schema });
-/** Until what is asked for has ended, at most. */
+/** The longest time in seconds that the server waits for the job or the batch to end. */
 export const wait = parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 });
 
-/** What an operator does with one thing; the answer is the thing as it then is. */
+/** Returns the path of an action. `answer` is the schema of the job, schedule or truncation after the action. */
 export const actionOn = (answer: object, parameters: readonly object[]) => (operationId: string, summary: string) => ({
   post: { operationId, summary, parameters, responses: { 200: ok(answer), 404: failed, 409: failed } },
 });

@@ -22,7 +22,7 @@ const window = {
   additionalProperties: false,
   properties: { start: time, end: time },
 };
-/** As it is asked for: the run windows of jobs have other names. */
+/** The window of a request: `start` and `end`, or `from` and `to` as in the run windows of jobs. */
 const requestedWindow = {
   description: "When its jobs may work, in its time zone: start and end, or from and to",
   type: ["object", "null"],
@@ -35,7 +35,7 @@ const cron = {
   examples: ["30 2 * * MON-FRI"],
 };
 
-/** What is asked for. */
+/** The fields of a request. */
 const requested = {
   name: { type: "string", minLength: 1, maxLength: 100 },
   cron,
@@ -90,7 +90,7 @@ export const scheduleSchemas = {
   Schedules: object({ schedules: { type: "array", items: ref("Schedule") } }),
 };
 
-/** `/schedules` and what is under it. */
+/** The paths under `/schedules`. */
 export const schedulePaths = {
   "/schedules": {
     get: { operationId: "listSchedules", summary: "Schedules by name", responses: { 200: ok(ref("Schedules")) } },

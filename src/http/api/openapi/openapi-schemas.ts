@@ -4,11 +4,11 @@ import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
 import { parameterSet, pluralFields } from "./openapi-many.ts";
 import { requestedTerms, supersede, toldTerms } from "./openapi-terms.ts";
 
-/** 64 bits: exact integers on the wire. */
+/** Integers of 64 bits. Their JSON text is exact. */
 export const int64 = { type: "integer", format: "int64" };
 const nullable = (type: string) => ({ type: [type, "null"] });
 const int64OrNull = { type: ["integer", "null"], format: "int64" };
-/** What we answer holds all of its fields, but for those named. */
+/** Returns the schema of an object in answers: all fields are required, except those in `optional`. */
 export const object = <T extends object>(properties: T, optional: readonly string[] = []) => ({
   type: "object",
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
@@ -104,7 +104,7 @@ export const job = object(
   ["area", "combinations", "zooms"],
 );
 
-/** What a POST to /jobs asks for; everything but the layers has its default (docs/management.md). */
+/** The body of a POST to /jobs. Every field except the layer has a default. */
 export const jobRequest = {
   type: "object",
   additionalProperties: false,
@@ -337,7 +337,7 @@ const problem = {
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Every schema that the description names. */
+/** All schemas, by the names that the description refers to. */
 export const schemas = {
   Job: job,
   JobRequest: jobRequest,

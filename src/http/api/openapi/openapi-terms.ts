@@ -6,7 +6,7 @@ const runWindow = {
   properties: { from: timeOfDay, to: timeOfDay, timeZone: { type: "string", default: "UTC" } },
 };
 
-/** How a job runs beside the others; null: the standard. */
+/** The terms of a job: how it runs beside other jobs. null: the default. */
 export const requestedTerms = {
   priority: {
     description:

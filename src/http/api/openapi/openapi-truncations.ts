@@ -43,7 +43,7 @@ export const truncationSchemas = {
   Truncations: object({ truncations: { type: "array", items: ref("Truncation") } }),
 };
 
-/** `/truncations` and what is under it. */
+/** The paths under `/truncations`. */
 export const truncationPaths = {
   "/truncations": {
     get: {

@@ -14,7 +14,7 @@ function planOf(document: unknown): SchedulePlan {
   if (!decoded.ok) throw new Error(decoded.error.message);
   return decoded.value.plan;
 }
-/** What the server shows of a plan, of which a client may send the fields again. */
+/** Returns the fields of a schedule's document that a client may send back. */
 function shown(plan: SchedulePlan): Record<string, unknown> {
   const schedule = { name: "a", plan, createdBy: null, createdMs: 0, nextMs: null, lastDueMs: null };
   return JSON.parse(jsonText(scheduleDocument({ schedule, runs: [] }, "in a list")));

@@ -15,18 +15,21 @@ import type { RequestedJob } from "../jobs/job-request-codec.ts";
 import { fieldsOf, type Given, isObject, note, parseObject, textOf } from "../json-fields.ts";
 import { scheduledJobDocument } from "./scheduled-job-document.ts";
 
-/** A schedule asked for: well-formed, its jobs not yet held against their layers. */
+/** A requested schedule: well-formed, but its jobs are not yet validated against their layers. */
 export interface RequestedSchedule {
   readonly name: string;
   readonly plan: SchedulePlan;
 }
 
 const FIELDS = ["name", "cron", "timeZone", "job", "missed", "overlap", "window"];
-/** It stands in paths, logs and on command lines. */
+/** The name occurs in paths, logs and command lines. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._:+-]{0,99}$/u;
 const NAME_EXPECTED = "1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first";
 
-/** The body of a POST to `/api/v1/schedules`, or of a PUT to one of them, whose name is then known. */
+/**
+ * Decodes the body of a POST to `/api/v1/schedules`, or of a PUT to a schedule.
+ * @param known the name in the path of a PUT
+ */
 export function decodeSchedule(body: Uint8Array, known?: string): Result<RequestedSchedule, Refusal> {
   const document = parseObject(body, "schedule");
   if (!document.ok) return document;
@@ -62,7 +65,7 @@ function scheduledJob(asked: RequestedJob | RequestedJobs): ScheduledJob {
   return { many: { request, layers: [layer], layersAre: "names" }, confirmed };
 }
 
-/** A refusal of what is inside `job`. */
+/** Adds `job.` to the field that a refusal names. */
 export function ofJob(refusal: Refusal): Refusal {
   return refusal.code === "bad_field" ? { ...refusal, message: `job.${refusal.message}` } : refusal;
 }
@@ -82,7 +85,7 @@ function windowOf({ fields }: Given): Result<RunWindow | null, Refusal> {
   const times = fieldsOf(value, ["start", "end", "from", "to"]);
   if (!times.ok) return refuse({ ...times.error, message: `window.${times.error.message}` });
   const given = times.value.fields;
-  // The run windows of jobs have other names for the same.
+  // The run windows of jobs have the names `from` and `to`; a schedule accepts them too.
   const [start, end] = given.has("from") || given.has("to") ? (["from", "to"] as const) : (["start", "end"] as const);
   for (const name of ["start", "end"])
     if (start === "from" && given.has(name))
@@ -92,7 +95,7 @@ function windowOf({ fields }: Given): Result<RunWindow | null, Refusal> {
   return parseWindow(given.get(start), given.get(end), [`window.${start}`, `window.${end}`]);
 }
 
-/** A schedule as `/api/v1` shows it; with all the runs that are remembered, or the last one alone. */
+/** Returns the document of a schedule, with all stored runs or only the last one. */
 export function scheduleDocument({ schedule, runs }: ScheduleView, whole: "with runs" | "in a list") {
   const { name, plan, createdBy, createdMs, nextMs } = schedule;
   const [last] = runs;

@@ -7,8 +7,10 @@ import { GEOJSON_CRS } from "../jobs/area-fields.ts";
 import { termsDocument } from "../jobs/job-terms-codec.ts";
 
 /**
- * The document that asks for the jobs of a schedule: may be sent again. Undefined fields are left out as it is written.
- * `limit` is no field of a request: what has been left without its area is refused, and does not become a job of everything.
+ * Returns the document that requests the jobs of a schedule. A client may send it back. Undefined fields are absent in
+ * the JSON text.
+ * `limit` stands for an area or for tiles that a list omits because of their size. No request accepts `limit`: a
+ * document from a list is refused if a client sends it back, instead of becoming a job of the whole layer.
  */
 export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob) => {
   const { request } = many;
@@ -52,7 +54,10 @@ const parametersDocument = ({ request: { parameters }, parameterSets }: BatchReq
 const boundsDocument = (bounds: Extent | undefined) =>
   bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
 
-/** As GeoJSON where it has a CRS; one in the CRS of the grid set is text, which alone may be that. */
+/**
+ * Returns the fields of an area: GeoJSON for an area with a CRS, WKT for an area in the CRS of the grid set. GeoJSON
+ * cannot express the CRS of the grid set.
+ */
 function areaDocument(area: SeedRequest["area"]) {
   if (area === undefined) return {};
   const { polygons, srs, bounds } = area;

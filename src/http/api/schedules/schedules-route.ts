@@ -9,7 +9,7 @@ import { type ApiParts, doing, json } from "../api-parts.ts";
 import { submittedAllAnswer, submittedAnswer } from "../jobs/jobs-route.ts";
 import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
 
-/** `schedules`: GET lists them, POST makes one. */
+/** `schedules`: GET lists schedules, POST makes one. */
 export function schedulesResource(parts: ApiParts): Resource {
   const { operations } = parts;
   return {
@@ -36,7 +36,7 @@ export function schedulesResource(parts: ApiParts): Resource {
   };
 }
 
-/** `schedules/NAME`. */
+/** `schedules/NAME`: GET returns a schedule, PUT makes or replaces it, DELETE removes it. */
 export function scheduleResource(parts: ApiParts, name: string): Resource {
   const { operations } = parts;
   return {
@@ -71,7 +71,7 @@ export function scheduleResource(parts: ApiParts, name: string): Resource {
   };
 }
 
-/** `schedules/NAME/pause`, `/resume`, `/run`; undefined: there is no such thing to do. */
+/** Returns the resource `schedules/NAME/pause`, `/resume` or `/run`; undefined for an unknown action. */
 export function scheduleActionResource(parts: ApiParts, name: string, action: string): Resource | undefined {
   const { operations } = parts;
   switch (action) {
@@ -93,7 +93,10 @@ export function scheduleActionResource(parts: ApiParts, name: string, action: st
   }
 }
 
-/** What the body asks for; its jobs are held against their layers by the coordinator, as at each run. */
+/**
+ * Decodes the body and checks that its layers exist. The coordinator validates the jobs against their layers, now and
+ * at each run.
+ */
 async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
   const bytes = await body();
   if (!bytes.ok) return bytes;
@@ -102,7 +105,7 @@ async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise
   const { layers, layersAre } = asked.value.plan.job.many;
   const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
   if (unknown === undefined) return asked;
-  // Not a 404: that says that there is no such schedule.
+  // Not a 404, which would mean that the schedule does not exist.
   return refuse(
     layersAre === "names"
       ? badField("job.layer", "the name of a layer", unknown)

@@ -2,7 +2,10 @@ import { ownVersion } from "../../../lib/version.ts";
 import type { Resource } from "../../resource.ts";
 import { type ApiParts, json, reader } from "../api-parts.ts";
 
-/** `status`: the server in a few numbers. Not ready is an answer too, so it is 200; `/readyz` is for probes. */
+/**
+ * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
+ * `/readyz`.
+ */
 export function statusResource({ operations, readiness }: ApiParts): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {

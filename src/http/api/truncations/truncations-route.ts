@@ -15,7 +15,7 @@ import { fieldsOf, type Given, isObject, note, parseObject, textOf, wordOf } fro
 
 const FIELDS = ["layer", "type", "mode", "parameters"];
 
-/** `truncations`: GET lists them, POST truncates. */
+/** `truncations`: GET lists truncations, POST truncates. */
 export function truncationsResource({ operations, catalogue }: ApiParts): Resource {
   return {
     problems: true,
@@ -44,7 +44,7 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
   };
 }
 
-/** `truncations/ID`: one of them; DELETE gives its space back. */
+/** `truncations/ID`: GET returns a truncation, DELETE reclaims its space. */
 export function truncationResource({ operations }: ApiParts, id: number): Resource {
   return {
     problems: true,
@@ -61,18 +61,20 @@ export function truncationResource({ operations }: ApiParts, id: number): Resour
   };
 }
 
-/** `truncations/ID/undo`. */
+/** `truncations/ID/undo`: undoes a truncation. */
 export const undoResource = ({ operations }: ApiParts, id: number): Resource =>
   doing(async ({ by }) => viewAnswer(await operations.undoTruncation(id, by)));
 
-/** The body of a POST: what it means without `type` and `mode` is what `truncateLayer` means on the classic interface. */
+/**
+ * Decodes the body of a POST. Without `type` and `mode` it means the same as `truncateLayer` of the classic interface.
+ */
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {
   const document = parseObject(body, "truncation");
   if (!document.ok) return document;
   const fields = fieldsOf(document.value, FIELDS);
   if (!fields.ok) return fields;
   const given = fields.value;
-  // Never all layers by accident.
+  // A missing name must never truncate all layers.
   const layer = textOf(given, "layer") ?? note(given, "layer", "the name of a layer");
   const type = wordOf(given, "type", MASS_TRUNCATION_TYPES, "truncateLayer");
   const mode = wordOf(given, "mode", TRUNCATION_MODES, "hard");
@@ -90,7 +92,7 @@ function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refus
   return ok(type === "truncateLayer" ? { type, mode, layer } : { type, mode: "hard", layer });
 }
 
-/** Undefined: none given. */
+/** Reads `parameters`; undefined if they are absent or invalid. */
 function parametersOf(given: Given): Readonly<Record<string, string>> | undefined {
   const value = given.fields.get("parameters");
   if (value === undefined) return undefined;

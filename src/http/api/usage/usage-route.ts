@@ -14,7 +14,7 @@ import type { Answer } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
 import { type ApiParts, json, layerOf, reader } from "../api-parts.ts";
 
-/** `usage`: what is kept; with `by=tileSet` also by grid set, format, parameters and zoom. */
+/** `usage`: the stored tiles and bytes by layer; with `by=tileSet` also by grid set, format, parameters and zoom. */
 export function usageResource({ operations, catalogue }: ApiParts): Resource {
   return reader(async ({ query }) => {
     const by = query.get("by") || undefined;
@@ -25,7 +25,10 @@ export function usageResource({ operations, catalogue }: ApiParts): Resource {
   });
 }
 
-/** `usage/verification`: POST compares the ledger with the store, GET tells how far it is, DELETE cancels. */
+/**
+ * `usage/verification`: POST starts a comparison of the ledger with the store, GET returns its progress, DELETE cancels
+ * it.
+ */
 export function verificationResource({ operations, catalogue }: ApiParts): Resource {
   const view = async (): Promise<Answer> => {
     const verification = await operations.verification();
@@ -64,7 +67,10 @@ export function verificationResource({ operations, catalogue }: ApiParts): Resou
 
 const MOST_SIMULATIONS = 16;
 
-/** `usage/simulation`: how other sizes (`size=20GiB`, repeated) and policies (`policy=LRU`) would have done. */
+/**
+ * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have
+ * had.
+ */
 export function simulationResource({ operations }: ApiParts): Resource {
   return reader(async ({ query }) => {
     const choices = choicesOf(query, await operations.quota());
@@ -74,7 +80,10 @@ export function simulationResource({ operations }: ApiParts): Resource {
   });
 }
 
-/** Absent: half the global quota, the quota and twice it; both policies. */
+/**
+ * Reads the sizes and policies to simulate. Default: half the global quota, the quota and twice the quota, with both
+ * policies.
+ */
 function choicesOf(query: URLSearchParams, quota: QuotaConfiguration): Result<readonly WhatIf[], Refusal> {
   const now = quotaBytes(quota.globalQuota);
   const sizes: bigint[] = [];
