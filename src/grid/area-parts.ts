@@ -1,13 +1,16 @@
 import type { Extent } from "./grid-set.ts";
 
-/** One ring of a polygon in CRS units: x, y of one corner after the other. The last one is joined to the first. */
+/** A ring of a polygon in CRS units: x, y of one corner after the other. An edge joins the last corner to the first. */
 export type Ring = Float64Array;
-/** What an odd number of its rings is around: the first is the outline, the others are holes. */
+/**
+ * A polygon as its rings. A point lies in the polygon when an odd number of its rings surround the point: the first
+ * ring is the outline, the others are holes.
+ */
 export type Polygon = readonly Ring[];
 
 interface Edge {
   readonly polygon: number;
-  /** The lower end, then the upper one. */
+  /** The lower end (x0, y0) and the upper end (x1, y1). */
   readonly x0: number;
   readonly y0: number;
   readonly x1: number;
@@ -15,12 +18,15 @@ interface Edge {
 }
 
 const MOST_BANDS = 4096;
-/** How often an edge may be in a band, on average: edges that are all as high as the area would be in each. */
+/**
+ * The most bands that an edge may be listed in, on average. Edges as high as the whole area would be listed in every
+ * band.
+ */
 const ENTRIES_PER_EDGE = 8;
-/** Edges that are looked at between two pauses: a millisecond or two. */
+/** The number of edges between two pauses: one or two milliseconds of work. */
 export const EDGES_PER_PAUSE = 4096;
 
-/** The smallest box around polygons. */
+/** Returns the smallest box around polygons. */
 export function extentAround(polygons: readonly Polygon[]): Extent {
   let minX = Number.POSITIVE_INFINITY;
   let minY = Number.POSITIVE_INFINITY;
@@ -38,16 +44,16 @@ export function extentAround(polygons: readonly Polygon[]): Extent {
   return { minX, minY, maxX, maxY };
 }
 
-/** What an area is made ready of: as large as the area, whatever its levels. */
+/** The precomputed parts of an area. Their size depends on the area, not on the number of its levels. */
 export interface AreaParts {
-  /** Of each polygon. */
+  /** The extent of each polygon. */
   readonly extents: readonly Extent[];
-  /** Where the polygons lie, from bottom to top: [bottom, top], ascending, none touching. */
+  /** The ranges of y that polygons cover, as [bottom, top]: ascending, and no two of them touch. */
   readonly storeys: readonly (readonly [number, number])[];
   readonly bands: Bands;
 }
 
-/** Edges by height: each band is as high as any other, and holds all that reach into it. */
+/** Edges by their y. All bands have the same height, and each lists every edge that reaches into it. */
 export interface Bands {
   readonly edges: readonly (readonly Edge[])[];
   readonly bottom: number;
@@ -57,7 +63,7 @@ export interface Bands {
 export const bandAt = ({ edges, bottom, height }: Bands, y: number): number =>
   Math.max(0, Math.min(edges.length - 1, Math.floor((y - bottom) / height)));
 
-/** Makes polygons ready; pauses now and then. */
+/** Computes the parts of an area. Yields now and then. */
 export function* partsOf(polygons: readonly Polygon[]): Generator<undefined, AreaParts> {
   const edges: Edge[] = [];
   const extents: Extent[] = [];

@@ -11,7 +11,7 @@ import { countSelectedAtOnce, isSelected, type TileSelection } from "./tile-sele
 
 type Point = readonly [number, number];
 
-/** A level whose tiles are 1 x 1, its tile 0, 0 at 0, 0; and the two above it. */
+/** Levels 0 to 2. The tiles of level 2 are 1 x 1, and its tile 0, 0 begins at 0, 0. */
 const LEVELS = [0, 1, 2].map((z) => ({ z, x: 0, y: 0, width: 4 / 2 ** z, height: 4 / 2 ** z }));
 const SIDE = 24;
 
@@ -52,7 +52,7 @@ function sizeInBox(ring: readonly Point[], minX: number, minY: number, maxX: num
   return Math.abs(twice) / 2;
 }
 
-/** Whether a tile, made smaller by a margin, has something in common with one of the polygons. */
+/** Returns whether a tile, made smaller by a margin, overlaps one of the polygons. */
 function common(polygons: readonly (readonly (readonly Point[])[])[], z: number, x: number, y: number, margin: number) {
   const side = 4 / 2 ** z;
   const box = [(x + margin) * side, (y + margin) * side, (x + 1 - margin) * side, (y + 1 - margin) * side] as const;
@@ -62,7 +62,7 @@ function common(polygons: readonly (readonly (readonly Point[])[])[], z: number,
   });
 }
 
-/** Every tile of every level, one by one: in the area only when it has something in common with it. */
+/** Checks every tile of every level: the area must contain exactly the tiles that overlap it. */
 function expectExact(polygons: readonly (readonly (readonly Point[])[])[]): void {
   const index = indexOf(areaOf(polygons));
   for (const { z, width } of LEVELS) {
@@ -72,7 +72,7 @@ function expectExact(polygons: readonly (readonly (readonly Point[])[])[]): void
       for (let x = 0; x < side; x++) {
         const selected = isSelected(index, z, x, y);
         if (selected) count++;
-        // Between the two lies the millionth of a tile that counts as the tile's border.
+        // The two margins differ by the millionth of a tile that counts as the tile's border.
         if (selected) expect([z, x, y, common(polygons, z, x, y, 0)]).toEqual([z, x, y, true]);
         else expect([z, x, y, common(polygons, z, x, y, 2e-6)]).toEqual([z, x, y, false]);
       }
@@ -86,7 +86,10 @@ function expectExact(polygons: readonly (readonly (readonly Point[])[])[]): void
 }
 const all0 = { z: 0, x: 0, y: 0, width: 4, height: 4 };
 
-/** Around a place, with corners at growing angles: never crosses itself, and has a smaller one of itself as a hole. */
+/**
+ * Generates stars around a point, with corners at growing angles: a star never crosses itself, and may have a smaller
+ * copy of itself as a hole.
+ */
 const stars = fc
   .record({
     x: fc.double({ min: 6, max: SIDE - 6, noNaN: true }),
@@ -104,12 +107,12 @@ const stars = fc
     return hole === 0 ? [ring(1)] : [ring(1), ring(hole)];
   });
 const eighths = fc.integer({ min: 0, max: 8 * SIDE }).map((n) => n / 8);
-/** Corners on the borders of tiles more often than not. */
+/** Generates triangles whose corners often lie on the borders of tiles. */
 const triangles = fc
   .array(fc.tuple(eighths, eighths), { minLength: 3, maxLength: 3 })
   .filter((corners) => sizeInBox(corners, 0, 0, SIDE, SIDE) > 0)
   .map((ring) => [ring]);
-/** Columns of whole tiles side by side, and holes in them. */
+/** Generates columns of whole tiles side by side, with a hole. */
 const staircases = fc.array(fc.integer({ min: 2, max: 12 }), { minLength: 1, maxLength: 8 }).map((heights) => {
   const ring: Point[] = [[2, 2]];
   for (const [i, height] of heights.entries()) ring.push([2 + 2 * i, 2 + height], [4 + 2 * i, 2 + height]);
@@ -194,7 +197,7 @@ test("a tile that is named twice in a list counts once", () => {
 
 test("an area of 250,000 edges in one row is made ready and counted in short steps", () => {
   const corners = 250_000;
-  // From bottom to top and back, all along: each edge crosses each row.
+  // The corners lie at the bottom and at the top in turns, so each edge crosses each row.
   const zigzag = Float64Array.from({ length: 2 * corners }, (_, i) => {
     const corner = i >> 1;
     return i % 2 === 0 ? (corner * 0.37) % SIDE : corner % 2 === 0 ? 0 : SIDE;
@@ -218,6 +221,6 @@ test("an area of 250,000 edges in one row is made ready and counted in short ste
   steps = 0;
   expect(inSteps(index.spansInSteps(2, 3))).toEqual([{ first: 0, last: SIDE - 1 }]);
   expect(steps).toBeGreaterThan(corners / 4096);
-  // Mostly two; a garbage collection may fall into one.
+  // The longest step takes about 2 ms; a garbage collection may fall into one.
   expect(longest).toBeLessThan(100);
 });

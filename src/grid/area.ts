@@ -3,31 +3,34 @@ import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, part
 import type { Extent, TileRect } from "./grid-set.ts";
 import type { Span, TileSelection } from "./tile-selection.ts";
 
-/** Where the tiles of a level lie, in CRS units. */
+/** The position and size of a level's tiles, in CRS units. */
 export interface AreaLevel {
   readonly z: number;
   /** The lower left corner of tile 0, 0. */
   readonly x: number;
   readonly y: number;
-  /** Of a tile. */
+  /** The size of a tile. */
   readonly width: number;
   readonly height: number;
 }
 
-/** What at least one of several polygons is around; with the levels, so that a later change of the grid set changes nothing. */
+/**
+ * The union of several polygons. The levels are stored with it, so that a later change of the grid set does not change
+ * the area.
+ */
 export interface Area {
   readonly kind: "area";
   readonly polygons: readonly Polygon[];
   readonly levels: readonly AreaLevel[];
 }
 
-/** A border this close to a tile's edge, in tiles, counts as on it, as with bounds. */
+/** A border of an area that is this close to a tile's edge, in tiles, counts as lying on the edge, as for bounds. */
 const EDGE = 1e-6;
-/** The same of a polygon that is small itself, in parts of it: it must not fall between the tiles. */
+/** The same distance as a share of the polygon's own size, for a small polygon: it must not fall between the tiles. */
 const EDGE_OF_SMALL = 1e-3;
 const ROWS_REMEMBERED = 64;
 
-/** What counts as a tile's border, in tiles. */
+/** The width of a tile's border on each axis, in tiles. */
 interface Margin {
   readonly x: number;
   readonly y: number;
@@ -37,7 +40,7 @@ const NO_MARGIN: Margin = { x: 0, y: 0 };
 export const cornersOf = (ring: Ring): (readonly [number, number])[] =>
   Array.from({ length: ring.length / 2 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0] as const);
 
-/** The tiles of a level that a box touches, not yet cut to what there is of the level. */
+/** Returns the tiles of a level that a box touches, not yet clipped to the level. */
 export const rectAround = ({ minX, minY, maxX, maxY }: Extent, at: AreaLevel): TileRect => ({
   z: at.z,
   minX: Math.floor((minX - at.x) / at.width),
@@ -46,7 +49,10 @@ export const rectAround = ({ minX, minY, maxX, maxY }: Extent, at: AreaLevel): T
   maxY: Math.ceil((maxY - at.y) / at.height) - 1,
 });
 
-/** Looking at an edge of the area in a row of tiles is a step: this many take all rows of all levels. */
+/**
+ * Returns the number of steps that all rows of all levels take. One step compares one edge of the area with one row of
+ * tiles.
+ */
 export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">): number {
   let height = 0;
   let edges = 0;
@@ -63,13 +69,13 @@ export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">)
 }
 
 /**
- * An area as a selection: a tile is in it when they have more in common than a border. That is so when an edge of the area
- * runs through the inside of the tile, or else when any point of the tile, here one of its middle line, lies in the area.
- * An edge counts wherever it runs, also where a ring goes there and back.
+ * An area as a selection. The area selects a tile when it overlaps more than the tile's border. That is so when an edge
+ * of the area runs through the inside of the tile, or when a point of the tile's middle line lies in the area. An edge
+ * counts wherever it runs, even where a ring goes back along itself.
  */
 export class AreaIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, AreaLevel>;
-  /** Of each polygon. */
+  /** The extent of each polygon. */
   readonly #extents: readonly Extent[];
   readonly #storeys: AreaParts["storeys"];
   readonly #bands: Bands;
@@ -84,7 +90,7 @@ export class AreaIndex implements TileSelection {
     this.#bands = bands;
   }
 
-  /** Builds the index; pauses now and then. */
+  /** Builds the index. Yields now and then. */
   static *inSteps(area: Area): Generator<undefined, AreaIndex> {
     return new AreaIndex(area, yield* partsOf(area.polygons));
   }
@@ -109,10 +115,13 @@ export class AreaIndex implements TileSelection {
     return this.#recentLevel === z ? this.#recentRows.get(y) : undefined;
   }
 
-  /** Counted from the lower left corner of the level, in tiles: column c reaches from c to c + 1. */
+  /**
+   * Computes the spans of a row. Columns are counted from the lower left corner of the level: column c reaches from c
+   * to c + 1.
+   */
   *#spansOf(level: AreaLevel, y: number): Generator<undefined, readonly Span[]> {
     const found = new SpanUnion();
-    /** By polygon, where its edges cross the middle line of the row. */
+    /** The x at which each polygon's edges cross the middle line of the row. */
     const crossings = new Map<number, number[]>();
     const margins = this.#marginsAt(level);
     const middle = y + 0.5;
@@ -126,7 +135,7 @@ export class AreaIndex implements TileSelection {
         if (++looks % EDGES_PER_PAUSE === 0) yield;
         // Most edges of a band end before the row.
         if (edge.y1 < bottom || edge.y0 > top) continue;
-        // It has been looked at in a lower band.
+        // The edge was already handled in a lower band.
         if (band > lowest && bandAt(this.#bands, edge.y0) < band) continue;
         const margin = margins[edge.polygon] ?? NO_MARGIN;
         const y0 = (edge.y0 - level.y) / level.height;
@@ -193,14 +202,14 @@ export class AreaIndex implements TileSelection {
 }
 
 /**
- * Collects spans of a row, any number of them and in any order. First and last columns are sorted apart, as plain numbers: a
- * row of 250,000 edges must not hold the thread for half a second.
+ * Collects any number of spans of a row, in any order. The first and the last columns are sorted separately, as plain
+ * numbers: a row of 250,000 edges must not block the thread for half a second.
  */
 class SpanUnion {
   readonly #firsts: number[] = [];
   readonly #lasts: number[] = [];
 
-  /** Adds what lies between two places, both not included. */
+  /** Adds the columns between two positions, both excluded. */
   between(a: number, b: number, margin: number): void {
     const first = Math.floor(Math.min(a, b) + margin);
     const last = Math.ceil(Math.max(a, b) - margin) - 1;
@@ -209,7 +218,7 @@ class SpanUnion {
     this.#lasts.push(last);
   }
 
-  /** The fewest spans that hold the same: ascending, and no two of them touch. */
+  /** Returns the fewest spans that contain the same columns: ascending, and no two of them touch. */
   spans(): readonly Span[] {
     const firsts = Float64Array.from(this.#firsts).sort();
     const lasts = Float64Array.from(this.#lasts).sort();
@@ -217,7 +226,7 @@ class SpanUnion {
     let begun = 0;
     for (let i = 0; i < firsts.length; i++) {
       const last = lasts[i] ?? 0;
-      // So many spans end before the next one begins: they are all that began before it.
+      // Here as many spans have ended as have begun, and the next one begins later: the merged span is complete.
       if (i + 1 < firsts.length && (firsts[i + 1] ?? 0) <= last + 1) continue;
       union.push({ first: firsts[begun] ?? 0, last });
       begun = i + 1;

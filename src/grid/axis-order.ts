@@ -1,8 +1,8 @@
 import { canonicalSrs, type GridSet } from "./grid-set.ts";
 
 /**
- * Codes of two-dimensional CRSs whose first axis goes north (geographic ones: latitude), from the EPSG dataset that PROJ
- * 9.1.1 has. A range may run over codes that are none.
+ * Codes of the two-dimensional CRSs whose first axis points north (for geographic ones: latitude), from the EPSG
+ * dataset in PROJ 9.1.1. A range may include numbers that are not codes.
  */
 const NORTH_FIRST = `
   2036 2044-2045 2081-2083 2085-2086 2091-2093 2096-2098 2105-2132 2166-2180 2193 2199-2200 2206-2212
@@ -30,10 +30,10 @@ const NORTH_FIRST = `
     return [Number(first), Number(last)] as const;
   });
 
-/** EPSG keeps its codes below this; what is above is somebody's own. */
+/** The largest code that EPSG assigns. Larger codes are user-defined. */
 const LAST_CODE = 32_767;
 
-/** Whether a CRS has y (north, latitude) before x; undefined: EPSG does not have the code. */
+/** Returns whether a CRS has y (north, latitude) before x. Undefined: EPSG does not define the code. */
 export function isNorthFirst(srs: number): boolean | undefined {
   const code = canonicalSrs(srs);
   if (code > LAST_CODE) return undefined;
@@ -41,8 +41,9 @@ export function isNorthFirst(srs: number): boolean | undefined {
 }
 
 /**
- * Whether points and boxes in the axis order of the CRS name y first, as WMS 1.3.0 (OGC 06-042, 6.7.3.3) and OGC API -
- * Tiles have them: what the CRS says, whatever a grid set of it does. Of others the grid set tells.
+ * Returns whether points and boxes in the axis order of the CRS name y first, as in WMS 1.3.0 (OGC 06-042, 6.7.3.3) and
+ * OGC API - Tiles. The definition of the CRS decides, whatever the grid set says. For a CRS that EPSG does not define,
+ * the grid set decides.
  */
 export const isYFirst = ({ srs, yCoordinateFirst }: Pick<GridSet, "srs" | "yCoordinateFirst">): boolean =>
   isNorthFirst(srs) ?? yCoordinateFirst;

@@ -6,12 +6,12 @@ import type { Extent, GridSet } from "./grid-set.ts";
  */
 
 const WORLD_4326: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
-// GWC's rounding; not ...3427892, which the scales of the quads are made for.
+// GWC's rounding. The scales of the WebMercatorQuad levels assume ...3427892 instead.
 const WORLD_3857: Extent = { minX: -20037508.34, minY: -20037508.34, maxX: 20037508.34, maxY: 20037508.34 };
 
 const halvings = (first: number, count: number): number[] => Array.from({ length: count }, (_, z) => first / 2 ** z);
 
-/** 2° to 0.01″, as annex E has them. */
+/** The resolutions of annex E, from 2° to 0.01″. */
 const PIXEL_DEGREES = [2, 1, 1 / 2, 1 / 3, 1 / 6, 1 / 12, 1 / 30, 1 / 60].concat(
   [30, 15, 5, 3, 1, 0.5, 0.3, 0.1, 0.03, 0.01].map((seconds) => seconds / 3600),
 );
@@ -29,7 +29,7 @@ const LCC_SCALES = [
 
 interface Plan extends Omit<GridSetOptions, "id" | "scale"> {
   readonly scales: readonly number[];
-  /** Levels are called "0", "1", … instead of `<id>:0`. */
+  /** Names the levels "0", "1", … instead of `<id>:0`. */
   readonly names?: "bare";
 }
 
@@ -48,7 +48,7 @@ const ups = (title: string, srs: number): Plan => {
 };
 const mercator = 20037508.3427892;
 
-/** Those with a twin of 512 pixels and half the scale, called `…x2`. */
+/** Returns the plan of a grid set that also exists as `…x2`, with tiles of 512 pixels and half the scale. */
 function twinned(id: string): Plan | undefined {
   switch (id) {
     case "WebMercatorQuad":
@@ -170,7 +170,7 @@ export const builtInGridSetIds: readonly string[] = [
 
 const made = new Map<string, GridSet>();
 
-/** A built-in grid set, worked out when it is first asked for. */
+/** Returns a built-in grid set. It is computed on the first call. */
 export function builtInGridSet(id: string): GridSet | undefined {
   const known = made.get(id);
   if (known !== undefined) return known;

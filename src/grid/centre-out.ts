@@ -3,18 +3,18 @@ import type { MetatilePosition } from "./metatile.ts";
 interface Ring {
   readonly firstColumn: number;
   readonly lastColumn: number;
-  /** Rows between the lowest and the highest of the ring. */
+  /** The rows between the lowest and the highest row of the ring: the first one, and their number. */
   readonly firstBetween: number;
   readonly between: number;
-  /** Whether the ring lies within the rectangle below, to the left, to the right and above. */
+  /** Whether the side of the ring below the middle, to its left, or to its right lies within the rectangle. */
   readonly hasBottom: boolean;
   readonly hasLeft: boolean;
   readonly hasRight: boolean;
 }
 
 /**
- * The cells of a rectangle in rings around the one in the middle, numbered by arithmetic: as many come before a ring as fit
- * within the one inside it. A ring goes along its lowest row, then up on both sides, then along its highest row.
+ * Numbers the cells of a rectangle in rings around the middle cell, by arithmetic: the numbers before a ring are as
+ * many as the cells inside it. A ring runs along its lowest row, then up both sides, then along its highest row.
  */
 export class CentreOut {
   readonly #columns: number;
@@ -27,7 +27,7 @@ export class CentreOut {
     this.#middle = { column: Math.floor((columns - 1) / 2), row: Math.floor((rows - 1) / 2) };
   }
 
-  /** Cells up to and with a ring. */
+  /** Returns the number of cells in a ring and inside it. */
   #within(ring: number): bigint {
     if (ring < 0) return 0n;
     const { column, row } = this.#middle;
@@ -74,7 +74,7 @@ export class CentreOut {
     return { column: firstColumn + left - between * sides, row: row + low };
   }
 
-  /** `at` the other way. */
+  /** Returns the number of a cell: the inverse of `at`. */
   numberOf(position: MetatilePosition): bigint {
     const { column, row } = this.#middle;
     const [across, up] = [position.column - column, position.row - row];

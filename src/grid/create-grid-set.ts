@@ -2,12 +2,15 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { isNorthFirst } from "./axis-order.ts";
 import { canonicalSrs, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
 
-/** The levels of a grid set, from the coarsest on, in one of three ways. */
+/** The levels of a grid set, coarsest first, in one of three notations. */
 export type Levels =
   /** CRS units per pixel. */
   | { readonly resolutions: readonly number[] }
   | { readonly scaleDenominators: readonly number[] }
-  /** How many: each halves the one before; the first fits the extent in one row or one column of tiles. */
+  /**
+   * The number of levels. Each level has half the resolution value of the one before; the first fits the extent in one
+   * row or one column of tiles.
+   */
   | { readonly levels: number };
 
 export interface GridSetOptions {
@@ -17,34 +20,34 @@ export interface GridSetOptions {
   readonly srs: number;
   readonly extent: Extent;
   readonly scale: Levels;
-  /** Pixels; 256 each when absent. */
+  /** Pixels; 256 when absent. */
   readonly tileWidth?: number;
   readonly tileHeight?: number;
   readonly alignTopLeft?: boolean;
   readonly yCoordinateFirst?: boolean;
-  /** Absent: that of the CRS where it is known, else 1. */
+  /** Absent: the value of the CRS where it is known, else 1. */
   readonly metersPerUnit?: number;
-  /** Metres per pixel that scale denominators are meant for; 0.28 mm (OGC) when absent. */
+  /** Metres per pixel that the scale denominators assume; 0.28 mm (OGC) when absent. */
   readonly pixelSize?: number;
-  /** Identifiers of the levels on the wire; `<id>:<level>` where there is none. */
+  /** Identifiers of the levels on the wire. A level without one is called `<id>:<level>`. */
   readonly scaleNames?: readonly string[];
 }
 
 const OGC_PIXEL_METERS = 0.00028;
 const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
-/** What of a tile an extent may stick out without a row or column of its own for it (GWC). */
+/** The part of a tile by which an extent may exceed the tiles without an additional row or column (GWC). */
 const SLACK = 0.01;
-/** A grid set of more levels than this has steps of less than the precision of a double. */
+/** The most levels of a grid set. With more, the steps between levels would fall below the precision of a double. */
 const MAX_LEVELS = 64;
-/** Tile indices are JavaScript numbers. */
+/** The most tiles in a row or column, because tile indices are JavaScript numbers. */
 const MAX_TILES = 2 ** 50;
 
-/** Of an EPSG code that is known, else 1. */
+/** Returns the metres per unit of an EPSG code, where the code is known, else 1. */
 export const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
 
 /**
- * A grid set with GWC's numbers (`GridSetFactory`; `docs/explanation/geowebcache.md`, Grid sets), so that its tiles are GWC's tiles. Refused,
- * with the reason, when the numbers make no pyramid.
+ * Creates a grid set with GWC's numbers (`GridSetFactory`; `docs/explanation/geowebcache.md`, Grid sets), so that its
+ * tiles are GWC's tiles. Refuses numbers that make no pyramid, with the reason.
  */
 export function createGridSet(options: GridSetOptions): Result<GridSet, string> {
   const { tileWidth = 256, tileHeight = 256, alignTopLeft = false, pixelSize = OGC_PIXEL_METERS } = options;
@@ -81,7 +84,10 @@ export function createGridSet(options: GridSetOptions): Result<GridSet, string> 
   });
 }
 
-/** At least one, also where the extent is smaller than the slack of one tile. */
+/**
+ * Returns the number of tiles along a length: at least one, even where the extent is smaller than the slack of one
+ * tile.
+ */
 const tilesAcross = (length: number, tile: number): number => Math.max(1, Math.ceil((length - tile * SLACK) / tile));
 
 interface Step {
@@ -102,7 +108,7 @@ function workOut(
   filled: Filled,
 ): Result<{ readonly extent: Extent; readonly steps: readonly Step[] }, string> {
   const { metersPerUnit, pixelSize } = filled;
-  // GWC takes 0.28 mm here, whatever the pixel size.
+  // GWC uses 0.28 mm here, whatever the pixel size is.
   const ofResolution = (resolution: number): Step => ({
     resolution,
     scaleDenominator: (resolution * metersPerUnit) / OGC_PIXEL_METERS,
@@ -136,7 +142,7 @@ function workOut(
   return ok({ extent, steps });
 }
 
-/** The extent made larger, to the right and to the top (or the bottom), until whole tiles of one row or column fill it. */
+/** Enlarges the extent to the right and to the top (or the bottom) until whole tiles of one row or column fill it. */
 function growToTiles(extent: Extent, { tileWidth, tileHeight, alignTopLeft }: Filled) {
   const resX = (extent.maxX - extent.minX) / tileWidth;
   const resY = (extent.maxY - extent.minY) / tileHeight;

@@ -4,19 +4,19 @@ import type { MetatilePosition } from "./metatile.ts";
 type Stretch = readonly [from: number, to: number];
 
 export interface LevelPosition extends MetatilePosition {
-  /** Counted from 0 at the coarsest. */
+  /** The level, counted from 0 for the coarsest. */
   readonly level: number;
 }
 
-/** What a node is among its siblings, and below what. */
+/** The siblings of a cell: the columns and rows below one parent cell. */
 interface Family {
   readonly columns: Stretch;
   readonly rows: Stretch;
 }
 
 /**
- * The cells of several levels, each followed by all that lie below it, numbered by arithmetic. Below a cell is the share of
- * the next level that corresponds to it: levels need not be nested.
+ * Numbers the cells of several levels by arithmetic: each cell is followed by all cells below it. Below a cell lies its
+ * proportional share of the next level, because levels need not be nested.
  */
 export class DepthFirst {
   readonly #levels: readonly { readonly columns: number; readonly rows: number }[];
@@ -31,8 +31,8 @@ export class DepthFirst {
   }
 
   /**
-   * The first column (or row) of the next level that lies below one of a level. Products may pass 2^53 and be rounded: that
-   * moves a border between neighbours, the same way each time, and never out of order.
+   * Returns the first column (or row) of the next level that lies below column (or row) n. Products may exceed 2^53 and
+   * be rounded. Rounding moves a border between neighbours, always in the same way, and never changes the order.
    */
   #below(level: number, side: "columns" | "rows", n: number): number {
     const [here, there] = [this.#count(level, side), this.#count(level + 1, side)];
@@ -43,7 +43,7 @@ export class DepthFirst {
     return [this.#below(level, side, from), this.#below(level, side, to)];
   }
 
-  /** The cells of a part of a level with all that lie below it. */
+  /** Counts the cells of a part of a level and all cells below it. */
   #size(level: number, { columns, rows }: Family): bigint {
     let size = 0n;
     let [across, up] = [columns, rows];
@@ -66,7 +66,9 @@ export class DepthFirst {
     };
   }
 
-  /** Cells that come before one among its siblings, with what lies below them: whole rows, then those to its left. */
+  /**
+   * Counts the cells before a sibling, and all cells below them: the whole rows before it, then the cells to its left.
+   */
   #before(level: number, { columns, rows }: Family, { column, row }: MetatilePosition): bigint {
     return (
       this.#size(level, { columns, rows: [rows[0], row] }) +
@@ -91,7 +93,7 @@ export class DepthFirst {
     throw new RangeError(`there is no cell ${n}`);
   }
 
-  /** `at` the other way. */
+  /** Returns the number of a cell: the inverse of `at`. */
   numberOf({ level, column, row }: LevelPosition): bigint {
     const path: MetatilePosition[] = [{ column, row }];
     for (let above = level - 1; above >= 0; above--) {
@@ -111,13 +113,16 @@ export class DepthFirst {
     return number;
   }
 
-  /** The column (or row) of a level below which one of the next lies. */
+  /** Returns the column (or row) of a level under which column (or row) n of the next level lies. */
   #above(level: number, side: "columns" | "rows", n: number): number {
     return lastWhere([0, this.#count(level, side)], (at) => this.#below(level, side, at) <= n);
   }
 }
 
-/** The last number of a stretch for which something holds that holds for the first one, and for none after one for which it does not. */
+/**
+ * Returns the last number of a stretch for which a condition holds. The condition must hold for the first number, and
+ * once it fails for a number it must fail for all later ones.
+ */
 function lastWhere([from, to]: Stretch, holds: (n: number) => boolean): number {
   let low = from;
   let high = to;

@@ -6,7 +6,7 @@ import { gridSetDocument, gridSetOfDocument } from "./grid-set-document.ts";
 
 const throughJson = (gridSet: GridSet) => gridSetOfDocument(JSON.parse(JSON.stringify(gridSetDocument(gridSet))));
 
-/** Scale denominators are worked out of resolutions: the last digit may differ, which no tile sees. */
+/** Scale denominators are computed from resolutions, so the last digit may differ. Tiles are not affected. */
 const withoutScales = ({ matrices, ...gridSet }: GridSet) => ({
   ...gridSet,
   matrices: matrices.map(({ scaleDenominator: _, ...matrix }) => matrix),

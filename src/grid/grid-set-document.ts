@@ -2,7 +2,7 @@ import type { Result } from "../lib/result.ts";
 import { createGridSet } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
-/** A grid set in the words of the configuration: what it is made of, exactly. */
+/** A grid set in the terms of the configuration, with its exact numbers. */
 export interface GridSetDocument {
   readonly id: string;
   readonly title?: string;
@@ -32,7 +32,7 @@ export const gridSetDocument = (g: GridSet): GridSetDocument => ({
   yCoordinateFirst: g.yCoordinateFirst,
 });
 
-/** The grid set of such a document. Refused, with the reason, when its numbers make no pyramid. */
+/** Returns the grid set of a document. Refuses numbers that make no pyramid, with the reason. */
 export function gridSetOfDocument({
   extent,
   resolutions,

@@ -16,7 +16,7 @@ export interface TileMatrix {
   readonly resolution: number;
   /** OGC scale denominator (0.28 mm pixels). */
   readonly scaleDenominator: number;
-  /** Tiles from left to right, and from bottom to top. */
+  /** The number of tiles from left to right, and from bottom to top. */
   readonly matrixWidth: number;
   readonly matrixHeight: number;
 }
@@ -38,7 +38,10 @@ export interface GridSet {
   readonly matrices: readonly TileMatrix[];
 }
 
-/** x from the left, y from the **bottom**, z the level: GWC's own order, everywhere inside. Protocols convert at the protocol. */
+/**
+ * x from the left, y from the **bottom**, z the level: GWC's own order, used everywhere inside. Protocols convert at
+ * the edge.
+ */
 export interface TileIndex {
   readonly x: number;
   readonly y: number;
@@ -59,7 +62,7 @@ export const sameSrs = (a: number, b: number): boolean => canonicalSrs(a) === ca
 export const canonicalSrs = (code: number): number =>
   code === 900913 || code === 102100 || code === 102113 ? 3857 : code;
 
-/** Exact at every level: the product can pass 2^53. */
+/** Returns the exact number of tiles as a bigint: the product can pass 2^53. */
 export const rectCount = (r: TileRect): bigint => BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1);
 
 export const rectHolds = (r: TileRect, x: number, y: number): boolean =>
@@ -76,19 +79,22 @@ export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
   return r.minX <= r.maxX && r.minY <= r.maxY ? r : undefined;
 }
 
-/** The matrix of a level that the caller has already checked. */
+/** Returns the matrix of a level that the caller has already checked. */
 export function matrixOf(grid: GridSet, z: number): TileMatrix {
   const matrix = grid.matrices[z];
   if (matrix === undefined) throw new RangeError(`grid set ${grid.id} has no level ${z}`);
   return matrix;
 }
 
-/** The y of the lower edge of tile row 0 of a level. A top-left grid's lowest row may begin below its extent. */
+/**
+ * Returns the y of the lower edge of tile row 0. The lowest row of a grid that is aligned to the top left may begin
+ * below its extent.
+ */
 function originY(grid: GridSet, m: TileMatrix): number {
   return grid.alignTopLeft ? grid.extent.maxY - m.matrixHeight * grid.tileHeight * m.resolution : grid.extent.minY;
 }
 
-/** The area of a rectangle of tiles, in CRS units. */
+/** Returns the extent of a rectangle of tiles, in CRS units. */
 export function rectExtent(grid: GridSet, r: TileRect): Extent {
   const m = matrixOf(grid, r.z);
   const w = grid.tileWidth * m.resolution;
@@ -101,18 +107,21 @@ export function rectExtent(grid: GridSet, r: TileRect): Extent {
 export const tileExtent = (grid: GridSet, t: TileIndex): Extent =>
   rectExtent(grid, { z: t.z, minX: t.x, minY: t.y, maxX: t.x, maxY: t.y });
 
-/** All tiles of a level. */
+/** Returns the rectangle of all tiles of a level. */
 export function matrixRect(grid: GridSet, z: number): TileRect {
   const m = matrixOf(grid, z);
   return { z, minX: 0, minY: 0, maxX: m.matrixWidth - 1, maxY: m.matrixHeight - 1 };
 }
 
-/** A border this close to a tile's edge, in tiles, counts as on it: 0.28 mm-pixel arithmetic is never exact. */
+/**
+ * A border of an area that is this close to a tile's edge, in tiles, counts as lying on the edge: arithmetic with 0.28
+ * mm pixels is never exact.
+ */
 const EDGE = 1e-6;
 
 /**
- * The tiles of a level that an area touches, clamped to the matrix; undefined where it touches none.
- * Floor of the minima, ceiling of the maxima minus 1 (GWC's `closestRectangle`).
+ * Returns the tiles of a level that an area touches, clamped to the matrix; undefined where it touches none. Takes the
+ * floor of the minima, and the ceiling of the maxima minus 1 (GWC's `closestRectangle`).
  */
 export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undefined {
   const m = matrixOf(grid, z);
@@ -132,13 +141,19 @@ export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undef
   return intersectRects(found, matrixRect(grid, z));
 }
 
-/** The first tile of what begins here, counted in tiles; a strip along the far edge is of the last tile, however thin. */
+/**
+ * Returns the first tile of an area that begins at `begin`, counted in tiles. A strip along the far edge belongs to the
+ * last tile, however thin the strip is.
+ */
 function firstOf(begin: number, count: number): number {
   const first = Math.floor(begin + EDGE);
   return first === count && begin < count ? count - 1 : first;
 }
 
-/** The corner that WMTS calls TopLeftCorner, x first. GWC rounds it to whole numbers within 0.5 %; here it is where it is. */
+/**
+ * Returns the corner that WMTS calls TopLeftCorner, x first. GWC rounds the corner to whole numbers within 0.5 %; this
+ * function does not round.
+ */
 export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; readonly y: number } {
   const m = matrixOf(grid, z);
   const y = grid.alignTopLeft ? grid.extent.maxY : grid.extent.minY + grid.tileHeight * m.resolution * m.matrixHeight;
@@ -148,7 +163,10 @@ export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; r
 export const extentsOverlap = (a: Extent, b: Extent): boolean =>
   a.minX < b.maxX && b.minX < a.maxX && a.minY < b.maxY && b.minY < a.maxY;
 
-/** Plain decimals, at least one and at most 16 fraction digits, as GWC prints bounds (`docs/explanation/geowebcache.md`, Grid sets). */
+/**
+ * Formats a number as a plain decimal with 1 to 16 fraction digits, as GWC prints bounds
+ * (`docs/explanation/geowebcache.md`, Grid sets).
+ */
 export function plainNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;
   const text = String(value);

@@ -1,11 +1,11 @@
 import { intersectRects, rectCount, type TileRect } from "./grid-set.ts";
 
 /**
- * Metatiles of a rectangle of tiles, numbered 0…N-1 by arithmetic alone: nothing is ever listed.
- *
- * A metatile begins at a multiple of its factors, counted from the grid's origin, so that users and jobs ask for the same
- * ones. The numbers go through bands of `BAND` metatile rows, inside a band through groups of `BAND` columns, and inside
- * a group row by row: neighbours stay together, so that a run of numbers touches few cells of the ledger.
+ * The metatiles of a rectangle of tiles, numbered 0…N-1 by arithmetic: no list of them exists.
+ * A metatile begins at a multiple of its factors, counted from the grid's origin, so that users and jobs request the
+ * same metatiles. The numbers go through bands of `BAND` metatile rows, inside a band through groups of `BAND` columns,
+ * and inside a group row by row. Neighbours have near numbers, so that a run of numbers touches few cells of the
+ * ledger.
  */
 export interface MetatileWalk {
   readonly rect: TileRect;
@@ -18,7 +18,7 @@ export interface MetatileWalk {
   readonly count: bigint;
 }
 
-/** Metatile rows of a band, and metatile columns of a group. */
+/** The metatile rows of a band, and the metatile columns of a group. */
 export const BAND = 4;
 
 export function metatileWalk(rect: TileRect, factors: readonly [number, number]): MetatileWalk {
@@ -28,7 +28,10 @@ export function metatileWalk(rect: TileRect, factors: readonly [number, number])
   return { rect, factorX, factorY, columns, rows, count: BigInt(columns) * BigInt(rows) };
 }
 
-/** Where metatile number `n` (0 ≤ n < count) stands: in its group of `width` columns row by row. */
+/**
+ * Returns the band and group of metatile number `n` (0 ≤ n < count), its number within the group (row by row), and the
+ * group's width in columns.
+ */
 export function bandOf(
   walk: MetatileWalk,
   n: bigint,
@@ -42,20 +45,20 @@ export function bandOf(
   return { band, group, inGroup: inBand - group * height * BAND, width };
 }
 
-/** The number of the first metatile of a group. */
+/** Returns the number of the first metatile of a group. */
 export function numberAt(walk: MetatileWalk, band: number, group: number): bigint {
   const height = Math.min(BAND, walk.rows - band * BAND);
   return BigInt(band) * BigInt(walk.columns) * BigInt(BAND) + BigInt(group * height * BAND);
 }
 
-/** The number after the last metatile of a group. */
+/** Returns the number after the last metatile of a group. */
 export function groupEnd(walk: MetatileWalk, band: number, group: number): bigint {
   const height = Math.min(BAND, walk.rows - band * BAND);
   const width = Math.min(BAND, walk.columns - group * BAND);
   return numberAt(walk, band, group) + BigInt(width * height);
 }
 
-/** The groups that have tiles in common with a part of the walk's rectangle: the numbers from `first` to before `end`. */
+/** Returns the groups that overlap a part of the walk's rectangle, as the numbers from `first` to before `end`. */
 export function* groupsIn(
   walk: MetatileWalk,
   part: TileRect,
@@ -72,11 +75,11 @@ export function* groupsIn(
       yield { first: numberAt(walk, band, group), end: groupEnd(walk, band, group) };
 }
 
-/** The lowest row of tiles of a row of metatiles; these are counted from 0. */
+/** Returns the lowest row of tiles of a row of metatiles. Metatile rows of the walk are counted from 0. */
 export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
   (Math.floor(rect.minY / factorY) + row) * factorY;
 
-/** Where a metatile stands in its walk, counted from the lower left. */
+/** The position of a metatile in its walk, counted from the lower left. */
 export interface MetatilePosition {
   readonly column: number;
   readonly row: number;
@@ -87,7 +90,7 @@ export function positionAt(walk: MetatileWalk, n: bigint): MetatilePosition {
   return { column: group * BAND + (inGroup % width), row: band * BAND + Math.floor(inGroup / width) };
 }
 
-/** `positionAt` the other way. */
+/** Returns the number of a metatile: the inverse of `positionAt`. */
 export function numberOf(walk: MetatileWalk, { column, row }: MetatilePosition): bigint {
   const band = Math.floor(row / BAND);
   const group = Math.floor(column / BAND);
@@ -95,7 +98,7 @@ export function numberOf(walk: MetatileWalk, { column, row }: MetatilePosition):
   return numberAt(walk, band, group) + BigInt((row - band * BAND) * width + (column - group * BAND));
 }
 
-/** The whole metatile number `n` (0 ≤ n < count), not cut to the walk's rectangle. */
+/** Returns metatile number `n` (0 ≤ n < count) in full, not clipped to the walk's rectangle. */
 export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
   const { column, row } = positionAt(walk, n);
   const minX = (Math.floor(walk.rect.minX / walk.factorX) + column) * walk.factorX;
@@ -103,14 +106,14 @@ export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
   return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
 }
 
-/** The number of the metatile that holds a tile of the walk's rectangle: `metatileAt` the other way. */
+/** Returns the number of the metatile that contains a tile of the walk's rectangle: the inverse of `metatileAt`. */
 export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint {
   const column = Math.floor(x / walk.factorX) - Math.floor(walk.rect.minX / walk.factorX);
   const row = Math.floor(y / walk.factorY) - Math.floor(walk.rect.minY / walk.factorY);
   return numberOf(walk, { column, row });
 }
 
-/** The metatile that holds a tile, cut to what may be rendered. */
+/** Returns the metatile that contains a tile, clipped to the tiles that may be rendered. */
 export function metatileOf(
   x: number,
   y: number,
@@ -125,7 +128,7 @@ export function metatileOf(
   );
 }
 
-/** The tiles of metatile `n` that are inside the walk's rectangle: what a job counts for it. */
+/** Returns the tiles of metatile `n` inside the walk's rectangle: the tiles that a job counts for it. */
 export function countedTiles(walk: MetatileWalk, n: bigint): TileRect {
   const inside = intersectRects(metatileAt(walk, n), walk.rect);
   if (inside === undefined)

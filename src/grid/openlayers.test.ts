@@ -5,7 +5,9 @@ import { builtInGridSet, builtInGridSetIds } from "./built-in.ts";
 import { createGridSet } from "./create-grid-set.ts";
 import { type Extent, type GridSet, intersectRects, matrixOf, rectOf, tileExtent, topLeftCorner } from "./grid-set.ts";
 
-/** What clients work out for themselves from origin, resolutions and tile size; rows are counted from the top. */
+/**
+ * Returns OpenLayers' tile grid for the same origins, resolutions and tile size. OpenLayers counts rows from the top.
+ */
 function openLayers(grid: GridSet): TileGrid {
   return new TileGrid({
     origins: grid.matrices.map((_, z) => {
@@ -18,7 +20,7 @@ function openLayers(grid: GridSet): TileGrid {
   });
 }
 
-/** A double at the border of the world has room for no more digits at the deepest levels. */
+/** At the border of the world a double has no more digits for the deepest levels. */
 const PIXELS = 1e-3;
 
 const builtIn = fc.constantFrom(...builtInGridSetIds).map((id) => {
@@ -27,7 +29,7 @@ const builtIn = fc.constantFrom(...builtInGridSetIds).map((id) => {
   return grid;
 });
 
-/** Own grid sets: neither square tiles nor an extent of whole tiles. */
+/** Grid sets of our own whose tiles are not square and whose extent is not a whole number of tiles. */
 const own = fc
   .record({
     minX: fc.double({ min: -1e7, max: 1e7, noNaN: true }),

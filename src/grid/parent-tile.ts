@@ -1,11 +1,11 @@
 import { type GridSet, rectOf, type TileIndex, tileExtent } from "./grid-set.ts";
 
-/** Where a tile lies in the picture of another, pixels from the upper left. */
+/** A tile of the level above, and the part of its picture that shows a tile, in pixels from the upper left. */
 export interface ParentTile extends TileIndex {
   readonly part: { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 }
 
-/** The tile of the level above that a tile lies in; undefined: there is none, or more than one. */
+/** Returns the tile of the level above that contains a tile. Undefined: there is none, or the tile overlaps several. */
 export function parentOf(grid: GridSet, index: TileIndex): ParentTile | undefined {
   const above = grid.matrices[index.z - 1];
   if (above === undefined) return undefined;

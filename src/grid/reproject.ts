@@ -4,23 +4,23 @@ import type { Transform } from "./coordinate-systems.ts";
 /** x, y. */
 export type Position = readonly [number, number];
 
-/** Why a ring cannot be brought into another CRS. `near`: where, in its own. */
+/** Why a ring cannot be converted to another CRS. `near` is the position of the problem, in the ring's own CRS. */
 export type ProjectionFailure =
-  /** There it has no place, or is torn apart. */
+  /** The ring has no image in the other CRS, or its image is torn apart. */
   { readonly kind: "no_place"; readonly near: Position } | { readonly kind: "too_many_corners" };
 
-/** How often an edge is halved: a bend has been followed long before, what remains then is a tear. */
+/** The most times an edge is halved. A curve needs far fewer halvings; more means that the image is torn apart. */
 const MOST_HALVINGS = 32;
-/** Corners that are looked at between two pauses. */
+/** The number of corners between two pauses. */
 const CORNERS_AT_ONCE = 128;
-/** Where an edge is compared with the straight line between its ends. */
+/** The positions along an edge at which its image is compared with a straight line. */
 const PROBES = [0.25, 0.5, 0.75] as const;
 
 /**
- * A ring in another CRS, where straight edges may be curves: these get corners in between, so many that no edge is farther
- * from the curve than the tolerance.
+ * Converts a ring to another CRS, in which straight edges may become curves. A curved edge gets additional corners, so
+ * many that no edge is farther from the curve than the tolerance.
  * @param tolerance in units of the other CRS
- * @param most corners that it may have
+ * @param most the most corners of the result
  * @yields now and then
  */
 export function* reprojectRing(
@@ -36,7 +36,7 @@ export function* reprojectRing(
     if (failure !== undefined) return;
     const between = PROBES.map((part): Position => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part]);
     const probed = between.map(([x, y]) => transform(x, y));
-    // Not finite where there is no place: then nothing is near enough.
+    // A point without an image is not finite, so its distance is never within the tolerance.
     if (probed.every((p) => distanceToLine(p, from, to) <= tolerance)) {
       corners.push(to[0], to[1]);
       if (corners.length > 2 * most) failure = { kind: "too_many_corners" };

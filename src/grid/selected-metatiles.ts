@@ -1,17 +1,19 @@
 import { BAND, bandOf, type MetatileWalk, metatileRow, numberAt } from "./metatile.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
-/** Some of the metatiles of a walk. */
+/** A choice of metatiles of a walk. */
 export interface MetatileChoice {
-  /** Nothing is wanted of those from number n to before the answer, which is the walk's count when nothing more comes. */
+  /** Returns the first chosen number from n on; the walk's count when there is none. */
   next(n: bigint): bigint;
 }
 
-/** Which metatiles of a walk hold selected tiles: finds the next one without looking at those in between. */
+/**
+ * Chooses the metatiles of a walk that contain selected tiles. Finds the next one without visiting those in between.
+ */
 export class SelectedMetatiles implements MetatileChoice {
   readonly #walk: MetatileWalk;
   readonly #selection: TileSelection;
-  /** The band that was asked for last, by metatile row: the metatile columns that hold something. */
+  /** The band of the latest call: for each of its metatile rows, the metatile columns that contain selected tiles. */
   #band: { readonly number: number; readonly rows: readonly (readonly Span[])[] } | undefined;
 
   constructor(walk: MetatileWalk, selection: TileSelection) {
@@ -19,7 +21,7 @@ export class SelectedMetatiles implements MetatileChoice {
     this.#selection = selection;
   }
 
-  /** The first number from n on; the walk's count when there is none. */
+  /** Returns the first number from n on; the walk's count when there is none. */
   next(n: bigint): bigint {
     const walk = this.#walk;
     let from = n;
@@ -57,7 +59,7 @@ export class SelectedMetatiles implements MetatileChoice {
     return rows;
   }
 
-  /** The metatile columns that hold something of the metatile row whose lowest tiles are in row y. */
+  /** Returns the metatile columns that contain selected tiles, in the metatile row whose lowest tile row is y. */
   #columnsOf(y: number): readonly Span[] {
     const { rect, factorX, factorY } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
@@ -77,7 +79,7 @@ export class SelectedMetatiles implements MetatileChoice {
 const holds = (spans: readonly Span[], column: number): boolean =>
   spans.some(({ first, last }) => first <= column && column <= last);
 
-/** The first column from one on that any of the rows holds. */
+/** Returns the first column from `column` on that any of the rows contains. */
 function firstFrom(rows: readonly (readonly Span[])[], column: number): number | undefined {
   let found: number | undefined;
   for (const row of rows) {

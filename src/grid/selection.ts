@@ -3,12 +3,12 @@ import { type Area, AreaIndex } from "./area.ts";
 import { type TileList, TileListIndex } from "./tile-list.ts";
 import type { TileSelection } from "./tile-selection.ts";
 
-/** What a job is limited to, as it is kept with the job: the index is built from it alone. */
+/** The tiles that a job is limited to, as stored with the job. The index is built from this alone. */
 export type Selection = Area | TileList;
 
 export const indexOf = (selection: Selection): TileSelection => atOnce(indexInSteps(selection));
 
-/** `indexOf` that pauses now and then: an area may have 250,000 corners. */
+/** Builds the index like `indexOf`, but yields now and then: an area may have 250,000 corners. */
 export function* indexInSteps(selection: Selection): Generator<undefined, TileSelection> {
   switch (selection.kind) {
     case "area":

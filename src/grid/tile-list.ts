@@ -4,7 +4,7 @@ import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 /** Tiles named one by one; y from the bottom. */
 export interface TileList {
   readonly kind: "tiles";
-  /** z, x, y of one after the other, in any order. */
+  /** z, x, y of one tile after the other, in any order. */
   readonly tiles: Float64Array;
 }
 
@@ -13,7 +13,7 @@ export const tileList = (tiles: readonly TileIndex[]): TileList => ({
   tiles: Float64Array.from(tiles.flatMap(({ z, x, y }) => [z, x, y])),
 });
 
-/** For each level of a list the smallest rectangle around its tiles, ascending by zoom. */
+/** Returns the smallest rectangle around the tiles of each level, ascending by zoom. */
 export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
   const rects = new Map<number, TileRect>();
   for (const { z, x, y } of tiles) {
@@ -31,11 +31,11 @@ export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
 
 interface Level {
   readonly rows: ReadonlyMap<number, readonly Span[]>;
-  /** Ascending. */
+  /** The rows, ascending. */
   readonly order: readonly number[];
 }
 
-/** A list of tiles as a selection; a tile that is named twice counts once. */
+/** A list of tiles as a selection. A tile that is listed twice counts once. */
 export class TileListIndex implements TileSelection {
   readonly #levels = new Map<number, Level>();
 

@@ -12,14 +12,17 @@ interface Plan {
   readonly point: readonly [number, number];
   readonly scale: number;
   readonly cell: number;
-  /** Tiles of level 0, across and up. */
+  /** The number of tiles of level 0, across and up. */
   readonly tiles: readonly [number, number];
   readonly levels: number;
-  /** Significant digits that the standard prints. */
+  /** The significant digits that the standard prints. */
   readonly digits: number;
 }
 
-/** A document as annex D of the standard has it: each level halves the one before, printed to some digits. */
+/**
+ * Returns a document like those in annex D of the standard: each level halves the one before, and numbers are rounded
+ * to some digits.
+ */
 function annexD({ id, crs, orderedAxes, point, scale, cell, tiles, levels, digits }: Plan): Json {
   const rounded = (n: number): number => Number(n.toPrecision(digits));
   return {
@@ -86,7 +89,7 @@ const refusal = (document: unknown): string => {
   const result = gridSetOfTileMatrixSet(document);
   return result.ok ? "accepted" : result.error;
 };
-/** A document whose levels are changed one by one. */
+/** Returns a document, with changes to its levels. */
 function changed(plan: Plan, change: (level: Json, z: number) => Json, more: Json = {}): Json {
   const document = annexD(plan);
   const levels: Json[] = Array.isArray(document["tileMatrices"]) ? document["tileMatrices"] : [];
@@ -113,7 +116,7 @@ describe("a well-known set of the standard, as a document", () => {
       expect((mine?.resolution ?? 0) / matrix.resolution).toBeCloseTo(1, 7);
       const last = { x: matrix.matrixWidth - 1, y: 0, z };
       const [a, b] = [tileExtent(read84, last), tileExtent(builtIn, last)];
-      // UPS is printed to ten digits: a metre at the far edge.
+      // UPS is printed with ten digits: a metre at the far edge.
       expect(Math.abs(a.maxX - b.maxX) + Math.abs(a.minY - b.minY)).toBeLessThan(2);
     }
   });

@@ -8,23 +8,28 @@ import type { Extent, GridSet } from "./grid-set.ts";
  * OGC Two Dimensional Tile Matrix Set 2.0 (OGC 17-083r4), JSON encoding: the clauses named below are its own.
  */
 
-/** What the operator may say otherwise than the document. */
+/** Values of the operator that replace those of the document. */
 export interface TileMatrixSetNames {
   readonly id?: string;
   readonly title?: string;
 }
 
-/** Numbers in these documents are rounded, some to ten digits. */
+/** The tolerance for the numbers of these documents, which are rounded, some to ten digits. */
 const ROUNDING = 1e-6;
 const OGC_PIXEL_METERS = 0.00028;
-/** What of a tile an extent may stick out without a row or column of its own for it: `createGridSet`'s. */
+/**
+ * The part of a tile by which an extent may exceed the tiles without an additional row or column; as in
+ * `createGridSet`.
+ */
 const SLACK = 0.01;
 const MAX_TILE_SIDE = 4096;
 
 const isPositive = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value > 0;
 
-/** The grid set that a document describes. Refused, with the reason, where it is something that a grid set cannot be. */
+/**
+ * Returns the grid set that a document describes. Refuses a document that no grid set can represent, with the reason.
+ */
 export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNames = {}): Result<GridSet, string> {
   if (!isMap(document)) return refuse("expected a JSON object");
   if (!Array.isArray(document["tileMatrices"]) || document["tileMatrices"].length === 0) {
@@ -63,9 +68,9 @@ export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNa
     tileWidth,
     tileHeight,
     alignTopLeft,
-    // CRS84 is announced as EPSG:4326, whose axes are the other way round.
+    // CRS84 is announced as EPSG:4326, which has the opposite axis order.
     yCoordinateFirst: crs.value.isCrs84 || yFirst.value,
-    // Exactly where it is known: the document's is rounded.
+    // Where the exact value is known it is used, because the document's value is rounded.
     ...(near(defaultMetersPerUnit(srs), metersPerUnit) ? {} : { metersPerUnit }),
   });
 }
@@ -77,7 +82,7 @@ interface Crs {
   readonly isCrs84: boolean;
 }
 
-/** Clause 6.2.1.1: a URI, a safe CURIE, or an object that holds one. */
+/** Parses a CRS (clause 6.2.1.1): a URI, a safe CURIE, or an object that contains a URI. */
 function crsOf(value: unknown): Result<Crs, string> {
   const text = isMap(value) ? value["uri"] : value;
   if (typeof text !== "string") return refuse("crs: expected the URI of a CRS");
@@ -92,7 +97,10 @@ function crsOf(value: unknown): Result<Crs, string> {
 const Y_AXES = ["y", "n", "north", "northing", "lat", "latitude"];
 const X_AXES = ["x", "e", "east", "easting", "lon", "long", "longitude"];
 
-/** Whether points of the document name y before x: as `orderedAxes` says, else as the CRS has it (clause 6.2.1.1). */
+/**
+ * Returns whether points of the document name y before x: as `orderedAxes` says, else as the CRS defines (clause
+ * 6.2.1.1).
+ */
 function isYFirst(axes: unknown, { srs, isCrs84 }: Crs): Result<boolean, string> {
   if (axes === undefined) return ok(!isCrs84 && isNorthFirst(srs) === true);
   const [first, second] = Array.isArray(axes) ? axes.map((axis: unknown) => String(axis).toLowerCase()) : [];
@@ -126,7 +134,7 @@ interface Level {
   readonly matrixHeight: number;
 }
 
-/** A tile matrix (clause 6.2.1.2). */
+/** Parses a tile matrix (clause 6.2.1.2). */
 function levelOf(value: unknown, yFirst: boolean): Result<Level, string> {
   if (!isMap(value)) return refuse("tileMatrices: expected objects");
   const { id, cellSize, scaleDenominator, cornerOfOrigin = "topLeft", pointOfOrigin, variableMatrixWidths } = value;
@@ -164,7 +172,7 @@ function levelOf(value: unknown, yFirst: boolean): Result<Level, string> {
 
 type Common = Pick<Level, "alignTopLeft" | "origin" | "tileWidth" | "tileHeight"> & { readonly metersPerUnit: number };
 
-/** What all levels of a grid set have in common. */
+/** Returns the values that all levels of a grid set share. Refuses levels that differ in one of them. */
 function commonOf(levels: readonly Level[]): Result<Common, string> {
   const [first] = levels;
   const finest = levels.at(-1);
@@ -188,8 +196,8 @@ function commonOf(levels: readonly Level[]): Result<Common, string> {
 }
 
 /**
- * The extent for which every level has the tiles that the document says. Its own bounding box where that is one of those;
- * else the largest that no level's tiles fall short of.
+ * Returns an extent for which every level has as many tiles as the document says. The document's bounding box is used
+ * where it is such an extent; else the largest extent that the tiles of every level cover, or one between the limits.
  */
 function extentOf(levels: readonly Level[], common: Common, box: Extent | undefined): Result<Extent, string> {
   const { origin, alignTopLeft } = common;
@@ -209,7 +217,7 @@ function extentOf(levels: readonly Level[], common: Common, box: Extent | undefi
   });
 }
 
-/** A length that makes `count` tiles of each level; undefined: there is none. */
+/** Returns a length that makes `count` tiles of each level. Undefined: there is none. */
 function lengthOf(
   levels: readonly { readonly count: number; readonly tile: number }[],
   wished: number | undefined,
@@ -220,7 +228,7 @@ function lengthOf(
   return [wished, whole, (above + upTo) / 2].find((length) => length !== undefined && length > above && length < upTo);
 }
 
-/** Clause 6.2.1.3; its own orderedAxes count where it has some. */
+/** Parses a bounding box (clause 6.2.1.3). Its own orderedAxes apply where present. */
 function boxOf(value: unknown, yFirst: boolean): Extent | undefined {
   if (!isMap(value)) return undefined;
   const crs = value["crs"] === undefined ? undefined : crsOf(value["crs"]);

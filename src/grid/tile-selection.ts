@@ -7,23 +7,23 @@ export interface Span {
   readonly last: number;
 }
 
-/** Some of the tiles of some levels, told row by row: nothing is ever listed. */
+/** A selection of tiles on some levels, read row by row: no list of the tiles exists. */
 export interface TileSelection {
-  /** The columns of row y, ascending; no two of them touch. The same at each call. */
+  /** Returns the selected columns of row y, ascending; no two spans touch. Each call returns the same. */
   spans(z: number, y: number): readonly Span[];
-  /** The same; pauses now and then, as a row may take long. */
+  /** Returns the same as `spans`, but yields now and then, because a row may take long. */
   spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]>;
-  /** The first row from y on that may hold something; undefined: none. */
+  /** Returns the first row from y on that may contain selected tiles. Undefined: there is none. */
   nextRow(z: number, y: number): number | undefined;
 }
 
-/** Rows that are added up as numbers. */
+/** The number of rows whose counts are added as numbers before they are added to a bigint. */
 const ROWS_PER_SUM = 64;
 
-/** How many tiles of a rectangle are selected. Pauses after each row, which may have any number of spans. */
+/** Counts the selected tiles of a rectangle. Yields after each row, which may have any number of spans. */
 export function* countSelected(selection: TileSelection, rect: TileRect): Generator<undefined, bigint> {
   let count = 0n;
-  // Of the last rows: exact, as a row has 2^31 tiles at most.
+  // The count of the latest rows. It is exact, because a row has at most 2^31 tiles.
   let recent = 0;
   let rows = 0;
   for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, y + 1)) {
@@ -43,7 +43,7 @@ function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): num
   return next !== undefined && next <= maxY ? next : undefined;
 }
 
-/** `countSelected` of a rectangle that is small. */
+/** Counts the selected tiles of a small rectangle without pauses. */
 export const countSelectedAtOnce = (selection: TileSelection, rect: TileRect): bigint =>
   atOnce(countSelected(selection, rect));
 
@@ -53,7 +53,7 @@ export function isSelected(selection: TileSelection, z: number, x: number, y: nu
   return found !== undefined && found.first <= x;
 }
 
-/** Returns which of ascending spans is the first that ends at x or later. */
+/** Returns the index of the first span that ends at x or later; `spans` must be ascending. */
 export function spanFrom(spans: readonly Span[], x: number): number {
   let low = 0;
   let high = spans.length;
@@ -66,7 +66,10 @@ export function spanFrom(spans: readonly Span[], x: number): number {
   return low;
 }
 
-/** Spans in any order as the fewest that hold the same: ascending, and no two of them touch. Sorts what it is given. */
+/**
+ * Merges spans in any order into the fewest that contain the same numbers: ascending, and no two of them touch. Sorts
+ * `spans` in place.
+ */
 export function mergeSpans(spans: Span[]): readonly Span[] {
   if (spans.length < 2) return spans;
   spans.sort((a, b) => a.first - b.first);

@@ -4,22 +4,22 @@ import type { Extent } from "./grid-set.ts";
  * Web Mercator (EPSG:3857): degrees of longitude and latitude to metres on a sphere, and back.
  */
 
-/** Metres. */
+/** The radius of the sphere, in metres. */
 const RADIUS = 6378137;
 const DEGREE = Math.PI / 180;
 
-/** Where the square of the world ends, in degrees. */
+/** The latitude at which the square of the world ends, in degrees. */
 const LAST_LATITUDE = 85.0511287798066;
 /** Half of the square's side, in metres. */
 export const HALF_WORLD = Math.PI * RADIUS;
 
 export const mercatorX = (longitude: number): number => RADIUS * longitude * DEGREE;
-/** The poles are infinitely far away; the equator is exactly 0. */
+/** Returns the y of a latitude. The poles are infinitely far away; the equator is exactly 0. */
 export const mercatorY = (latitude: number): number => RADIUS * Math.asinh(Math.tan(latitude * DEGREE));
 export const longitudeAt = (x: number): number => x / RADIUS / DEGREE;
 export const latitudeAt = (y: number): number => Math.atan(Math.sinh(y / RADIUS)) / DEGREE;
 
-/** A box in longitude and latitude in metres, cut at the edge of the square. */
+/** Converts a box in longitude and latitude to metres, clipped to the square of the world. */
 export const toWebMercator = ({ minX, minY, maxX, maxY }: Extent): Extent => ({
   minX: mercatorX(minX),
   minY: mercatorY(within(minY, LAST_LATITUDE)),
