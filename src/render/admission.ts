@@ -4,28 +4,28 @@ export interface StoredSize {
   readonly files: number;
 }
 
-/** Whether the store may grow by a size. Answered by the quota before anything is written. */
+/** The quota's answer whether the store may grow by a size. The quota answers before anything is written. */
 export type Admission = { readonly kind: "store" } | Refused;
 
-/** Why it may not. */
+/** Why the store may not grow. */
 export type Refused =
-  /** Other writers hold the room that there is, or room is being made: ask again. */
+  /** Other writers hold the free room, or the quota is making room: ask again. */
   | { readonly kind: "busy"; readonly reason: string }
-  /** Nothing can be evicted for it. */
+  /** No tile can be evicted to make room. */
   | { readonly kind: "full"; readonly reason: string }
   | { readonly kind: "disk_full"; readonly reason: string };
 
-/** A reservation as its renderer sees it: `bytes` and `files` may be stored without another question. */
+/** A reservation as a renderer receives it. The renderer may store `bytes` and `files` without asking again. */
 export interface Leave extends StoredSize {
   readonly id: number;
 }
 
-/** Adds to a reservation. False: there is no room, nothing of that size may be stored. */
+/** Enlarges a reservation. Returns false when there is no room; nothing of that size may be stored then. */
 export type Reserve = (id: number, more: StoredSize) => Promise<boolean>;
 
 /**
- * What one renderer may still store under a reservation. It hands out what was reserved before the render began, and asks
- * for the rest when the size of the encoded tiles is known.
+ * The room that one renderer may still use under a reservation. The renderer first uses the room that was reserved
+ * before the render began. It asks for the rest when the size of the encoded tiles is known.
  */
 export class Allowance {
   readonly #leave: Leave | undefined;
@@ -40,8 +40,8 @@ export class Allowance {
   }
 
   /**
-   * Takes room for tiles. `most` is known at once; `growth` looks at the tiles that are replaced, and is asked for only when
-   * `most` does not fit.
+   * Takes room for tiles. Returns false when there is none. `most` is the size of all tiles. `growth` looks up the
+   * tiles that are replaced, and is called only when `most` does not fit.
    */
   async take(most: StoredSize, growth: () => StoredSize): Promise<boolean> {
     if (this.#takeFromLeft(most)) return true;
@@ -50,7 +50,7 @@ export class Allowance {
     if (this.#leave === undefined) return false;
     const { bytes, files } = this.#left;
     const more = { bytes: Math.max(0, needed.bytes - bytes), files: Math.max(0, needed.files - files) };
-    // Taken before the answer: another render of the same batch must not take it meanwhile.
+    // Take the room before the answer arrives, so that another render of the same batch cannot take it meanwhile.
     this.#left = { bytes: Math.max(0, bytes - needed.bytes), files: Math.max(0, files - needed.files) };
     return await this.#reserve(this.#leave.id, more);
   }

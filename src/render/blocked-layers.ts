@@ -4,7 +4,9 @@ interface LayerBlock {
   readonly end: () => void;
 }
 
-/** Layers of which no render may begin, as a truncation is moving their tiles away. Blocks of one layer may overlap. */
+/**
+ * Layers for which no render may begin, because a truncation is renaming their tiles. Blocks of one layer may overlap.
+ */
 export class BlockedLayers {
   readonly #blocks = new Map<string, LayerBlock>();
 
@@ -21,7 +23,7 @@ export class BlockedLayers {
     this.#blocks.set(layer, { depth: 1, ended, end });
   }
 
-  /** Ends one block of the layer; renders go on with the last. */
+  /** Ends one block of the layer. Renders may begin again when the last block has ended. */
   unblock(layer: string): void {
     const known = this.#blocks.get(layer);
     if (known === undefined || --known.depth > 0) return;

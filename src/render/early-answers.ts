@@ -4,17 +4,17 @@ import type { UserRender } from "./user-renders.ts";
 
 type EarlyAnswer = Extract<UserRender, { readonly kind: "rendered" | "stored" }>;
 
-/** What users can be answered of a render that is still going on: its tiles that are stored, or that cannot be. */
+/** Answers for users from a render that is still in flight: its tiles that are stored, or that cannot be stored. */
 export class EarlyAnswers {
   readonly #known = new Map<string, EarlyAnswer>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** Tiles have been reported. */
+  /** Whether the renderer has reported a tile. */
   get hasBegun(): boolean {
     return this.#known.size > 0;
   }
 
-  /** Answers those who wait for one of these tiles, and those who ask for one later. */
+  /** Answers the users who wait for one of these tiles, and remembers the answers for later requests. */
   add({ written, tiles }: EarlyTiles): void {
     for (const tile of tiles) this.#know(tile, { kind: "rendered", tiles: [tile] });
     for (const tile of written) if (!this.#known.has(keyOf(tile))) this.#know(tile, { kind: "stored" });
@@ -27,7 +27,10 @@ export class EarlyAnswers {
     this.#waiting.delete(key);
   }
 
-  /** Waits for the tile. Undefined: the render ended without it. @throws what `ended` rejects with */
+  /**
+   * Waits for the tile. Returns undefined when the render ended without the tile.
+   * @throws the error with which `ended` rejects
+   */
   async of(tile: TileIndex, ended: Promise<unknown>): Promise<EarlyAnswer | undefined> {
     const key = keyOf(tile);
     if (!this.#known.has(key)) {

@@ -3,7 +3,7 @@ import { elapsedMs } from "../lib/elapsed.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 import type { RenderFailure } from "./render-order.ts";
 
-/** Metatiles whose failure is remembered at most, of all layers; the oldest are forgotten first. */
+/** The most failures that are remembered, of all layers together. The oldest are removed first. */
 const MAX_FAILURES = 10_000;
 
 export interface RememberedFailure {
@@ -14,14 +14,14 @@ export interface RememberedFailure {
 
 interface Entry {
   readonly failure: RenderFailure;
-  /** Of the clock for durations. */
+  /** On the monotonic clock. */
   readonly untilMs: number;
   readonly epoch: number;
 }
 
 /**
- * Metatiles that an upstream has just failed to render, for a short time: a broken one that many users look at costs it one
- * request, not one per look. Bounded in number; a layer is forgotten by raising its epoch.
+ * Remembers for a short time which metatiles an upstream failed to render, so that a broken metatile costs the upstream
+ * one request, not one for each user. The number of entries is bounded. A layer is cleared by raising its epoch.
  */
 export class FailureMemory {
   readonly #entries: LRUCache<string, Entry>;
@@ -38,9 +38,12 @@ export class FailureMemory {
     return this.#epochs.of(layer);
   }
 
-  /** `epoch`: what `epoch(layer)` was when the render began: one that a truncation overtook says nothing any more. */
+  /**
+   * Remembers a failure. `epoch` is the result of `epoch(layer)` when the render began: a failure that a truncation has
+   * overtaken is not remembered.
+   */
   remember(layer: string, key: string, failure: RenderFailure, seconds: number, epoch: number): void {
-    // Neither is the upstream's.
+    // The upstream causes neither failures of the store nor cancellations.
     if (seconds <= 0 || failure.failure === "store" || failure.failure === "cancelled") return;
     if (epoch === this.epoch(layer)) this.#entries.set(key, { failure, untilMs: this.#now() + seconds * 1000, epoch });
   }
@@ -55,7 +58,7 @@ export class FailureMemory {
     return undefined;
   }
 
-  /** The metatile has been rendered. */
+  /** Removes the failure of a metatile that has been rendered. */
   forget(key: string): void {
     this.#entries.delete(key);
   }
@@ -64,7 +67,7 @@ export class FailureMemory {
     this.#epochs.raise(layer);
   }
 
-  /** Clears every layer, and releases what is known of each. */
+  /** Clears every layer, and releases all entries and epochs. */
   clearAll(): void {
     this.#epochs.raiseAll();
     this.#entries.clear();

@@ -1,12 +1,15 @@
-/** Answers that were waited for less long than this are fast enough: whoever gives them is not overloaded. */
+/** Answers faster than this are fast enough: an upstream that gives them is not overloaded. */
 const FAST_MS = 50;
 /** Under full load answers may take this many times as long as under half of it: 1 below the knee, 2 far beyond it. */
 const TOLERANCE = 1.5;
-/** How much of the connections is left when they are too many. */
+/** The number of connections is multiplied by this when it is too high. */
 const DECREASE = 0.75;
-/** Rounds with good answers after which half of the load is tried again: the upstream may have become another. */
+/** After this many rounds with good answers half of the load is tried again, as the upstream may have changed. */
 const ROUNDS_OF_TRUST = 64;
-/** Answers before it is tried at all, while they are as fast as the first ones: short jobs shall not pay for it. */
+/**
+ * While answers are as fast as the first ones, half of the load is not tried before this many answers: short jobs must
+ * not pay for the trial.
+ */
 const ANSWERS_UNTRIED = 250;
 
 const leastSamples = (connections: number): number => Math.max(10, 3 * connections);
@@ -28,14 +31,14 @@ export class LatencyLimit {
   #configured: number;
   #limit: number;
   #phase: "cruising" | "halving" = "cruising";
-  /** Mean of the first round, ms: what there is to compare with before half of the load was tried. */
+  /** Mean of the first round, ms. Later rounds are compared with it until half of the load has been tried. */
   #firstMs: number | undefined;
   /** Mean of the last round under half of the load, ms. */
   #halfLoadMs: number | undefined;
   /** Mean of the last round under full load, ms. */
   #fullLoadMs = 0;
   #roundsTrusted = 0;
-  /** Answers whose renders began in the phase before. */
+  /** Answers to ignore, because their renders began in the previous phase. */
   #toSkip = 0;
   #samples = 0;
   #sumOfLogs = 0;
@@ -46,7 +49,7 @@ export class LatencyLimit {
     this.#limit = connections;
   }
 
-  /** What jobs may have in use now, 1 to the configured connections. */
+  /** The number of connections that jobs may use now, from 1 to the configured number. */
   get connections(): number {
     return this.#phase === "halving" ? Math.ceil(this.#limit / 2) : this.#limit;
   }
@@ -57,12 +60,13 @@ export class LatencyLimit {
     this.#begin("cruising");
   }
 
-  /** A picture came. `inUse`: connections in use, its own among them. */
+  /** Records the time of a rendered picture. `inUse` is the number of connections in use, including its own. */
   answered(upstreamMs: number, inUse: number): void {
     const isRight = this.#phase === "cruising" ? inUse >= this.connections : inUse === this.connections;
     const wanted = leastSamples(this.connections);
     if (!isRight) {
-      // Users who use more, or nobody who wants so many: half of the load cannot be had, and jobs shall not go on waiting.
+      // Users use more connections, or jobs need fewer, so half of the load cannot be measured. Jobs must not be
+      // limited any longer.
       if (this.#phase === "halving" && ++this.#uncounted > 2 * wanted) this.#begin("cruising");
       return;
     }
@@ -90,7 +94,7 @@ export class LatencyLimit {
       this.#begin("halving");
       return;
     }
-    // A single connection has no half: it is what others are compared with.
+    // A single connection cannot be halved, so its own mean is the reference.
     if (this.#limit === 1) this.#halfLoadMs = mean;
     this.#limit = Math.min(this.#configured, this.#limit + 1);
     this.#begin("cruising");

@@ -3,6 +3,6 @@ export interface MemoryTiles {
   clear(layer: string): void;
   /** Removes tiles by their `tileKey`. */
   forget(keys: readonly string[]): void;
-  /** Tiles of the layer that were written before this time have expired; ms since 1970. */
+  /** Marks the tiles of the layer that were written before this time as expired; ms since 1970. */
   expireBefore(layer: string, beforeMs: number): void;
 }

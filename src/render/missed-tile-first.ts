@@ -11,32 +11,34 @@ import {
 } from "./store-tiles.ts";
 import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
 
-/** Tiles of a metatile that are answered before the whole metatile is done. */
+/** Tiles of a metatile that a renderer reports before the whole metatile is done. */
 export interface EarlyTiles {
-  /** Stored; the final result does not name them again. */
+  /** Stored tiles. The final result does not list them again. */
   readonly written: readonly WrittenTile[];
-  /** The missed tile, and tiles that could not be stored: those who wait for one cannot read it from the store. */
+  /** The missed tile, and all tiles that could not be stored: users cannot read the latter from the store. */
   readonly tiles: readonly RenderedTile[];
 }
 
-/** What a render needs to know of the user who waits for it. */
+/** The user who waits for a render, as a renderer knows the user. */
 export interface UserRender {
   /** The tile that is encoded and stored first. */
   readonly missed: TileIndex;
-  /** Called in the turn in which tiles were stored, before any other message is handled. */
+  /** Called in the turn of the event loop in which tiles were stored, before any other message is handled. */
   readonly report: (early: EarlyTiles) => void;
 }
 
 type Position = Omit<PositionedTile, "bytes">;
 
-/** `inHaste`: others are encoded beside it, on other cores. */
+/** Encodes a tile. `inHaste`: other tiles are encoded at the same time, on other cores. */
 export type Encode = (position: Position, inHaste: boolean) => Promise<Uint8Array>;
 
 interface StoreParts extends KeepParts, RoomParts {
   readonly storing: (busy: boolean) => void;
 }
 
-/** Stores tiles in several steps. A truncation may come between two of them: nothing is stored after it. */
+/**
+ * Stores the tiles of a metatile in several steps. After a truncation between two steps, the later steps store nothing.
+ */
 class Steps {
   readonly #order: RenderOrder;
   readonly #user: UserRender;
@@ -51,12 +53,15 @@ class Steps {
     this.#signal = signal;
   }
 
-  /** What became of all steps; each has reported what it has written. */
+  /** The result of all steps. `written` is empty, as each step has reported the tiles that it wrote. */
   get result(): KeptTiles {
     return this.#result;
   }
 
-  /** Asks for room, stores and reports. @throws the signal's reason, before anything is stored */
+  /**
+   * Asks for room, stores the tiles and reports them.
+   * @throws the signal's reason, before anything is stored
+   */
   async keep(tiles: readonly PositionedTile[]): Promise<void> {
     if (tiles.length === 0) return;
     const { missed, report } = this.#user;
@@ -80,9 +85,10 @@ class Steps {
 }
 
 /**
- * Encodes and stores the tile that a user missed, reports it, and goes on with the other tiles of its metatile: they are
- * encoded on all cores, and stored and reported as they get ready. Between two of them other messages are handled.
- * @throws the signal's reason; what was stored before has been reported
+ * Encodes, stores and reports the tile that a user missed, then the other tiles of its metatile. The other tiles are
+ * encoded on all cores, and are stored and reported as they become ready. The renderer handles other messages between
+ * two tiles.
+ * @throws the signal's reason; the tiles stored before have been reported
  */
 export async function keepMissedFirst(
   order: RenderOrder,
@@ -107,7 +113,7 @@ export async function keepMissedFirst(
   const storeReady = async (): Promise<void> => {
     try {
       while (ready.length > 0 && !isOver()) {
-        // What has been encoded by then is stored in one step.
+        // All tiles that are encoded after this turn are stored in one step.
         await nextTurn();
         await steps.keep(ready.splice(0));
       }
@@ -132,7 +138,7 @@ export async function keepMissedFirst(
     if (isOver()) break;
     encoding.push(encodeAndStore(position));
   }
-  // An error leaves after all that was begun has ended: nothing is stored later.
+  // Wait for every encoding that was started before an error is thrown, so that nothing is stored afterwards.
   await Promise.all(encoding);
   await storing;
   if (fault !== undefined) throw fault.error;

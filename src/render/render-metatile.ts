@@ -32,14 +32,14 @@ export interface RenderParts {
   readonly source: Source;
   readonly store: TileStore;
   readonly isCurrent: () => boolean;
-  /** Told before the first put and after the last. */
+  /** Called before the first put and after the last. */
   readonly storing: (busy: boolean) => void;
-  /** Who waits for a tile; undefined: a job. */
+  /** The user who waits for a tile; undefined for a job. */
   readonly user: UserRender | undefined;
   readonly mayKeep: RoomParts["mayKeep"];
 }
 
-/** `written`, for a user: without what has been reported. */
+/** The result of a render. For a user, `written` excludes the tiles that were reported before. */
 export interface RenderedMetatile extends KeptTiles {
   /** How long the source took. */
   readonly upstreamMs: number;
@@ -57,7 +57,10 @@ interface Frame {
   readonly top: number;
 }
 
-/** Gutters only where the layer goes on beyond the metatile, as GWC does: a WMS cannot render outside its world. */
+/**
+ * Returns the picture to request. A side has a gutter only where the layer's coverage continues beyond the metatile, as
+ * in GWC: a WMS cannot render outside its world.
+ */
 function frameOf(subset: GridSubset, rect: TileRect, gutter: number): Frame {
   const { gridSet } = subset;
   const coverage = coverageAt(subset, rect.z) ?? rect;
@@ -85,8 +88,8 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
   width === gridSet.tileWidth && height === gridSet.tileHeight;
 
 /**
- * Renders a metatile, cuts it apart, encodes and keeps its tiles: for a job all in one go, after everything is encoded; for a
- * user the missed tile first.
+ * Renders a metatile, cuts it into tiles, and encodes and stores them. For a job, the tiles are stored after the last
+ * one is encoded. For a user, the missed tile is stored first.
  * @throws SourceError
  */
 export async function renderMetatile(
@@ -104,7 +107,7 @@ export async function renderMetatile(
     width: frame.width,
     height: frame.height,
     tile: isOneTile(subset, frame) ? { x: rect.minX, y: rect.minY, z: rect.z } : undefined,
-    // What is lossy would lose twice.
+    // If several formats are encoded from one picture, request PNG: a lossy picture would be compressed twice.
     format: layer.formatsTogether && format.kind === "image" ? PNG : format,
     parameters:
       layer.parameterFilters.length === 0
@@ -162,7 +165,7 @@ async function stored<T>({ storing }: Pick<RenderParts, "storing">, keep: () => 
   }
 }
 
-/** What of a rendering each tile is. */
+/** Encodes the cuts of a rendered picture as tiles. */
 async function tilesOf(
   drawing: RenderedImage,
   cuts: readonly Cut[],
@@ -193,7 +196,7 @@ async function tilesOf(
   }
 }
 
-/** What a job's guard wants to know of the pictures that are to be kept. */
+/** Adds the fingerprints that the layer's seed guard compares to the tiles that are to be stored. */
 async function fingerprinted(
   tiles: readonly PositionedTile[],
   { tileSet, rect }: RenderOrder,
@@ -214,7 +217,10 @@ async function fingerprinted(
   return seen;
 }
 
-/** @throws SourceError for what is not the picture asked for */
+/**
+ * Converts a PictureError to a SourceError.
+ * @throws SourceError when the answer is not the requested picture
+ */
 async function asPicture<T>(looking: Promise<T>): Promise<T> {
   try {
     return await looking;
@@ -224,7 +230,7 @@ async function asPicture<T>(looking: Promise<T>): Promise<T> {
   }
 }
 
-/** In the words of the source floor. */
+/** Maps a reason of the image module to a failure class of the source module. */
 const failureOfPicture = (reason: PictureError["reason"]): FailureClass =>
   reason === "not_a_picture" ? "wrong_type" : reason;
 
@@ -238,7 +244,9 @@ function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: n
   };
 }
 
-/** One tile in the format that is kept: the upstream's own bytes, proved whole, are the tile. */
+/**
+ * Returns whether the upstream's bytes can be stored unchanged: the picture is exactly one tile, in the stored format.
+ */
 function isPassThrough(
   layer: Layer,
   subset: GridSubset,
@@ -250,7 +258,7 @@ function isPassThrough(
   if (across !== 1 || up !== 1 || layer.gutter !== 0 || !isOneTile(subset, frame)) return false;
   switch (format.encoding) {
     case "png":
-    // The others are lossy: coded again they would lose once more.
+    // The formats below are lossy: encoding the picture again would lose quality.
     case "jpeg":
     case "webp":
     case "avif":

@@ -5,62 +5,77 @@ import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 
-/** One metatile to render and keep: what front, renderers and coordinator send one another. */
+/** One metatile to render and store. The coordinator, the server and the renderers send orders to one another. */
 export interface RenderOrder {
   readonly tileSet: TileSet;
-  /** MIME types of other tile sets that are kept of the same rendering, the same tiles of each. */
+  /** MIME types of further tile sets that are encoded from the same picture. The same tiles of each are stored. */
   readonly beside?: readonly string[];
   /** All values of the layer's filters; empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The tiles to render, inside the layer's coverage. */
   readonly rect: TileRect;
-  /** 1 for each tile of the rectangle to keep, row by row from the lower left; null: all. */
+  /**
+   * One byte for each tile of the rectangle, row by row from the lower left: 1 if the tile is to be stored. null: store
+   * all tiles.
+   */
   readonly wanted: Uint8Array | null;
-  /** Tiles written before this have been truncated softly, ms since 1970: one that comes out the same gets a new time. */
+  /**
+   * Tiles written before this time were truncated softly, ms since 1970. A tile that is rendered unchanged gets a new
+   * time.
+   */
   readonly expiredBeforeMs?: number;
-  /** The tiles written are told with their digests. */
+  /** The renderer reports the written tiles with their digests. */
   readonly watched?: true;
-  /** A tile that is kept as it is rendered is as if written now, whether tiles expire or not. */
+  /** A tile that is rendered unchanged gets a new time, even where tiles do not expire. */
   readonly renewed?: true;
-  /** A picture that was asked for before will not do, ms since 1970. */
+  /** The order must not join a render that began at or before this time, ms since 1970. */
   readonly sinceMs?: number;
-  /** None of the tiles to keep is kept now, as far as is known: there is nothing to compare them with. */
+  /** As far as is known, none of the tiles is stored, so the renderer does not compare them with stored tiles. */
   readonly isNew?: true;
-  /** Of the user who missed it. */
+  /** The trace of the request of the user who missed the tile. */
   readonly trace?: TraceContext;
-  /** The reservation under which its tiles are stored, of a job; those of a batch share one. Absent: nothing may be stored. */
+  /**
+   * The job's reservation under which the tiles are stored. The orders of a batch share one. Absent: nothing may be
+   * stored.
+   */
   readonly leave?: Leave;
 }
 
-/** Whether an order for a rectangle keeps one of its tiles. `wanted`: as in the order. */
+/** Returns whether an order stores a tile of its rectangle. `wanted`: as in the order. */
 export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
   wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
 
-/** A metatile with all that a render of it fills. */
+/** A metatile with all tile sets that its render fills. */
 export type FilledMetatile = Pick<RenderOrder, "tileSet" | "beside" | "rect">;
 
-/** The tile sets that an order fills, its own first. */
+/** Returns the tile sets that an order fills, its own first. */
 export const tileSetsOf = ({ tileSet, beside = [] }: Omit<FilledMetatile, "rect">): readonly TileSet[] =>
   beside.length === 0 ? [tileSet] : [tileSet, ...beside.map((format) => ({ ...tileSet, format }))];
 
-/** A tile that was written, or found to be kept as it was rendered. `replaced`: bytes of the one before, undefined when there was none. */
+/**
+ * A tile that was written, or that the store already held unchanged. `replaced` is the size of the previous tile in
+ * bytes; undefined when there was none.
+ */
 export interface WrittenTile {
   readonly x: number;
   readonly y: number;
   readonly z: number;
   readonly bytes: number;
   readonly replaced: number | undefined;
-  /** The store held the very same bytes: they were left as they are, or only their time was renewed. Absent: written. */
+  /**
+   * The store held the same bytes. The renderer left the tile as it was, or renewed only its time. Absent: the tile was
+   * written.
+   */
   readonly unchanged?: "left" | "renewed";
-  /** It was written, and is of one colour; not known of what is kept as the upstream rendered it. */
+  /** The tile was written and has one colour. Not known for pictures that are stored as the upstream rendered them. */
   readonly uniform?: true;
-  /** Equal for equal bytes; only where the order was watched. */
+  /** A digest of the bytes, present only if the order was watched. */
   readonly digest?: string;
-  /** Where the order was watched by a guard that looks at pictures. */
+  /** Present only if the order was watched and the layer's seed guard compares pictures. */
   readonly fingerprint?: Fingerprint;
 }
 
-/** How long one connection, and one renderer, works for one job before others have their turn, ms. */
+/** How long a batch of one job may use its connection and its renderer before others have their turn, ms. */
 export const BATCH_MS = 100;
 
 export interface RenderFailure {
@@ -69,14 +84,17 @@ export interface RenderFailure {
   /** The upstream's own words, without its address or credentials. */
   readonly message: string;
   readonly retryAfterMs: number | undefined;
-  /** How long ago the upstream last answered anybody as it should; absent: never, or of a run. */
+  /**
+   * Time since the last good answer of the upstream to any request. Absent: there was none, or the outcome is of a
+   * batch.
+   */
   readonly answeredMsAgo?: number;
 }
 
 export type RenderOutcome =
   /**
-   * `bytes`: of the tiles that were written. `upstreamMs`: what their picture took. `unchanged`: those that were kept
-   * already, as rendered. `written`: where the order was watched.
+   * `bytes` is the size of the written tiles. `upstreamMs` is the time that the upstream took for the picture.
+   * `unchanged` lists the tiles that the store already held unchanged. `written` is present if the order was watched.
    */
   | {
       readonly kind: "stored";
@@ -85,44 +103,60 @@ export type RenderOutcome =
       readonly unchanged: readonly { readonly x: number; readonly y: number }[];
       readonly written?: readonly WrittenTile[];
     }
-  /** The layer was truncated while this was rendered: rendered, but not kept. */
+  /** The layer was truncated during the render, so the tiles were not stored. */
   | { readonly kind: "stale" }
-  /** Rendered, but the store had no room for it. */
+  /** The metatile was rendered, but the store had no room for it. */
   | { readonly kind: "full"; readonly reason: string }
-  /** Rendered, but the store, or the layer's part of it, cannot be written at the moment. */
+  /** The metatile was rendered, but the store, or the layer's part of the store, cannot be written at the moment. */
   | { readonly kind: "store_away"; readonly reason: string }
   | RenderFailure
   | { readonly kind: "cancelled" };
 
-/** What jobs ask of the server. */
+/** Methods of the server that the coordinator calls. */
 export interface RenderGate {
-  /** Renders for a job, after the users; the tiles written reach the ledger before this resolves. */
+  /** Renders for a job, after the renders for users. The written tiles reach the ledger before this resolves. */
   render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome>;
   /**
-   * As `render`, of several metatiles of a layer one after the other, on one connection. It ends with the first that is not
-   * stored, and after about `RUN_MS`: as many outcomes as it came to, none at least.
+   * Renders several metatiles of a layer in sequence on one connection. The batch ends with the first metatile that is
+   * not stored, or after about `BATCH_MS`. Returns one outcome for each metatile that the batch reached, possibly none.
    */
   renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]>;
   /**
-   * Starts a new generation of a layer: once resolved, no render begun before can be kept any more, all that were written
-   * are in the ledger, the memory tier holds nothing of the layer, and no render of it begins until `resume`.
+   * Starts a new generation of a layer and blocks the layer until `resume`: no render of the layer begins. Once
+   * resolved, no tile of an earlier render can be stored any more, the ledger has all tiles that were written, and the
+   * memory tiers hold no tile of the layer.
    */
   pause(layer: string): Promise<void>;
   resume(layer: string): void;
-  /** Ends all batches: once resolved, none that was begun before stores anything more, and what they stored is in the ledger. */
+  /**
+   * Ends all batches. Once resolved, no batch that began before stores anything more, and the ledger has the tiles that
+   * the batches stored.
+   */
   endRuns(): Promise<void>;
-  /** `pause` and `resume` at once, for a layer of which no render is going on that is to be kept. */
+  /**
+   * Starts a new generation of a layer and clears its memory tiers, without a wait for renderers. Only for a layer
+   * without an in-flight render whose tiles are to be stored.
+   */
   renew(layer: string): void;
-  /** Starts a new generation of a layer and keeps what there is: once resolved, no render begun before can be kept any more. */
+  /**
+   * Starts a new generation of a layer and keeps its stored tiles. Once resolved, no tile of an earlier render can be
+   * stored any more.
+   */
   overtake(layer: string): Promise<void>;
-  /** Tiles of a layer have just been truncated: for people who wonder where they are. */
+  /** Records that tiles of a layer have just been truncated, for `renderStatus`. */
   truncated(layer: string): void;
-  /** Empties the memory tier of a layer whose tiles have just been deleted one by one. */
+  /** Clears the memory tiers and the remembered failures of a layer whose tiles have just been deleted one by one. */
   forget(layer: string): Promise<void>;
-  /** Reclaims what drops left in the store, in a process that gives way to users. */
+  /** Reclaims the space that truncations left in the store, in a process that gives way to users. */
   sweep(signal: AbortSignal): Promise<void>;
-  /** Tiles of a layer that were written before a time have expired, ms since 1970; 0: none but by their age. */
+  /**
+   * Marks the tiles of a layer that were written before a time as expired, ms since 1970. 0: tiles expire only by their
+   * age.
+   */
   expireBefore(layer: string, beforeMs: number): void;
-  /** Tiles of a rectangle have been evicted: the memory tier shall not serve what the store no longer has. */
+  /**
+   * Removes the evicted tiles of a rectangle from the memory tiers, which must not serve tiles that the store no longer
+   * has.
+   */
   evicted(tileSet: TileSet, rect: TileRect): void;
 }

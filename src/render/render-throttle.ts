@@ -1,34 +1,37 @@
 import { WaitingLine } from "../lib/waiting-line.ts";
 
-/** How much the latest render says of what one takes: about the last ten count. */
+/** Weight of the latest render in the moving average, which reflects about the last ten renders. */
 const WEIGHT_OF_LATEST = 0.1;
-/** What a render is taken to take of a processor before one has, ms. */
+/** Assumed processor time of a render before one has been measured, ms. */
 const FIRST_GUESS_MS = 10;
-/** One that took so many times as long tells of something else too: a sweep that has ended, a source that was loaded. */
+/**
+ * A measurement above this multiple of the average is capped: it includes other work, such as a sweep or the loading of
+ * a source.
+ */
 const OUTLIER = 4;
-/** Before the queue looks again whether users still read, ms. */
+/** The longest time until the throttle checks again whether users still read tiles, ms. */
 const LONGEST_WAIT_MS = 250;
-/** Timers know no less. */
+/** The shortest time that a timer can measure, ms. */
 const SHORTEST_WAIT_MS = 1;
 
 export interface RenderThrottleParts {
-  /** Of the processors, for the renders of all jobs while users read; 1: one of them. */
+  /** The number of processors that the renders of all jobs may use together while users read tiles. */
   readonly share: number;
-  /** Users read tiles. */
+  /** Returns whether users read tiles at the moment. */
   readonly usersActive: () => boolean;
   /** Monotonic, ms. */
   readonly now: () => number;
 }
 
 /**
- * Spaces the renders of jobs while users read, by the processor time that renders take: what a render begins with, its
- * connection, it does not hold while it waits here. One whose upstream is slow enough never waits.
+ * Spaces the renders of jobs while users read tiles, by the processor time that renders take. A render that waits here
+ * holds no connection yet. Renders from an upstream that is slow enough never wait.
  */
 export class RenderThrottle {
   readonly #parts: RenderThrottleParts;
   readonly #line = new WaitingLine<void>();
   #renderMs = FIRST_GUESS_MS;
-  /** Until when the renders that have begun are worth the share. */
+  /** The renders that have begun use up the share until this time. */
   #paidUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -36,7 +39,10 @@ export class RenderThrottle {
     this.#parts = parts;
   }
 
-  /** Resolves when the next render of a job may begin. @throws the signal's reason when it fires while waiting */
+  /**
+   * Waits until the next render of a job may begin.
+   * @throws the signal's reason when it fires while waiting
+   */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#line.length === 0 && this.#mayBegin()) return;
@@ -45,17 +51,17 @@ export class RenderThrottle {
     await turn;
   }
 
-  /** Renders begin one by one now, as users read. */
+  /** Whether the renders of jobs begin one by one, because users read tiles. */
   get isThrottling(): boolean {
     return this.#parts.usersActive();
   }
 
-  /** Renders that wait. */
+  /** The number of renders that wait. */
   get waiting(): number {
     return this.#line.length;
   }
 
-  /** A job's render has taken so much of a processor. */
+  /** Records the processor time of a job's render. */
   took(processorMs: number): void {
     const ms = Math.min(processorMs, Math.max(FIRST_GUESS_MS, OUTLIER * this.#renderMs));
     this.#renderMs += WEIGHT_OF_LATEST * (ms - this.#renderMs);

@@ -4,7 +4,7 @@ import type { UserRender } from "./missed-tile-first.ts";
 import type { RenderedMetatile } from "./render-metatile.ts";
 import type { RenderOrder } from "./render-order.ts";
 
-/** What a renderer answers. */
+/** The result of a render. */
 export type RendererResult =
   /** `processorMs`: what the renderer has taken of a processor since it told that last; of a run nobody asks it. */
   | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
@@ -16,21 +16,21 @@ export type RendererResult =
       readonly upstreamMs: number;
     }
   | { readonly kind: "cancelled" }
-  /** The renderer died: what it wrote last is not known. */
+  /** The renderer died. Which tiles it wrote last is not known. */
   | { readonly kind: "lost" };
 
 /** A user who waits for a render. */
 export interface AskingUser extends UserRender {
   /**
-   * Answers with the number of the reservation under which the tiles are stored, or undefined when they may not be, and never
-   * rejects. Undefined: that of the order.
+   * Resolves with the number of the reservation under which the tiles are stored, or with undefined when they may not
+   * be stored. Never rejects. If this field is undefined, the reservation of the order applies.
    */
   readonly reservation: Promise<number | undefined> | undefined;
 }
 
 /** The renderers, as the server sees them. */
 export interface Renderers {
-  /** For a user the tiles are reported as they are stored, the missed one first. */
+  /** Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. */
   renderMetatile(
     order: RenderOrder,
     generation: number,
@@ -38,8 +38,8 @@ export interface Renderers {
     signal: AbortSignal,
   ): Promise<RendererResult>;
   /**
-   * For a job, one after the other until one is not stored, or `RUN_MS` have gone: as many results as it came to. Ended by
-   * `settle`, too.
+   * Renders metatiles for a job in sequence, until one is not stored or `BATCH_MS` have passed. Returns one result for
+   * each metatile that the batch reached. `settle` ends a batch, too.
    */
   renderBatch(
     orders: readonly RenderOrder[],
@@ -47,25 +47,31 @@ export interface Renderers {
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
   /**
-   * From now on nothing of the layer is kept that was rendered under an older generation. Resolves once no renderer is inside
-   * a store phase that began before, and all of those have been told.
+   * Raises the generation of a layer: from now on renderers store no tile of the layer that was rendered under an older
+   * generation. Resolves once every store phase that began before has ended and has been reported.
    */
   settle(layer: string, generation: number): Promise<void>;
-  /** Ends with the signal. */
+  /** Asks the upstream of a layer a question. The signal ends the request. */
   ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
-  /** Reclaims what drops left in the store. @throws Error when the renderer died */
+  /**
+   * Reclaims the space that truncations left in the store.
+   * @throws Error when the renderer died
+   */
   sweep(signal: AbortSignal): Promise<void>;
-  /** Ends with the signal. @throws Error when the renderer died, or the signal's reason */
+  /**
+   * Composes a map from tiles. The signal ends the work.
+   * @throws Error when the renderer died, or the signal's reason
+   */
   compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused>;
 }
 
-/** So many maps are being put together that another one would wait too long. */
+/** Too many maps are being composed: another one would wait too long. */
 export interface MapRefused {
   readonly kind: "refused";
   readonly retryAfterSeconds: number;
 }
 
-/** What a renderer answers to a question. */
+/** The answer of a renderer to a question. */
 export type InfoResult =
   | { readonly kind: "info"; readonly info: UpstreamDocument }
   | Extract<RendererResult, { readonly kind: "failed" | "cancelled" | "lost" }>;

@@ -30,24 +30,27 @@ import { type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import type { Metatile, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
 
-/** What the server asks of the coordinator for a render. */
+/** Methods of the coordinator that the server calls for renders. */
 export interface LedgerAccess {
   /**
-   * Opens the cells of a metatile that a user missed a tile of. Undefined: there is no room, it must not be stored.
+   * Opens the cells of a metatile of which a user missed a tile. Returns the number of the reservation, or undefined
+   * when the store has no room and the tiles must not be stored.
    * @throws Error when the coordinator has ended
    */
   open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined>;
   closeCells(id: number): void;
-  /** `reservation`: the one under which they were written. */
+  /** Reports written tiles. `reservation` is the reservation under which the renderer stored the tiles. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
   lost(tileSet: TileSet, rect: TileRect): void;
-  /** A metatile of a layer was rendered for somebody, and the store could not keep it: why. */
+  /** Reports that the store could not keep a rendered metatile of a layer, and why. */
   notStored(layer: string, reason: string, who: "user" | "job"): void;
 }
 
-/** How long an answer may take where the source names no time. */
+/** Time-out of an upstream's answer for a source that configures none. */
 const USUAL_TIMEOUT_MS = 30_000;
-/** Time-outs that a user waits for a connection at most: an upstream that hangs is known to be down before. */
+/**
+ * A user waits for a connection for at most this many time-outs. By then an upstream that hangs is known to be down.
+ */
 const WAIT_LIMIT_TIMEOUTS = DOWN_AFTER_FAILURES + 1;
 const RENDERER_ENDED: RenderFailure = {
   kind: "failed",
@@ -60,7 +63,7 @@ const LAYER_REMOVED = { kind: "layer_removed" } as const;
 
 const CANCELLED = { kind: "cancelled" } as const;
 
-/** What becomes of a render; only a user's may be refused. */
+/** The result of a render. Only a render for a user can be refused. */
 type RenderResult = RendererResult | ({ readonly kind: "refused" } & Refused);
 
 interface InFlightRender {
@@ -68,44 +71,45 @@ interface InFlightRender {
   readonly beganMs: number;
   readonly done: Promise<RenderResult>;
   readonly abort: AbortController;
-  /** Of a job's render. */
+  /** The wait of a job's render for a connection; undefined for a user's render. */
   readonly place: Place | undefined;
-  /** It is rendered after, and before, others. */
+  /** The render is one of a batch. */
   readonly isOfRun: boolean;
   readonly stage: Stage;
-  /** Of the users who wait for it, for a connection. */
+  /** The turn, in the fair queue for a connection, of the users who wait for this render. */
   readonly turn: SharedTurn;
   waiters: number;
 }
 
-/** How far a render has come; those of a run share it. */
+/** The progress of a render. All renders of a batch share one stage. */
 interface Stage {
-  /** A renderer renders it, under the generation of that moment. */
+  /** The order has been sent to a renderer, with the layer's generation at that moment. */
   isSent: boolean;
-  /** The first tile that a user waits for. */
+  /** The tile missed by the first user who waits for the render. */
   missed: TileIndex | undefined;
   readonly early: EarlyAnswers;
-  /** Under which it stores its tiles, once that is known. */
+  /** The reservation under which the renderer stores the tiles, once the number is known. */
   reservation?: number;
 }
 
-/** Where a job's render stands before it begins. */
+/** The state of a job's render until the render has a connection. */
 interface Place {
-  /** Ends its wait for its turn and its connection. */
+  /** Aborts the wait of the job's render for the throttle and for a connection. */
   readonly wait: AbortController;
-  /** It has its connection. */
+  /** The render has a connection. */
   begun: boolean;
 }
 
 /**
- * Gives out leases: for one metatile at a time a connection to its upstream, the only render of it, and the generation under
- * which it may be kept. Users and jobs share the renders; users come first.
+ * Renders metatiles for users and jobs, users first. A request for a metatile that is being rendered joins that render.
+ * A render holds one connection of its upstream, and stores its tiles only if the layer's generation is still that of
+ * its start.
  */
 export class Renders implements RenderGate, UserRenders {
   readonly #renderers: Renderers;
   readonly #ledger: LedgerAccess;
   readonly #memory: MemoryTiles;
-  /** Raised by every truncation of the layer. A render that began under an older one is not kept. */
+  /** Raised by every truncation of the layer. Tiles of a render that began under an older generation are not stored. */
   readonly #generations = new LayerEpochs();
   readonly #layer: (name: string) => Layer | undefined;
   /** ms since 1970. */
@@ -115,13 +119,13 @@ export class Renders implements RenderGate, UserRenders {
   readonly #meter: UpstreamMeter;
   readonly #pace: RenderThrottle;
   readonly #failures: FailureMemory;
-  /** Those that others may join, by `#keyOf`. */
+  /** Renders that a request may join, by `#keyOf`. */
   readonly #inFlightRenders = new Map<string, InFlightRender>();
-  /** All of them: also those that a truncation has overtaken. */
+  /** All renders that have not ended, including those that a truncation has overtaken. */
   readonly #unfinished = new Set<InFlightRender>();
   /** When a layer or a part of it was truncated last, ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
-  /** As the order's `expiredBeforeMs`, by layer. */
+  /** The `expiredBeforeMs` of orders, by layer. */
   readonly #expiredBeforeMs = new Map<string, number>();
   /** Tiles of one colour that have been written, since the start. */
   oneColourTiles = 0;
@@ -149,7 +153,7 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   configure(layers: readonly Layer[]): void {
-    // What failed may have been what the operator has just put right.
+    // The operator may have just corrected the cause of a failure.
     this.#failures.clearAll();
     this.#upstreamLimits.configure(layers);
     this.#meter.configure(layers.map(({ source }) => upstreamOf(source)));
@@ -158,7 +162,7 @@ export class Renders implements RenderGate, UserRenders {
     const names = new Set(layers.map(({ name }) => name));
     for (const name of this.#truncatedMs.keys()) if (!names.has(name)) this.#truncatedMs.delete(name);
     for (const name of changedLayers(before, layers)) {
-      // What is rendered, or waits for its turn, is of the layer as it was.
+      // In-flight renders use the old definition of the layer, so no new request may join them.
       for (const [key, { order }] of this.#inFlightRenders)
         if (order.tileSet.layer === name) this.#inFlightRenders.delete(key);
       this.#memory.clear(name);
@@ -167,7 +171,10 @@ export class Renders implements RenderGate, UserRenders {
     this.#generations.keep(names);
   }
 
-  /** Equal for renders that must not go on beside each other, as they write the same tiles. */
+  /**
+   * Returns the key of a metatile. Renders with the same key write the same tiles, so they must not run at the same
+   * time.
+   */
   #keyOf({ tileSet, rect }: Metatile): string {
     const together = this.#layer(tileSet.layer)?.formatsTogether === true;
     return `${tileSetKey(together ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
@@ -190,7 +197,7 @@ export class Renders implements RenderGate, UserRenders {
       if (place !== undefined && !place.begun && !place.wait.signal.aborted) {
         const refused = this.#upstreamLimit(order).refuseUser(client);
         if (refused !== undefined) return { kind: "refused", ...refused };
-        // A job's render that has not begun goes on as a user's.
+        // A job's render that still waits for a connection continues as a render for a user.
         place.wait.abort();
       }
       attend(joined, gone);
@@ -205,7 +212,7 @@ export class Renders implements RenderGate, UserRenders {
         return result.stale ? this.renderForUser(order, missed, client, gone) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
-      // The job that rendered it was killed, or did not want this tile.
+      // The joined render was cancelled or lost, or did not keep this tile: render again.
       return this.renderForUser(order, missed, client, gone);
     }
     const remembered = this.#failures.find(order.tileSet.layer, key);
@@ -230,7 +237,10 @@ export class Renders implements RenderGate, UserRenders {
     }
   }
 
-  /** A run whose upstream has become slow is ended for a user, who may want what comes last. */
+  /**
+   * Waits for the result of a render in a batch, and aborts the batch after `BATCH_MS`. With a slow upstream the user's
+   * metatile may be the last of the batch.
+   */
   async #ofRun({ done, abort }: InFlightRender): Promise<RenderResult> {
     const timer = setTimeout(() => abort.abort(new Error("a user waits")), BATCH_MS);
     try {
@@ -262,7 +272,7 @@ export class Renders implements RenderGate, UserRenders {
 
   async ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
     if (gone.aborted) return CANCELLED;
-    // The HTTP worker that asks may not have heard of the reload yet.
+    // The HTTP worker that sent the question may not have applied the reload yet.
     const configured = this.#layer(layer.name);
     if (configured === undefined) return LAYER_REMOVED;
     const upstreamLimit = this.#upstreamLimits.of(configured);
@@ -290,11 +300,12 @@ export class Renders implements RenderGate, UserRenders {
     const key = this.#keyOf(order);
     let inFlightRender = this.#inFlightRenders.get(key);
     if (inFlightRender !== undefined && !willDo(inFlightRender, order)) {
-      // A job that is ended meanwhile is let go at once.
+      // A job that is aborted meanwhile must not wait for the other render.
       await Promise.race([inFlightRender.done, aborted(signal)]);
       return signal.aborted ? { kind: "cancelled" } : this.render(order, signal);
     }
-    // The cells and the reservation of a render are those of the job that began it, and end with it: so does the render.
+    // A render uses the cells and the reservation of the job that began it. Both end with that job, so the render has
+    // to end with the job too.
     const isOwn = inFlightRender === undefined;
     inFlightRender ??= this.#fly(order);
     inFlightRender.waiters++;
@@ -302,7 +313,7 @@ export class Renders implements RenderGate, UserRenders {
     const leave = () => {
       if (--mine.waiters === 0 || isOwn) mine.abort.abort(new Error("cancelled"));
     };
-    // The render of somebody else goes on; the job is let go at once.
+    // A job that leaves a render for which others wait does not wait for the end of that render.
     const left = new Promise<RenderResult>((resolve) => {
       signal.addEventListener("abort", () => {
         leave();
@@ -314,7 +325,8 @@ export class Renders implements RenderGate, UserRenders {
       return { kind: "cancelled" };
     }
     const result = await Promise.race([inFlightRender.done, left]);
-    // Killed by somebody else while this one had just joined, or the user was refused: render again, a job waits.
+    // The joined render was cancelled by its own job, or refused to its user. A job waits instead of being refused, so
+    // render again.
     const again = result.kind === "cancelled" || result.kind === "refused";
     if (again && !signal.aborted) return this.render(order, signal);
     const outcome = outcomeOf(order, mine.order, result);
@@ -328,7 +340,7 @@ export class Renders implements RenderGate, UserRenders {
     if (first === undefined || this.#layer(first.tileSet.layer) === undefined || signal.aborted) return [];
     const taken = orders.findIndex((order) => this.#inFlightRenders.has(this.#keyOf(order)));
     const run = taken < 0 ? orders : orders.slice(0, taken);
-    // While users read, renders are spaced one by one.
+    // While users read tiles, the throttle spaces the renders of jobs one by one.
     if (run.length < 2 || this.#pace.isThrottling) return [await this.render(first, signal)];
     const abort = new AbortController();
     const end = (): void => abort.abort(signal.reason);
@@ -338,7 +350,7 @@ export class Renders implements RenderGate, UserRenders {
     const ended = this.#leaseRun(run, place, stage, abort.signal);
     for (const [i, order] of run.entries()) {
       const rendered = ended.then((results) => results[i] ?? CANCELLED);
-      // The run itself never leaves: others that join it do not end it.
+      // `waiters: 1` stands for the batch itself, so that a job that joins and leaves does not abort the batch.
       const { done } = this.#follow(rendered, {
         order,
         abort,
@@ -348,13 +360,13 @@ export class Renders implements RenderGate, UserRenders {
         isOfRun: true,
         waiters: 1,
       });
-      // A fault is thrown to the job below, and to whoever joins.
+      // A fault reaches the job by `await ended` below, and each joined request by its own `await`.
       done.catch(() => undefined);
     }
     try {
-      // What was cancelled it did not come to.
+      // A cancelled result means that the batch did not reach the metatile.
       const results = (await ended).filter(({ kind }) => kind !== "cancelled");
-      // A renderer that dies was at one of them.
+      // A renderer that died was working on one metatile of the batch, so report only the first one as lost.
       const told = results[0]?.kind === "lost" ? results.slice(0, 1) : results;
       return told.map((result, i) => {
         const order = orders[i] ?? first;
@@ -365,7 +377,7 @@ export class Renders implements RenderGate, UserRenders {
     }
   }
 
-  /** `missed`: by a user of a client; undefined: it is a job's. */
+  /** Starts a render. `missed` is the tile that a user missed; undefined for a job's render. */
   #fly(order: RenderOrder, missed?: TileIndex, ...clients: readonly string[]): InFlightRender {
     const abort = new AbortController();
     const place = missed === undefined ? newPlace() : undefined;
@@ -375,7 +387,7 @@ export class Renders implements RenderGate, UserRenders {
     return this.#follow(rendered, { order, abort, place, stage, turn, isOfRun: false, waiters: 0 });
   }
 
-  /** Until it ends, others may join it. */
+  /** Registers a render, so that requests can join the render until it ends. */
   #follow(rendered: Promise<RenderResult>, about: Omit<InFlightRender, "done" | "beganMs">): InFlightRender {
     const key = this.#keyOf(about.order);
     const done = rendered.finally(() => {
@@ -396,12 +408,13 @@ export class Renders implements RenderGate, UserRenders {
     missed: TileIndex | undefined,
     signal: AbortSignal,
   ): Promise<RenderResult> {
-    // Opened while the upstream renders: a user waits for neither longer than for both.
+    // The coordinator opens the cells while the upstream renders, so that a user waits for the slower of the two only.
     const opened = missed === undefined ? undefined : this.#ledger.open(filledBy(order), missed);
     try {
       return await this.#leased(order, place, stage, turn, opened, signal);
     } finally {
-      // After what was written has been told. A fault of it has been thrown above, but for a user who was refused.
+      // Close the cells after the written tiles have been reported to the ledger. `#leased` throws a fault of opening
+      // the cells, unless it ended before it had a connection; that fault is ignored here.
       void opened?.then(
         (id) => id !== undefined && this.#ledger.closeCells(id),
         () => undefined,
@@ -409,7 +422,10 @@ export class Renders implements RenderGate, UserRenders {
     }
   }
 
-  /** `opened`: the cells, where they are not its job's to open. */
+  /**
+   * Renders once a connection is free. `opened` resolves when the coordinator has opened the cells for a user's render;
+   * a job opens the cells of its renders itself.
+   */
   async #leased(
     order: RenderOrder,
     place: Place | undefined,
@@ -430,7 +446,8 @@ export class Renders implements RenderGate, UserRenders {
     if (typeof who !== "string") return who;
     if (place !== undefined) place.begun = true;
     try {
-      // In the same turn: a truncation that comes between the two would not reach a renderer that has no work.
+      // Read the generation and send the order in one turn of the event loop. A truncation between the two would not
+      // reach a renderer that has no work yet.
       const generation = this.#generations.of(layer);
       stage.isSent = true;
       if (order.leave !== undefined) stage.reservation = order.leave.id;
@@ -454,7 +471,10 @@ export class Renders implements RenderGate, UserRenders {
     }
   }
 
-  /** A truncation that found no cell open has not waited for this render: its word came before that of the cells. */
+  /**
+   * Resolves with the reservation, or with undefined when the tiles must not be stored. A truncation that began before
+   * the cells were open has not waited for this render; the changed generation shows that.
+   */
   #mayKeep(
     opened: Promise<number | undefined>,
     layer: string,
@@ -470,7 +490,10 @@ export class Renders implements RenderGate, UserRenders {
     );
   }
 
-  /** None: a user waits for one of them, and renders it without the others. */
+  /**
+   * Renders a batch once a connection is free. Returns no results when a user has joined a metatile of the batch
+   * meanwhile; the user then renders that metatile alone.
+   */
   async #leaseRun(
     orders: readonly RenderOrder[],
     place: Place,
@@ -487,7 +510,7 @@ export class Renders implements RenderGate, UserRenders {
     if (typeof who !== "string") return [];
     place.begun = true;
     try {
-      // In the same turn, as of a single render.
+      // Read the generation and send the orders in one turn, as for a single render.
       const generation = this.#generations.of(layer);
       stage.isSent = true;
       const sent = orders.map((order) => this.#dated(order));
@@ -501,13 +524,13 @@ export class Renders implements RenderGate, UserRenders {
     }
   }
 
-  /** With what soft truncations say of its layer. */
+  /** Adds the `expiredBeforeMs` of the layer's soft truncations to an order. */
   #dated(order: RenderOrder): RenderOrder {
     const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
     return expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
   }
 
-  /** What a render tells of its upstream, its cost, and of the next render of the same. */
+  /** Updates the throttle, the meter, the upstream limit and the remembered failures with the result of a render. */
   #learn(
     upstreamLimit: UpstreamLimit,
     order: RenderOrder,
@@ -532,9 +555,10 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   /**
-   * Waits until the layer is not blocked, and then for what `acquire` waits for: no connection is held while the layer is
-   * blocked, as other layers have the same upstream. Answered in a turn in which the layer is not blocked.
-   * @param acquire answers whose connection it has, or why it has none
+   * Waits until the layer is not blocked, then acquires a connection. A render holds no connection while its layer is
+   * blocked, as other layers share the upstream. The layer is not blocked in the turn in which this returns a
+   * connection.
+   * @param acquire resolves with the kind of connection, or with the reason why there is none
    */
   async #whileUnblocked<T extends object>(
     layer: string,
@@ -556,7 +580,8 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   /**
-   * Waits for a job's turn and its connection. False: a user waits for the render now, and it has neither.
+   * Waits for the throttle and for a connection for a job. Returns false when a user has joined the render meanwhile;
+   * the job then holds no connection.
    * @throws the signal's reason
    */
   async #jobsTurn(upstreamLimit: UpstreamLimit, place: Place, signal: AbortSignal): Promise<boolean> {
@@ -605,7 +630,7 @@ export class Renders implements RenderGate, UserRenders {
 
   #nextGeneration(layer: string): number {
     const generation = this.#generations.raise(layer);
-    // What a renderer renders now is of the map as it was: whoever asks from now on has a render of their own.
+    // Renders that were sent belong to the old generation, so new requests must not join them.
     for (const [key, { order, stage }] of this.#inFlightRenders)
       if (stage.isSent && order.tileSet.layer === layer) this.#inFlightRenders.delete(key);
     return generation;
@@ -618,7 +643,7 @@ export class Renders implements RenderGate, UserRenders {
   async endRuns(): Promise<void> {
     const runs = [...this.#unfinished].filter(({ isOfRun }) => isOfRun);
     for (const { abort } of runs) abort.abort(new Error("the quota has changed"));
-    // One that no renderer has yet is not sent any more.
+    // Wait only for batches that were sent to a renderer: the abort keeps the others from being sent.
     await Promise.allSettled(runs.filter(({ stage }) => stage.isSent).map(({ done }) => done));
   }
 
@@ -631,7 +656,7 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   resume(layer: string): void {
-    // What was read while the tiles were going away must not outlive them.
+    // The memory tiers may hold tiles that were read while the truncation moved them.
     this.#memory.clear(layer);
     this.#blocked.unblock(layer);
   }
@@ -652,7 +677,7 @@ export class Renders implements RenderGate, UserRenders {
     return this.#renderers.sweep(signal);
   }
 
-  /** Tiles have left the store one by one. */
+  /** Removes the evicted tiles of a rectangle from the memory tiers. */
   evicted(tileSet: TileSet, rect: TileRect): void {
     const keys: string[] = [];
     for (let y = rect.minY; y <= rect.maxY; y++)
@@ -660,12 +685,12 @@ export class Renders implements RenderGate, UserRenders {
     this.#memory.forget(keys);
   }
 
-  /** Waits until nothing is rendered any more. */
+  /** Waits until all renders have ended. */
   async idle(): Promise<void> {
     while (this.#unfinished.size > 0) await Promise.allSettled([...this.#unfinished].map((f) => f.done));
   }
 
-  /** Ends renders of which no tile has been stored. */
+  /** Aborts the renders that have not reported a tile yet. */
   cancelUnanswered(): void {
     for (const { stage, abort } of this.#unfinished) if (!stage.early.hasBegun) abort.abort(new Error("shutting down"));
   }
@@ -676,8 +701,9 @@ export class Renders implements RenderGate, UserRenders {
 }
 
 /**
- * A user waits for a render. One who goes away before the upstream is asked leaves it, and with the last it ends: who pans
- * fast does not wait for what is out of sight. Afterwards it is worth keeping for the next. A job's render is the job's.
+ * Counts a user as a waiter of a render. When the last waiter leaves before a renderer has the order, the render is
+ * aborted: a user who pans quickly does not wait for tiles that are no longer visible. Later the render continues, as
+ * its tiles serve the next request. A job's render does not depend on users.
  */
 function attend(inFlightRender: InFlightRender, gone: AbortSignal): void {
   if (inFlightRender.place !== undefined) return;
@@ -692,7 +718,7 @@ function attend(inFlightRender: InFlightRender, gone: AbortSignal): void {
   );
 }
 
-/** How the upstream did; of a render that was cancelled or lost nothing is known. */
+/** Reports a result to the upstream limit. A cancelled or lost render says nothing about the upstream. */
 function learn(upstreamLimit: UpstreamLimit, result: RendererResult | InfoResult): void {
   if (result.kind === "rendered") upstreamLimit.succeeded(result.upstreamMs);
   else if (result.kind === "info") upstreamLimit.succeeded(undefined);
@@ -701,7 +727,7 @@ function learn(upstreamLimit: UpstreamLimit, result: RendererResult | InfoResult
   else upstreamLimit.unheard();
 }
 
-/** What a job is told of its render, or of one that it has joined. */
+/** Converts the result of a job's own or joined render to the job's outcome. */
 function outcomeOf({ watched, tileSet }: RenderOrder, rendered: RenderOrder, result: RenderResult): RenderOutcome {
   switch (result.kind) {
     case "rendered": {
@@ -727,7 +753,7 @@ function outcomeOf({ watched, tileSet }: RenderOrder, rendered: RenderOrder, res
   }
 }
 
-/** What a job is told when the store has not kept its tiles. */
+/** Returns the outcome of a render whose tiles the store did not keep. */
 function notStored({ code, message }: StoreFailure): RenderOutcome {
   switch (code) {
     case "full":
@@ -740,7 +766,7 @@ function notStored({ code, message }: StoreFailure): RenderOutcome {
   }
 }
 
-/** What a render has written of one of the formats that it fills. */
+/** Returns the tiles that a render wrote in one of its formats. */
 function writtenIn(
   format: string,
   { tileSet, beside = [] }: RenderOrder,
@@ -749,7 +775,7 @@ function writtenIn(
   return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
 }
 
-/** What was written of each tile set; those of a run that are one after the other are mostly of one. */
+/** Groups the written tiles by tile set. Most orders of a batch share one tile set. */
 function writtenBy(orders: readonly RenderOrder[], results: readonly RendererResult[]): Map<TileSet, WrittenTile[]> {
   const byTileSet = new Map<TileSet, WrittenTile[]>();
   for (const [i, result] of results.entries()) {
@@ -788,7 +814,7 @@ const newStage = (missed: TileIndex | undefined): Stage => ({ isSent: false, mis
 
 const newPlace = (): Place => ({ wait: new AbortController(), begun: false });
 
-/** What is being rendered keeps what is wanted, of a picture that is new enough. */
+/** Returns whether an in-flight render keeps the tiles that an order wants, from a picture that is new enough. */
 const willDo = (inFlightRender: InFlightRender, { tileSet, wanted, sinceMs = 0 }: RenderOrder): boolean =>
   fills(inFlightRender.order, tileSet.format) &&
   (inFlightRender.order.wanted === null || sameMask(inFlightRender.order.wanted, wanted)) &&

@@ -26,7 +26,7 @@ export interface PositionedTile extends RenderedTile {
   readonly fingerprint?: Fingerprint;
 }
 
-/** A fault of the store, as it travels between processes. */
+/** A fault of the store, in the form that processes send to one another. */
 export interface StoreFailure {
   readonly code: StoreError["code"];
   readonly message: string;
@@ -34,25 +34,25 @@ export interface StoreFailure {
 
 export interface KeptTiles {
   readonly written: readonly WrittenTile[];
-  /** What was written of each format of the order's `beside`; absent: there are none. */
+  /** The written tiles of each format of the order's `beside`. Absent: there are none. */
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
-  /** Not kept, or not all of them: a newer generation has begun, or they may not be. */
+  /** Not all tiles were stored: a newer generation has begun, or the tiles may not be stored. */
   readonly stale: boolean;
-  /** Rendered, but there was no room for it in the store. */
+  /** The metatile was rendered, but the store had no room for it. */
   readonly refused?: true;
-  /** Rendered, but the store could not keep it. */
+  /** The fault because of which the store did not keep all rendered tiles. */
   readonly storeFailure: StoreFailure | undefined;
 }
 
-/** Nothing was stored. */
+/** Returns the result of a render of which nothing was stored. */
 export function notKept(why: "stale" | "no room"): KeptTiles {
   const left = { written: [], stale: true, storeFailure: undefined };
   return why === "no room" ? { ...left, refused: true } : left;
 }
 
 /**
- * Stores tiles of one metatile, in the order given. The puts of a file store leave no turn to others: between the first and
- * the last no message is handled, so that a truncation finds all of them or none.
+ * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop: no message
+ * is handled between the first put and the last, so a truncation finds all of the tiles or none.
  */
 export async function keepTiles(
   order: RenderOrder,
@@ -60,7 +60,8 @@ export async function keepTiles(
   { layer, store, isCurrent }: KeepParts,
 ): Promise<KeptTiles> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
-  // Where tiles expire, their age counts from the last look: what is found unchanged has been looked at.
+  // Where tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
+  // time.
   const same = (at: TileAddress): "keep" | "renew" =>
     valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
     order.renewed === true ||
@@ -102,7 +103,7 @@ export async function keepTiles(
   return { written, stale, storeFailure };
 }
 
-/** The same tiles in the other formats, as far as the store takes them. */
+/** Stores the same tiles in the other formats. Stops at the first format that the store does not take completely. */
 export async function keepBeside(
   kept: KeptTiles,
   order: RenderOrder,

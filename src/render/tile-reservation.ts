@@ -9,7 +9,10 @@ export type KeepAnswer = "keep" | "stale" | "no room";
 
 export interface RoomParts {
   readonly store: TileStore;
-  /** Whether tiles may be kept, asked for when they are encoded. `most` is the size of all, `growth` what the store grows by. */
+  /**
+   * Returns whether encoded tiles may be stored. `most` is the size of all tiles, `growth` returns by how much the
+   * store grows.
+   */
   readonly mayKeep: (most: StoredSize, growth: () => StoredSize) => Promise<KeepAnswer>;
 }
 
@@ -40,7 +43,7 @@ export async function mayKeepAll(
       for (const { x, y, bytes, keep } of tiles) {
         if (!keep) continue;
         const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
-        // A smaller tile gives back nothing: another one of the metatile may be written before it.
+        // A smaller tile frees no room for the others: a larger tile of the metatile may be written before it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
         if (before === undefined) grown.files++;
       }
@@ -52,7 +55,7 @@ export async function mayKeepAll(
   return answer;
 }
 
-/** A tile whose size cannot be read counts as absent: it replaces nothing that is known of. */
+/** Returns the size of a stored tile. A tile whose size cannot be read counts as absent. */
 function sizeIn(store: TileStore, at: TileAddress): number | undefined {
   try {
     return store.stat(at)?.bytes;
@@ -62,7 +65,10 @@ function sizeIn(store: TileStore, at: TileAddress): number | undefined {
   }
 }
 
-/** @throws the signal's reason, even where the answer never comes */
+/**
+ * Waits for the answer, or until the signal fires.
+ * @throws the signal's reason, even if the answer never comes
+ */
 async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let end = (): void => undefined;

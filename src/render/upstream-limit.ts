@@ -6,25 +6,31 @@ import { WaitingLine } from "../lib/waiting-line.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
-/** Users that wait for a connection at most; of more, the client with the most waiting has one refused. */
+/**
+ * The most users that wait for a connection. If there are more, one user of the client with the most waiting users is
+ * refused.
+ */
 const USERS_WAITING = 1_000;
 /** An upstream counts as down after so many failures in a row, over at least this time. */
 export const DOWN_AFTER_FAILURES = 5;
 const DOWN_AFTER_MS = 1_000;
-/** Users' requests that are let through while it is down: one after each pause, which grows. */
+/** While the upstream is down, one user's request is sent as a probe after each pause. The pause grows. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
-/** One that is let through and never heard of again stands in the way of the next so long. */
+/** A probe without a result delays the next probe by this time. */
 const LONGEST_PROBE_MS = 60_000;
 
-/** After the upstream said that it is busy, its other answers of this time count as the same word. */
+/** Busy answers that follow another one within this time do not halve the limit again. */
 const SAME_WORD_MS = 1_000;
-/** Jobs leave it alone as long as it asks, but no longer than this. */
+/** The longest time for which jobs stop when the upstream sends Retry-After. */
 const LONGEST_REST_MS = 60_000;
 
 export interface UpstreamLimitState {
   readonly inUse: number;
-  /** Connections that may be in use now; users may go beyond what slow answers have left to jobs. */
+  /**
+   * Connections that may be in use before a job gets another one. Users may use those that slow answers have taken from
+   * jobs.
+   */
   readonly bearable: number;
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
@@ -36,10 +42,11 @@ export type Refused = { readonly retryAfterSeconds: number; readonly why: "down"
 const QUEUE_FULL: Refused = { retryAfterSeconds: 1, why: "queue_full" };
 
 /**
- * All traffic to one upstream: bounded connections, those of jobs more narrowly, users before jobs, and whether it is known to be down. When it says
- * that it is busy (429, or 503 with Retry-After), half as many connections are used, and one more for each round of
- * answers after that (additive increase, multiplicative decrease, as RFC 5681 has it for TCP); jobs rest as long as it asks. When its
- * answers are slow because of our load, jobs use fewer connections, and leave the others to users.
+ * Limits the requests to one upstream: the number of connections, a smaller number for jobs, users before jobs, and
+ * only probes while the upstream is down. When the upstream says that it is busy (429, or 503 with Retry-After), the
+ * limit is halved and then grows by one for each round of answers (additive increase, multiplicative decrease, as in
+ * RFC 5681 for TCP); jobs stop for the time that the upstream asks for. When answers are slow because of our load, jobs
+ * use fewer connections and leave the others to users.
  */
 export class UpstreamLimit {
   #inUse = 0;
@@ -47,13 +54,13 @@ export class UpstreamLimit {
   /** As configured. */
   #limit: number;
   #jobLimit: number;
-  /** What the upstream bears now, 1 to the limit; its fraction grows with each answer. */
+  /** The current limit, from 1 to the configured one. Its fraction grows with each answer. */
   #bearable: number;
   readonly #latency: LatencyLimit;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #rest: NodeJS.Timeout | undefined;
-  /** Answered undefined with a connection. */
+  /** A waiting user is answered with undefined when a connection is free, or with a refusal. */
   readonly #users = new FairLine<Refused | undefined>();
   readonly #jobs = new WaitingLine<undefined>();
   readonly #now: () => number;
@@ -66,7 +73,7 @@ export class UpstreamLimit {
 
   readonly #unused: () => void;
 
-  /** `unused` is called when the last connection has been released and nobody waits for one. */
+  /** `unused` is called when the last connection has been released and no request waits for one. */
   /** @param now measures durations, ms */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
@@ -81,7 +88,7 @@ export class UpstreamLimit {
     this.#now = now;
   }
 
-  /** A reload may change the bound; what is in flight stays. An equal bound changes nothing of what has been learnt. */
+  /** Changes the limits after a reload. Requests in flight continue. Equal limits keep all that has been learnt. */
   setConnections({ connections, jobConnections = connections }: ConnectionOptions): void {
     if (connections === this.#limit && jobConnections === this.#jobLimit) return;
     this.#jobLimit = jobConnections;
@@ -91,7 +98,7 @@ export class UpstreamLimit {
     this.#serve();
   }
 
-  /** How it stands, for those who watch. */
+  /** Returns the state for the metrics. */
   state(): UpstreamLimitState {
     return {
       inUse: this.#inUse,
@@ -103,15 +110,15 @@ export class UpstreamLimit {
   }
 
   /**
-   * Whether the request of a client's user must be refused at once. A probe that is due is let through, and the next one
-   * put off.
+   * Returns why the request of a client's user must be refused at once; undefined: it need not. A probe that is due is
+   * let through, and the next probe is postponed.
    */
   refuseUser(client: string): Refused | undefined {
     if (this.#users.length >= USERS_WAITING && this.#users.isGreediest(client)) return QUEUE_FULL;
     if (!this.#down) return undefined;
     const now = this.#now();
     if (now >= this.#nextProbeMs) {
-      // Until it fails: of an upstream that hangs nobody else needs to find that out.
+      // The next probe has to wait until this one fails: while the upstream hangs, one waiting user is enough.
       this.#nextProbeMs = now + LONGEST_PROBE_MS;
       this.#pauseMs = this.#nextPauseMs;
       this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, LONGEST_PAUSE_MS);
@@ -128,7 +135,10 @@ export class UpstreamLimit {
     return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#now() - this.#firstFailureMs >= DOWN_AFTER_MS;
   }
 
-  /** A connection for a job, to be released. @throws the signal's reason when it fires while waiting */
+  /**
+   * Acquires a connection for a job. The caller releases the connection.
+   * @throws the signal's reason when it fires while waiting
+   */
   async acquireForJob(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#hasFreeForJob) this.#take("job");
@@ -136,8 +146,9 @@ export class UpstreamLimit {
   }
 
   /**
-   * A connection for a user, to be released; clients take turns. Refused when the upstream goes down in the meantime, when
-   * none is free for `patienceMs`, or when too many wait and most of them are this client's.
+   * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal when
+   * the upstream goes down meanwhile, when no connection is free within `waitLimitMs`, or when too many users wait and
+   * most of them are of this client.
    * @throws the signal's reason when it fires while waiting
    */
   async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<Refused | undefined> {
@@ -147,7 +158,7 @@ export class UpstreamLimit {
       return undefined;
     }
     if (this.#users.length >= USERS_WAITING) {
-      // Whichever is refused: it may have been the probe.
+      // The refused request may have been the probe.
       this.unheard();
       if ([...turn.clients].every((client) => this.#users.isGreediest(client))) return QUEUE_FULL;
       this.#users.answerGreediest(QUEUE_FULL);
@@ -172,7 +183,7 @@ export class UpstreamLimit {
     if (this.isUnused) this.#unused();
   }
 
-  /** No connection is in use, and nobody waits for one. */
+  /** Whether no connection is in use and no request waits for one. */
   get isUnused(): boolean {
     return this.#inUse === 0 && this.#users.length === 0 && this.#jobs.length === 0;
   }
@@ -211,12 +222,12 @@ export class UpstreamLimit {
     }
   }
 
-  /** How long ago the upstream last answered as it should; undefined: never. */
+  /** Time since the last good answer of the upstream, ms; undefined: there was none. */
   get answeredMsAgo(): number | undefined {
     return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
   }
 
-  /** Whatever is wrong, it is not down; the next outage begins as the first one did. */
+  /** Ends an outage after an answer of any kind. The next outage begins with the first pause again. */
   #answers(): void {
     this.#failuresInARow = 0;
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -224,12 +235,18 @@ export class UpstreamLimit {
     this.#nextProbeMs = 0;
   }
 
-  /** Nothing is known of a request that was sent, or of one that was not: if it was the probe, another has to be. */
+  /**
+   * Reports that a request has no result or was not sent. The request may have been the probe, so another probe is
+   * allowed after the pause.
+   */
   unheard(): void {
     this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#now() + this.#pauseMs);
   }
 
-  /** Told before its connection is released. `upstreamMs`: how long a picture took; undefined: it was none. */
+  /**
+   * Reports a good answer, before its connection is released. `upstreamMs` is the time that a picture took; undefined:
+   * the answer was no picture.
+   */
   succeeded(upstreamMs: number | undefined): void {
     this.#answeredMs = this.#now();
     this.#answers();
@@ -248,7 +265,10 @@ export class UpstreamLimit {
     this.#wakeAfterRest();
   }
 
-  /** Jobs go on when the rest is over. A timer may fire early: it is armed again for what is left. */
+  /**
+   * Lets jobs continue when the time that the upstream asked for is over. A timer may fire early, so it is set again
+   * for the remaining time.
+   */
   #wakeAfterRest(): void {
     clearTimeout(this.#rest);
     const leftMs = this.#restUntilMs - this.#now();
@@ -260,7 +280,7 @@ export class UpstreamLimit {
     this.#rest.unref();
   }
 
-  /** `retryAfterMs`: what the upstream asked for. */
+  /** Reports a failure. `retryAfterMs` is the Retry-After of the upstream. */
   failed(failure: FailureClass, retryAfterMs: number | undefined): void {
     if (failure === "busy") this.#busy(retryAfterMs);
     if (failure === "cancelled" || failure === "store") {
@@ -279,7 +299,10 @@ export class UpstreamLimit {
     } else if (this.#failuresInARow === DOWN_AFTER_FAILURES) this.#refuseWhenDown();
   }
 
-  /** Looks again until the failures have lasted long enough, or an answer has ended them. A timer may fire early. */
+  /**
+   * Refuses the waiting users once the failures have lasted long enough, unless an answer has ended the failures. A
+   * timer may fire early.
+   */
   #refuseWhenDown(): void {
     if (this.#failuresInARow < DOWN_AFTER_FAILURES) return;
     const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#now();
@@ -288,8 +311,8 @@ export class UpstreamLimit {
   }
 
   /**
-   * Users who wait when it goes down are told so: of an upstream that hangs they would get nothing but one time-out after
-   * the other. The first of them stays, and finds out whether it is back.
+   * Refuses the waiting users when the upstream is down: of an upstream that hangs they would get one time-out after
+   * the other. The first user continues to wait and finds out whether the upstream answers again.
    */
   #refuseWaiting(): void {
     if (!this.#down) return;

@@ -8,11 +8,11 @@ export interface UpstreamState extends UpstreamLimitState {
   readonly upstream: string;
 }
 
-/** The upstream limit of each upstream. Layers in front of one share its connections. */
+/** The limit of each upstream. Layers with the same upstream share its limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
   #configured: ReadonlySet<string> = new Set();
-  /** By upstream, of those that have several. */
+  /** The servers of each upstream that has several, by upstream. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
 
@@ -22,8 +22,9 @@ export class UpstreamLimits {
   }
 
   /**
-   * Where layers of one upstream disagree about its connections the smallest bound holds. The upstream limit of an upstream that
-   * no layer has any more is released when its last connection is: until then an upstream that comes back shares it.
+   * Applies the layers of a configuration. If layers of one upstream configure different numbers of connections, the
+   * smallest number applies. The limit of an upstream without layers is released with its last connection; an upstream
+   * that is configured again before that keeps its limit.
    */
   configure(layers: Iterable<Layer>): void {
     const bounds = new Map<string, Required<ConnectionOptions>>();
@@ -76,9 +77,9 @@ export class UpstreamLimits {
 }
 
 /**
- * The upstream behind a source: an archive's file; else scheme, host and port of its first server, whatever the path. With
- * several addresses the first stands for all: a failure that comes up here is one of them all. Once for each source: reading
- * addresses takes longer than all else that is done here for a render.
+ * Returns the upstream of a source: the file of an archive, else scheme, host and port of its first server, without the
+ * path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
+ * Computed once for each source: parsing the addresses takes longer than the rest of this module's work for a render.
  */
 export const upstreamOf = onceEach((source: SourceOptions): string => {
   switch (source.type) {

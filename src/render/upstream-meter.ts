@@ -1,16 +1,16 @@
 import type { FailureClass } from "../source/source.ts";
 
-/** Upper ends of the buckets of a histogram, in seconds, ascending; one more holds what is beyond. */
+/** Upper bounds of the buckets of a histogram, in seconds, ascending. One more bucket holds longer times. */
 export const LATENCY_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** Requests for pictures to one upstream since the start: what came of them, and how long they took. */
+/** Number, failures and durations of the picture requests to one upstream since the start. */
 export interface UpstreamMeasure {
   readonly upstream: string;
-  /** By class of failure; what succeeded is the rest. */
+  /** Failed requests by class of failure. All other requests succeeded. */
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
   readonly requests: number;
   readonly seconds: number;
-  /** As many as `LATENCY_BUCKETS_SECONDS`, and one more; not cumulative. */
+  /** Requests in each bucket of `LATENCY_BUCKETS_SECONDS`, and in one more; not cumulative. */
   readonly buckets: readonly number[];
 }
 
@@ -21,7 +21,7 @@ interface Measure {
   readonly buckets: number[];
 }
 
-/** Counts requests to upstreams. Only renders come here: a hit costs nothing. */
+/** Counts requests to upstreams. A tile hit does not reach the meter. */
 export class UpstreamMeter {
   readonly #measures = new Map<string, Measure>();
 

@@ -12,7 +12,7 @@ export type UserRender =
   | { readonly kind: "stored" }
   | ({ readonly kind: "refused" } & Refused)
   | RenderFailure
-  /** It failed, just now or a moment ago, and is not asked for again before `retryAfterSeconds`. */
+  /** The metatile failed, just now or shortly before. The upstream is not asked again before `retryAfterSeconds`. */
   | {
       readonly kind: "remembered";
       readonly failure: RenderFailure;
@@ -23,16 +23,20 @@ export type UserRender =
   | { readonly kind: "layer_removed" }
   | { readonly kind: "cancelled" };
 
-/** What whoever serves users asks for. */
+/** Methods of the server that the tile cache calls for users. */
 export interface UserRenders {
   /**
-   * Renders for a user who missed one tile of the metatile. When `gone` fires before the upstream has been asked, and nobody else
-   * waits for it, it is not rendered; what has been asked for is worth keeping for the next. `client`: as of `Requester`.
+   * Renders for a user who missed one tile of the metatile. If `gone` fires before a renderer has the order and no
+   * other user waits for the render, the render is cancelled. Later the render continues, as its tiles serve the next
+   * request. `client`: as of `Requester`.
    */
   renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender>;
-  /** Something beside tiles: one of the upstream's connections, as for any user. It ends with `gone`. */
+  /**
+   * Asks the upstream for something other than tiles. The question takes a connection of the upstream as a user's
+   * render does, and ends with `gone`.
+   */
   ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
-  /** For people who wonder. */
+  /** Returns the state of the renders of a metatile, for diagnosis. */
   renderStatus(layer: string, metatile: Metatile | undefined): Promise<RenderStatus>;
 }
 
@@ -42,10 +46,10 @@ export type UserAnswer =
   | Extract<InfoResult, { readonly kind: "info" }>
   | Exclude<UserRender, { readonly kind: "rendered" | "stored" | "remembered" }>;
 
-/** How it stands with the renders of a metatile and its layer. */
+/** The state of the renders of a metatile and its layer. */
 export interface RenderStatus {
   readonly drawing: boolean;
-  /** Why it is not asked for at the moment; ms since 1970. */
+  /** Why the upstream is not asked for the metatile at the moment; `untilMs` is in ms since 1970. */
   readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
   /** When the layer or a part of it was truncated last, ms since 1970; undefined: not since the server started. */
   readonly truncatedMs: number | undefined;
