@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
@@ -50,11 +51,13 @@ export interface OpenOptions {
  * @throws StateError
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
+  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    // Of a new database, before its first page is written; `makeShrinkable` sees to older ones.
-    db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // Before the first page is written; `makeShrinkable` handles databases of older versions. To set the mode that a
+    // database has already would write a page, which fails on a full disk.
+    if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
     // A journal that one large transaction has made longer is cut again.
     db.exec("PRAGMA journal_size_limit = 16777216");
