@@ -19,17 +19,17 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
   readonly gate: Pick<RenderGate, "pause" | "resume" | "expireBefore">;
-  /** For how long what a truncation takes away stays on the disk; 0: not at all. */
+  /** Returns the seconds for which truncated tiles can be restored. 0: they are reclaimed at once. */
   readonly undoSeconds: () => number;
-  /** Reclaims in the background what has been dropped. */
+  /** Starts to reclaim truncated tiles in the background. */
   readonly sweep: () => void;
-  /** What has come back may hold tiles that nobody has counted. */
+  /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** ms since 1970 by the wall clock. */
   readonly now: () => number;
-  /** ms by a clock that never steps. */
+  /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
-  /** The server is shutting down. */
+  /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
 }
 
@@ -40,17 +40,21 @@ interface TargetParts {
 
 interface Stored {
   readonly layer: string;
-  /** By the monotonic clock: a wall clock that steps neither ends the time to undo early nor prolongs it. 0: it is over. */
+  /**
+   * Until when the truncation can be undone, ms by the monotonic clock, so that a step of the wall clock neither
+   * shortens nor prolongs the time. 0: the time is over.
+   */
   readonly untilMs: number;
 }
 
 /**
- * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and taken back until their space is reclaimed, which
- * is when their time has passed, or sooner when the quota or the disk needs the space.
+ * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and undone on
+ * request. A truncation can be undone until its space is reclaimed, which happens when its time has passed, or sooner
+ * if the quota or the disk needs the space.
  */
 export class MassTruncationService implements MassTruncationOperations {
   readonly #parts: MassTruncationParts;
-  /** What can be taken back and takes space meanwhile. */
+  /** Hard truncations that can be undone, and whose tiles still take up space. */
   readonly #kept = new Map<number, Stored>();
   #softTimes: ReadonlyMap<string, number>;
   readonly #undoneTimes: Map<string, number>;
@@ -65,19 +69,19 @@ export class MassTruncationService implements MassTruncationOperations {
     const there = new Set(store.setAsideIds());
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id));
-      // What somebody has removed by hand has had its time.
-      // Only the wall clock goes on while no server runs.
+      // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the time left, as the
+      // monotonic clock does not go on while no server runs.
       const leftMs = Math.max(0, untilMs - now());
       this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
     }
-    // Left by a kill between the record and the rename, or by another database.
+    // Files without a record: left by a kill between the record and the rename, or by another database.
     for (const id of there) store.discard(id);
     ledger.forgetVanished();
     this.#softTimes = truncations.softTimes();
     this.#undoneTimes = truncations.undoneTimes();
   }
 
-  /** With what has been written to the store. */
+  /** Runs `body` in a transaction, together with the pending writes of the ledger. */
   #write<T>(body: () => T): T {
     return this.#parts.db.transaction(() => {
       this.#parts.ledger.writeAll();
@@ -85,12 +89,14 @@ export class MassTruncationService implements MassTruncationOperations {
     });
   }
 
-  /** By layer: tiles written before this time are stale, ms since 1970. */
+  /** By layer: tiles written before this time have expired, ms since 1970. */
   get softTimes(): ReadonlyMap<string, number> {
     return this.#softTimes;
   }
 
-  /** When a layer's tiles were last moved by an undo, ms since 1970; 0: never, infinite: they are being moved. */
+  /**
+   * Returns when an undo last moved a layer's tiles, ms since 1970. 0: never. Infinity: an undo is moving tiles now.
+   */
   undoneMs(layer: string): number {
     return this.#undoneTimes.get(layer) ?? 0;
   }
@@ -152,7 +158,7 @@ export class MassTruncationService implements MassTruncationOperations {
     return { tiles, bytes };
   }
 
-  /** Reads directories of the store. */
+  /** Returns the targets with their pyramids. Reads directories of the store. */
   #partsOf(targets: readonly TruncationTarget[]): TargetParts[] {
     return targets.map((target) => {
       const pyramids = target.kind === "layer" ? droppedPyramidsOf(target.layer, this.#parts) : [target.pyramid];
@@ -168,7 +174,10 @@ export class MassTruncationService implements MassTruncationOperations {
     });
   }
 
-  /** No render begun before is kept, so that whatever is written after this moment was rendered after it. */
+  /**
+   * Blocks the layer, so that no render that began before is stored: every tile written after this moment was rendered
+   * after it.
+   */
   async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
     const { truncations, gate, now } = this.#parts;
     await gate.pause(layer);
@@ -246,11 +255,13 @@ export class MassTruncationService implements MassTruncationOperations {
     return ok(this.#view(id));
   }
 
-  /** Asked when nothing else is under way in the layer. */
+  /**
+   * Returns the reason if a truncation cannot be undone now. Called when no other truncation or undo runs in the layer.
+   */
   #whyNot(id: number, layer: string): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
     const found = this.#view(id);
-    // "undoing": an undo that failed half way is gone on with.
+    // "undoing": continue an undo that failed half way.
     if (found.state !== "undoing" && (this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
@@ -270,11 +281,11 @@ export class MassTruncationService implements MassTruncationOperations {
     return ok(this.#view(id));
   }
 
-  /** The records, then the files: what a kill leaves is found at the next start. */
+  /** Writes the records, then discards the files. The next start discards what a kill leaves. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, now } = this.#parts;
-    // A disk that is full may take no records: the files go all the same, and the records as soon as there is room.
+    // A full disk may refuse the records. Discard the files in any case; `tick` writes the records when there is room.
     for (const id of ids) this.#kept.set(id, { layer: this.#kept.get(id)?.layer ?? "", untilMs: 0 });
     try {
       this.#write(() => {
@@ -290,7 +301,7 @@ export class MassTruncationService implements MassTruncationOperations {
     }
   }
 
-  /** Reclaims what has had its time. */
+  /** Reclaims the truncations whose time to undo has passed. */
   tick(): void {
     if (this.#kept.size === 0) return;
     const nowMs = this.#parts.monotonicNow();
@@ -300,7 +311,10 @@ export class MassTruncationService implements MassTruncationOperations {
     );
   }
 
-  /** Space is needed, by one layer or by all: what is kept goes before any tile does. */
+  /**
+   * Reclaims all truncations of one layer, or of all layers, because space is needed: they go before any stored tile is
+   * evicted.
+   */
   giveUp(layer: string | undefined): void {
     if (this.#kept.size === 0) return;
     this.#reclaim(

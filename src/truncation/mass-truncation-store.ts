@@ -46,7 +46,7 @@ export interface NewMassTruncation {
   readonly undoUntilMs: number | null;
   readonly tiles: bigint | null;
   readonly bytes: bigint | null;
-  /** What a hard one has set aside. */
+  /** The names and pyramids that a hard truncation has set aside. Null: none. */
   readonly kept: Omit<Aside, "id" | "layer"> | null;
 }
 
@@ -87,7 +87,7 @@ export class MassTruncationStore {
     return row === undefined ? undefined : viewOf(row);
   }
 
-  /** Newest first. */
+  /** Returns the truncations that match a filter, newest first. */
   list({ layer, state, limit, after }: MassTruncationFilter): MassTruncationView[] {
     const { where, values } = conditionsOf([
       ["layer = ?", layer],
@@ -102,7 +102,7 @@ export class MassTruncationStore {
       .map(viewOf);
   }
 
-  /** What truncations in a state have set aside, and until when it is kept. */
+  /** Returns what the truncations in a state have set aside, and until when they can be undone. */
   asides(state: TruncationState): { readonly aside: Aside; readonly untilMs: number }[] {
     return this.#db
       .prepare("SELECT * FROM mass_truncation WHERE state = ? AND kept IS NOT NULL ORDER BY id")
@@ -115,7 +115,7 @@ export class MassTruncationStore {
     return row === undefined ? undefined : asideOf(row);
   }
 
-  /** The newest hard one of a layer after another that has not been taken back and can still be. */
+  /** Returns the newest hard truncation of a layer after truncation `id` that is not undone and not reclaimed. */
   standingAfter(id: number, layer: string): number | undefined {
     const row = this.#db
       .prepare(
@@ -126,7 +126,7 @@ export class MassTruncationStore {
     return row === undefined ? undefined : (intOrNull(row, "id") ?? undefined);
   }
 
-  /** By layer: what was written before this time has been truncated softly, ms since 1970. */
+  /** Returns by layer the time of the last soft truncation, ms since 1970: tiles written before it have expired. */
   softTimes(): ReadonlyMap<string, number> {
     const rows = this.#db
       .prepare(
@@ -136,7 +136,7 @@ export class MassTruncationStore {
     return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
   }
 
-  /** By layer: when a hard one was last taken back, ms since 1970. */
+  /** Returns by layer when a hard truncation was last undone, ms since 1970. */
   undoneTimes(): Map<string, number> {
     const rows = this.#db
       .prepare(
@@ -158,7 +158,11 @@ export class MassTruncationStore {
       .run(state, endedMs, by, id);
   }
 
-  /** Forgets those made before a time, and those that are not among the last `most`, but none that can be taken back. */
+  /**
+   * Deletes the records of truncations that were made before a time or are not among the last `most`. Keeps those that
+   * can be undone, and the newest soft truncation of each layer.
+   * @returns how many records were deleted
+   */
   trim(beforeMs: number, most: number, limit: number): number {
     const { changes } = this.#db
       .prepare(
@@ -175,7 +179,7 @@ export class MassTruncationStore {
 }
 
 const asideOf = (row: Row): Aside => {
-  // Written by this file.
+  // This file has written the text, so it needs no check.
   const kept: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
   return { id: int(row, "id"), layer: text(row, "layer"), ...kept };
 };

@@ -4,18 +4,24 @@ import type { Result } from "../lib/result.ts";
 export const MASS_TRUNCATION_TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
 export type MassTruncationType = (typeof MASS_TRUNCATION_TYPES)[number];
 
-/** `hard`: the tiles are gone for readers. `soft`: they have expired, and are served until they are rendered anew. */
+/**
+ * `hard`: readers no longer see the tiles. `soft`: the tiles have expired, and are served until they are rendered
+ * again.
+ */
 export const TRUNCATION_MODES = ["hard", "soft"] as const;
 export type TruncationMode = (typeof TRUNCATION_MODES)[number];
 
 /**
- * `kept` → `undoing` → `undone`, or `kept` → `reclaimed`. Only what is kept can be taken back; where nothing is to be kept a
- * truncation begins as `reclaimed`.
+ * `kept` → `undoing` → `undone`, or `kept` → `reclaimed`. Only a `kept` truncation can be undone. If nothing is kept
+ * for an undo, a hard truncation begins as `reclaimed`.
  */
 export const TRUNCATION_STATES = ["kept", "undoing", "undone", "reclaimed"] as const;
 export type TruncationState = (typeof TRUNCATION_STATES)[number];
 
-/** A truncation that is answered when it is done (`docs/reference/wire-format.md`, Mass truncate). Only a whole layer is truncated softly. */
+/**
+ * A truncation that is answered when it is done (`docs/reference/wire-format.md`, Mass truncate). Only `truncateLayer`
+ * can be soft.
+ */
 export type MassTruncationRequest =
   | { readonly type: "truncateLayer"; readonly mode: TruncationMode; readonly layer: string }
   | { readonly type: "truncateOrphans"; readonly mode: "hard"; readonly layer: string }
@@ -23,7 +29,7 @@ export type MassTruncationRequest =
       readonly type: "truncateParameters";
       readonly mode: "hard";
       readonly layer: string;
-      /** One combination, taken as it is. */
+      /** One combination of parameters, used as it is. */
       readonly parameters: Readonly<Record<string, string>>;
     };
 
@@ -36,13 +42,13 @@ export interface MassTruncationView {
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly state: TruncationState;
   readonly createdAt: string;
-  /** Accounts; null: the interface was open, or nobody did. */
+  /** The account. Null: the interface was open, or the server did it. */
   readonly createdBy: string | null;
-  /** Until then its tiles stay on the disk; null: they do not, or it is a soft one, that keeps nothing. */
+  /** Until when the tiles stay on the disk. Null: they do not stay, or the truncation is soft. */
   readonly undoUntil: string | null;
   readonly endedAt: string | null;
   readonly endedBy: string | null;
-  /** What it took away, or made stale; null: some of it had not been counted. */
+  /** The number of tiles that were truncated or have expired. Null: the ledger had not counted all of them. */
   readonly tiles: bigint | null;
   readonly bytes: bigint | null;
 }
@@ -51,19 +57,21 @@ export interface MassTruncationFilter {
   readonly layer?: string;
   readonly state?: TruncationState;
   readonly limit: number;
-  /** Only those with a smaller id: the last one of the page before. */
+  /** Only truncations with a smaller id: the last id of the page before. */
   readonly after?: number;
 }
 
-/** What the protocols may ask of mass truncations. */
+/** The operations on mass truncations that the protocols use. */
 export interface MassTruncationOperations {
-  /** Resolves when no reader can see the tiles any more, or all of them are stale. `by`: the account that asks. */
+  /**
+   * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
+   */
   truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView>;
-  /** Newest first. */
+  /** Returns truncations, newest first. */
   truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]>;
   truncation(id: number): Promise<MassTruncationView | undefined>;
-  /** Its tiles are back when this resolves, but for those that others have been stored in the place of. */
+  /** Undoes a truncation. Once resolved, its tiles are back, except where newer tiles have been stored since. */
   undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
-  /** Gives back now what it keeps on the disk. */
+  /** Reclaims at once the space that a truncation keeps on the disk. */
   reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
 }

@@ -10,7 +10,9 @@ export interface ReclaimParts {
   readonly log: Logger;
 }
 
-/** Takes back in the background what drops left behind, in the ledger and in the store; one sweep at a time. */
+/**
+ * Removes in the background what truncations have left in the ledger and in the store. Only one sweep runs at a time.
+ */
 export class Reclaim {
   readonly #parts: ReclaimParts;
   readonly #stop = new AbortController();
@@ -39,7 +41,7 @@ export class Reclaim {
     const { signal } = this.#stop;
     try {
       await ledger.removeLeftovers(signal);
-      // Before the records: on a full disk those can be removed only when there is room again.
+      // Sweep the files before the records: on a full disk the records can be removed only when there is room again.
       if (store.needsSweep()) await gate.sweep(signal);
       while (!signal.aborted && ledger.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
@@ -47,17 +49,17 @@ export class Reclaim {
     }
   }
 
-  /** Space is being given back at this moment. */
+  /** Whether a sweep is running. */
   get isSweeping(): boolean {
     return this.#sweeping !== undefined;
   }
 
-  /** The sweep gives up at its next step; the next start goes on with it. */
+  /** Stops the sweep at its next step. The next start of the server continues it. */
   stop(): void {
     this.#stop.abort();
   }
 
-  /** Resolves once the last sweep has ended. */
+  /** Waits until the last sweep has ended. */
   async ended(): Promise<void> {
     await this.#sweeping;
   }

@@ -14,7 +14,9 @@ export interface TruncationTargetSources {
   readonly catalogue: () => Catalogue;
 }
 
-/** What a mass truncation takes away: an orphan is what the layer's configuration can no longer reach. */
+/**
+ * Returns what a mass truncation removes. An orphan is a pyramid that the layer's configuration can no longer reach.
+ */
 export function truncationTargets(
   request: MassTruncationRequest,
   from: TruncationTargetSources,
@@ -47,7 +49,7 @@ function withParameters(
   const given = new Map(Object.entries(values));
   const filters = catalogue().layers.get(layer)?.parameterFilters ?? [];
   const parsed = parseParameters(filters, given, "refuse");
-  // A combination of defaults has no id of its own.
+  // The combination of all defaults has the empty id, so look up the parsed id too.
   const ids = new Set([verbatimParameters(given).id, ...(parsed.ok ? [parsed.value.id] : [])]);
   return ({ parametersId }) => ids.has(parametersId);
 }
@@ -65,7 +67,7 @@ function isOrphan(layer: string, { store, catalogue }: TruncationTargetSources):
   };
 }
 
-/** What the store or the ledger holds of a layer, configured or not. */
+/** Returns the pyramids of a layer in the store or the ledger, configured or not. */
 export function pyramidsOf(layer: string, { ledger, store, catalogue }: TruncationTargetSources): StoredPyramid[] {
   const recorded = recordedPyramidsOf(layer, ledger);
   const configured = catalogue().layers.get(layer)?.gridSubsets ?? [];
@@ -76,7 +78,10 @@ export function pyramidsOf(layer: string, { ledger, store, catalogue }: Truncati
   return [...found.values()];
 }
 
-/** As `pyramidsOf`; what the ledger has while the store is away: a layer is dropped as a whole, whatever it holds. */
+/**
+ * Returns the same as `pyramidsOf`, or the pyramids in the ledger if the store is unavailable. A truncation of a whole
+ * layer does not need the list of its pyramids.
+ */
 export function droppedPyramidsOf(layer: string, from: TruncationTargetSources): StoredPyramid[] {
   try {
     return pyramidsOf(layer, from);

@@ -35,7 +35,7 @@ const gate: RenderGate = {
   evicted: () => {},
 };
 
-/** The store, telling each look and move of a restoration before it is made. */
+/** A store that calls `moved` at each recount and at each move of a restoration. */
 function watched(store: TileStore, moved: () => void): TileStore {
   return new Proxy(store, {
     get(target, name) {

@@ -13,7 +13,7 @@ export const truncationMigrations: Migrations = {
   ],
 };
 
-/** What leaves the ledger together with the names. */
+/** What is removed from the ledger when the names are renamed. */
 export type TruncationTarget =
   | { readonly kind: "layer"; readonly layer: string }
   | { readonly kind: "pyramid"; readonly pyramid: StoredPyramid }
@@ -22,14 +22,14 @@ export type TruncationTarget =
 interface TruncationPlan {
   readonly names: readonly string[];
   readonly targets: readonly TruncationTarget[];
-  /** The number under which it can be restored. */
+  /** The id under which the files are set aside. Absent: they cannot be restored. */
   readonly aside?: number;
 }
 
 type PlanTruncation = () => readonly TruncationTarget[];
 type RecordTruncation = (targets: readonly TruncationTarget[], names: readonly string[]) => number | undefined;
 
-/** What can be restored. */
+/** Files and ledger records that were set aside and can be restored. */
 export interface Aside {
   readonly id: number;
   readonly layer: string;
@@ -37,19 +37,20 @@ export interface Aside {
   readonly pyramids: readonly AsidePyramid[];
 }
 
-/** What a restoration asks and tells, while nobody writes in the layer. */
+/** Called during a restoration, while no writer writes to the layer. */
 export interface RestoreHooks<R> {
-  /** Why it cannot be; it is asked when nothing is under way in the layer any more. */
+  /** Returns the reason if the restoration is refused. Called when nothing else runs in the layer. */
   readonly refuse: () => R | undefined;
-  /** From now on it is completed at the next start, if need be. Persisted when it returns. */
+  /** Persists that the restoration has begun. From then on the next start completes an interrupted restoration. */
   readonly begun: () => void;
   readonly ended: () => void;
 }
 
 /**
- * Drops: first a record, then the renames, then the ledger, then the answer; an interrupted one is completed at the next
- * start, before the first tile is served. A layer that is being written is paused meanwhile: no writer stands between. A
- * restoration is the same in the other direction. One at a time in each layer.
+ * Truncations: first a record, then the renames, then the ledger, then the answer. The next start completes an
+ * interrupted truncation before it serves the first tile. A layer with open cells is blocked meanwhile, so that no
+ * writer stores a tile in between. A restoration does the same in the other direction. Only one truncation or
+ * restoration runs at a time in each layer.
  */
 export class LedgerTruncations {
   readonly #db: Database;
@@ -68,21 +69,22 @@ export class LedgerTruncations {
   }
 
   /**
-   * Takes the names of unfinished drops away without a write to the database, which a full disk may refuse: nothing that has
-   * been truncated is served. The next `Drops` completes them.
+   * Renames the files of unfinished truncations without a write to the database, which a full disk may refuse: no
+   * truncated tile is served. The next `LedgerTruncations` completes the truncations.
    */
   static hideUnfinished(db: Database, store: TileStore): void {
     for (const { id, plan } of unfinished(db)) rename(store, id, plan);
   }
 
   /**
-   * Cannot be cancelled. `plan` is asked when nothing is being written in the layer. `record` writes down what is about to
-   * go, in the transaction of the drop; what it answers is the number to set it aside under, undefined: it is not to be
-   * restored.
+   * Truncates; cannot be cancelled. `plan` is called when no writer writes to the layer. `record` runs in the
+   * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
+   * truncation cannot be undone.
    */
   drop(layer: string, plan: PlanTruncation, record: RecordTruncation = () => undefined): Promise<void> {
     return this.#inTurn(layer, async () => {
-      // Whoever is to write asks the ledger before, and has its answer after this: only those who have it are waited for.
+      // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
+      // for open cells.
       const isWritten = this.#ledger.isWritten(layer);
       if (isWritten) await this.#gate.pause(layer);
       try {
@@ -107,7 +109,7 @@ export class LedgerTruncations {
     if (written !== undefined) this.#carryOut(written.id, written.drop);
   }
 
-  /** Brings back what was set aside. When it is aborted, the next start goes on with it. */
+  /** Restores what was set aside. After an abort the next start continues the restoration. */
   restore<R>(aside: Aside, hooks: RestoreHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     const { layer } = aside;
     return this.#inTurn(layer, async () => {
@@ -131,13 +133,13 @@ export class LedgerTruncations {
     });
   }
 
-  /** Goes on with a restoration that the end of the last process interrupted. */
+  /** Completes a restoration that the end of the last process interrupted. */
   finishRestoring(aside: Aside): void {
     this.#ledger.holdMoved(aside.layer);
     for (const _ of this.#restoring(aside));
   }
 
-  /** First the files, then the ledger; stops now and then to let others have their turn. */
+  /** Restores the files first and then the ledger. Yields at intervals, so that the coordinator can do other work. */
   *#restoring({ id, layer, names, pyramids }: Aside): Generator<void> {
     const known = pyramids.map(({ gridSet }) => gridSet);
     for (const newer of this.#store.restore(String(id), layer, names, known)) {
@@ -146,11 +148,13 @@ export class LedgerTruncations {
     }
     this.#ledger.restore(layer, id, pyramids);
     while (this.#ledger.restoreSome(id)) yield;
-    // What somebody else has removed meanwhile is not kept.
+    // Truncate the records of zoom directories that were removed by hand in the meantime.
     this.#ledger.forgetVanished(layer);
   }
 
-  /** A restoration has pauses: another one, or a drop, must not come between. */
+  /**
+   * Runs `work` alone in its layer. A restoration yields, and no other restoration or truncation may run in between.
+   */
   async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
     const turns = this.#turns.get(layer) ?? new PQueue({ concurrency: 1 });
     this.#turns.set(layer, turns);
@@ -187,7 +191,7 @@ export class LedgerTruncations {
       isDone = true;
     };
     for (const [n, target] of targets.entries()) {
-      // With the last one, as each transaction is a sync of the disk.
+      // Mark the truncation done in the transaction of the last target: each transaction costs a sync of the disk.
       const also = n === targets.length - 1 ? done : undefined;
       switch (target.kind) {
         case "layer":
@@ -206,7 +210,7 @@ export class LedgerTruncations {
 
 function unfinished(db: Database): { readonly id: number; readonly plan: TruncationPlan }[] {
   const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
-  // Written by this file.
+  // This file has written the text, so it needs no check.
   return rows.map((row) => ({ id: int(row, "id"), plan: JSON.parse(text(row, "plan")) }));
 }
 
