@@ -73,21 +73,21 @@ export interface CoordinatorParts {
   readonly jobOptions: () => JobOptions;
   readonly initialQuota: () => QuotaConfiguration;
   readonly eviction: () => EvictionOptions;
-  /** For how long mass truncations can be taken back. */
+  /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
-  /** Changes with every boot of the machine; undefined where it cannot be known. */
+  /** Changes with every boot of the machine; undefined where the boot is unknown. */
   readonly boot: string | undefined;
-  /** What is missing of the state that the last server left. */
+  /** The parts that are missing of the state that the last server left. */
   readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */
   readonly now: () => number;
-  /** ms by a clock that goes on from the wall clock of the start and never steps, for durations. */
+  /** ms by a clock that starts at the wall clock's time and never steps, for durations. */
   readonly monotonicNow: () => number;
   readonly random: () => number;
   readonly webhooks: () => readonly Webhook[];
-  /** What has been persisted of jobs. */
+  /** Called with each job event after it has been persisted. */
   readonly tell: (event: JobEvent) => void;
   readonly log: Logger;
 }
@@ -95,12 +95,12 @@ export interface CoordinatorParts {
 const FLUSH_MS = 250;
 const DAY_MS = 86_400_000;
 const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
-/** Pyramids without tiles that are removed between two turns of the loop: some system calls each. */
+/** Pyramids without tiles that are removed between two turns of the event loop. Each takes several system calls. */
 const EMPTIED_AT_ONCE = 8;
 
 /**
- * The sole owner of what is known: ledger, jobs, quota. Lives in one thread beside the server; every method answers from
- * committed state.
+ * Owns the ledger, the jobs and the quota, and alone writes them. Lives in one thread beside the server. Every method
+ * answers from committed state.
  */
 export class Coordinator
   implements
@@ -110,7 +110,7 @@ export class Coordinator
   readonly #ledger: Ledger;
   readonly #runner: JobRunner;
   readonly #service: JobService;
-  /** The ledger's side of users' misses: called by the server beside the operations. */
+  /** Accounts the writes of users' misses. The server calls it directly, not through the operations. */
   readonly userWrites: UserWrites;
   readonly #scheduler: Scheduler;
   readonly schedules: ScheduleOperations;
@@ -187,7 +187,7 @@ export class Coordinator
       restored: (pyramids) => {
         this.#adoption.restored(pyramids);
         this.#adopt();
-        // What has come back may be more than there is room for.
+        // The restored tiles may exceed a quota.
         void this.#enforcer.cleanUp();
       },
       now,
@@ -358,13 +358,13 @@ export class Coordinator
       try {
         this.#tick();
       } catch (error) {
-        // Nothing is lost: what could not be written is written by a later tick.
+        // Nothing is lost: a later tick writes what this one could not write.
         this.#fault(error);
       }
     }, FLUSH_MS);
   }
 
-  /** Jobs go on, and schedules, what a crash left open is counted, what drops left behind is reclaimed. */
+  /** Starts jobs and schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles. */
   start(): void {
     const { stateLoss, log } = this.#parts;
     if (stateLoss !== undefined)
@@ -392,7 +392,7 @@ export class Coordinator
     return layers.map(({ name, gridSubsets }) => ({ name, gridSets: gridSubsets.map(({ gridSet }) => gridSet.id) }));
   }
 
-  /** What is in the store after its owner's death is not the owner's. */
+  /** Records that this server owns the store. The next server checks for changes that others made after this time. */
   #noteAlive(): void {
     this.#alive ??= this.#adoption
       .noteAlive()
@@ -432,7 +432,9 @@ export class Coordinator
     this.#history.compressNext();
   }
 
-  /** Looks once at each pyramid that may have lost its last tile. One that is being written is looked at in a later tick. */
+  /**
+   * Examines each pyramid once that may have lost its last tile. A later tick examines those that are being written.
+   */
   #removeEmptied(): void {
     const remove = async (): Promise<void> => {
       for (let left = this.#ledger.emptied; left > 0 && !this.#closing.signal.aborted; left -= EMPTIED_AT_ONCE) {
@@ -494,17 +496,20 @@ export class Coordinator
     }
   }
 
-  /** Why the coordinator cannot work; undefined: it can. Whether a fault has passed only another write can tell. */
+  /**
+   * Returns why the coordinator cannot work; undefined: it can. Writes after a fault, to find out whether it has
+   * passed.
+   */
   health(): string | undefined {
     try {
       if (this.#failure !== undefined) this.#persist();
     } catch {
-      // Noted by #persist.
+      // `#persist` has recorded the failure.
     }
     return this.#failure;
   }
 
-  /** Writers that ask in the same turn share one commit. */
+  /** Resolves when the new marks are committed. Writers of the same turn of the event loop share one commit. */
   #marksCommitted(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
       setImmediate(() => {
@@ -520,7 +525,7 @@ export class Coordinator
     return this.#commit;
   }
 
-  /** Tiles were read. */
+  /** Records reads of tiles. */
   used(report: UseReport): void {
     this.#ledger.used(report.cells);
     this.#accesses.add(report, this.#parts.now());
@@ -533,13 +538,16 @@ export class Coordinator
     return this.#runner.rows(layer);
   }
 
-  /** What is told is not taken back by a kill of the process (`docs/reference/wire-format.md`, Durability). */
+  /**
+   * Saves counts before they are reported: a kill must not take them back (`docs/reference/wire-format.md`,
+   * Durability).
+   */
   #saveCounts(): void {
     if (!this.#runner.records.needsSave) return;
     try {
       this.#persist(() => this.#runner.records.saveDirty());
     } catch (error) {
-      // A list without counts on the disk is better than none.
+      // The list is answered even when its counts could not be saved.
       this.#fault(error);
     }
   }
@@ -618,12 +626,12 @@ export class Coordinator
     };
   }
 
-  /** Something that nobody waits for could not be done. */
+  /** Counts a failure of work that no caller waits for. */
   noteFailed(): void {
     this.#failedNotes++;
   }
 
-  /** What a crash left open is counted before anybody is told. */
+  /** Counts all cells that a crash left open, before an answer is based on them. */
   async #recounted(): Promise<void> {
     while (this.#ledger.recountSome(16)) await new Promise(setImmediate);
   }
@@ -635,14 +643,14 @@ export class Coordinator
   async changeQuota(change: QuotaChange): Promise<QuotaConfiguration> {
     const changed = this.#quota.save(applyQuotaChange(this.#quota.current, change));
     this.#enforcer.schedule();
-    // Batches that hold room under the old limits end first: the next write is under the new ones.
+    // Batches with reservations under the old limits end first, so that the next write is under the new limits.
     if (changed.enabled) await this.#parts.gate.endRuns();
-    // After the answer.
+    // Evicts after the answer has been sent.
     setImmediate(() => void this.#enforcer.cleanUp());
     return changed;
   }
 
-  /** The catalogue has been replaced by a reload. */
+  /** Applies a new catalogue after a reload. */
   async layersChanged(): Promise<void> {
     this.#webhooks.reconfigured();
     await this.#runner.layersChanged();
@@ -653,7 +661,7 @@ export class Coordinator
     this.#adopt();
   }
 
-  /** So that what a GET answers can always be PUT back. */
+  /** Removes quotas of unknown layers, so that a client can always PUT back what a GET has answered. */
   #forgetQuotasOfUnknownLayers(): void {
     const { layers } = this.#parts.catalogue();
     const { current } = this.#quota;
@@ -664,7 +672,7 @@ export class Coordinator
     this.#quota.save({ ...current, layerQuotas: kept });
   }
 
-  /** Jobs stop, and with them what works in the background. Users' writes are accounted until `close`. */
+  /** Stops the jobs and all background work. Users' writes are accounted until `close`. */
   async stop(graceMs: number): Promise<void> {
     await this.#scheduler.close();
     await this.#enforcer.close();
@@ -676,7 +684,7 @@ export class Coordinator
     await this.#reclaim.ended();
   }
 
-  /** After `stop`, and after the last write: everything known is written. */
+  /** Writes all remaining state. Called after `stop` and after the last write. */
   async close(): Promise<void> {
     clearInterval(this.#flushTimer);
     await this.#emptying;

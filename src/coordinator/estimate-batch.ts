@@ -9,7 +9,7 @@ import {
 } from "../plan/estimate.ts";
 import type { JobRequest, JobView } from "../plan/job-request.ts";
 
-/** What many seeds or reseeds would come to together, and each of them. Null: there is no telling, of one of them at least. */
+/** The estimate of several seeds or reseeds together, and of each. Null: unknown for at least one of them. */
 export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
   readonly jobs: readonly EstimateOfJob[];
 }
@@ -17,11 +17,11 @@ export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSec
 interface EstimateOfJob
   extends EstimateView,
     Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {
-  /** As in a job. */
+  /** As in the view of a job. */
   readonly parameterSets: JobView["parameterSets"];
 }
 
-/** Sums; the time is that of one after the other. */
+/** Sums the estimates of several jobs. The time is that of running them one after the other. */
 export function estimateBatch(
   parts: readonly { readonly request: JobRequest; readonly estimated: Estimated }[],
   from: Pick<EstimateSources, "ledger" | "quota" | "freeBytes">,

@@ -13,22 +13,22 @@ import type { EstimateOperations } from "./operations.ts";
 
 export interface EstimateServiceParts {
   readonly ledger: Ledger;
-  /** The room on the store's disk. Undefined: the file system has never answered. */
+  /** Returns the room on the store's disk; undefined: the file system has never answered. */
   readonly room: () => Promise<Room | undefined>;
   readonly catalogue: () => Catalogue;
   readonly quota: () => QuotaConfiguration;
   readonly counter: JobCounter;
-  /** Counts what a crash has left open, before anybody is told. */
+  /** Counts all cells that a crash left open, before an answer is based on them. */
   readonly recounted: () => Promise<void>;
-  /** Whether all tiles of a layer have been counted. */
+  /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;
   readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
 }
 
-/** An estimate takes the rate of so many of the last jobs of the layer. */
+/** The number of the layer's last jobs from which an estimate takes the rate. */
 const JOBS_TO_JUDGE = 20;
 
-/** What jobs would come to, before they are made. */
+/** Estimates the tiles, bytes and time of jobs before they are made. */
 export class EstimateService implements EstimateOperations {
   readonly #parts: EstimateServiceParts;
 
@@ -66,7 +66,7 @@ export class EstimateService implements EstimateOperations {
       isCounted: isCounted(layer),
       jobs: await jobs({ layer, limit: JOBS_TO_JUDGE }),
     };
-    // Of many requests, each short, all are long together.
+    // Many short requests together would block the coordinator, so it yields between them.
     if (slices.isOver) await slices.next();
     return ok(await slices.run(estimate(request, sources)));
   }

@@ -33,7 +33,7 @@ export interface JobServiceParts {
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
-/** What operators ask of jobs. */
+/** The operations on jobs. */
 export class JobService {
   readonly #parts: JobServiceParts;
 
@@ -48,7 +48,7 @@ export class JobService {
   async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const counted = await countPlanned(planned, this.#parts.counter);
     if (!counted.ok) return counted;
-    // Jobs that the key has made are the answer, whatever they would need now.
+    // A known key is answered with the jobs it has made, even if the same request would need a confirmation now.
     const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
     if (known !== undefined) return known;
     const refusal = unconfirmed(counted.value, origin.mostTiles, '"confirm": true');
@@ -56,18 +56,18 @@ export class JobService {
     const jobs = await withMostUsedRanges(counted.value.jobs, this.#parts.ledger);
     const made = jobs.map((job, i) => ({
       ...job,
-      // The key of the request is that of its first job.
+      // The first job stores the key of the request.
       origin: i === 0 ? origin : { by: origin.by },
       retryOf: null,
       schedule: null,
     }));
     const submitted = this.#submit(made, origin);
-    // Once the answer is sent they do no more.
+    // The superseded jobs have stopped before the answer is sent.
     if (submitted.ok && !submitted.value.known) await this.#parts.runner.supersedeFor(submitted.value.jobIds);
     return submitted;
   }
 
-  /** With its area, which lists do without. */
+  /** Returns the view of a job with its area, which lists leave out. */
   view(id: number): JobView | undefined {
     const { jobs, runner } = this.#parts;
     const view = runner.job(id);
@@ -76,7 +76,7 @@ export class JobService {
     return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
   }
 
-  /** No two requests are handled at once here: what the key stands for is looked up and made in one go. */
+  /** Looks up the key and makes the jobs synchronously, so that two requests with one key cannot both make jobs. */
   #submit(made: readonly Omit<NewJob, "hold">[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
     const { runner, windows } = this.#parts;
     const known = key === undefined ? undefined : this.keyed(by, key);
@@ -107,7 +107,8 @@ export class JobService {
     const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
-    // What the window of a schedule holds would go on with it: an operator's pause lasts until an operator ends it.
+    // A job held by its window would continue when the window opens. An operator's pause lasts until an operator ends
+    // it.
     if (job.paused && job.hold !== "held") await runner.halted(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
     const view = job.view(monotonicNow());
@@ -120,12 +121,12 @@ export class JobService {
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(monotonicNow()));
     resumeJob(job, job.schedule === null && job.terms.runWindow === null ? null : "released", { runner, persist });
-    // Whoever resumes a job has seen why it was paused.
+    // The operator who resumes the job has seen why it was paused.
     job.isLookedAt = true;
     return ok(job.view(monotonicNow()));
   }
 
-  /** What is not named stays as it is. */
+  /** Changes the given terms of a job, and leaves the others unchanged. */
   async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;
     const job = await this.#live(id);
@@ -133,7 +134,7 @@ export class JobService {
     const { rateLimit = null } = terms;
     if (job.request.type === "truncate" && rateLimit !== null)
       return refuse(badField("rateLimit", "none for a truncate, as it renders nothing", rateLimit));
-    // A window that has just been given holds now, whatever an operator wanted of the one before.
+    // A new window holds the job even if an operator had released the job from the previous window.
     if (terms.runWindow !== undefined && job.hold === "released") job.hold = null;
     runner.setTerms(job, { ...job.terms, ...terms });
     windows.lookAt(job);
@@ -150,7 +151,7 @@ export class JobService {
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
-    // What was older than that job is not what is older than the new one.
+    // `supersede` ends older jobs: those older than the new job are not those older than the original job.
     const { supersede: _, ...rest } = stored.request;
     const request = {
       ...rest,
@@ -188,7 +189,7 @@ export class JobService {
     return ok(null);
   }
 
-  /** A job that has not ended, nor is just being ended by somebody else. */
+  /** Returns a job that has not ended. First waits for the end of a job that is just ending. */
   async #live(id: number): Promise<ActiveJob | undefined> {
     const { runner } = this.#parts;
     if (runner.active(id)?.tasks.length === 0) await runner.ended();

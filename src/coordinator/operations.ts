@@ -27,7 +27,7 @@ import type { MassTruncationOperations } from "../truncation/mass-truncation.ts"
 import type { WebhookMetrics } from "../webhook/webhooks.ts";
 import type { EstimatesView } from "./estimate-batch.ts";
 
-/** What is kept at one zoom of one tile set. */
+/** The stored tiles of one zoom of one tile set. */
 export interface ZoomUsage {
   readonly z: number;
   readonly tiles: bigint;
@@ -40,7 +40,7 @@ export interface TileSetUsage {
   readonly gridSet: string;
   readonly format: string;
   readonly parametersId: string;
-  /** What the parameters id means; null: the store does not say. */
+  /** The values behind the parameters id; null: the store does not have them. */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly tiles: bigint;
   readonly bytes: bigint;
@@ -64,7 +64,7 @@ export interface UsageView {
   readonly allocatedBytes: bigint;
   /** The global quota in bytes, null while it is not enforced. */
   readonly quota: bigint | null;
-  /** How usage changes, over the last day at most; null while there is nothing to compare with. */
+  /** The change of the usage over the last day at most; null while there is no earlier sample. */
   readonly trend: {
     readonly since: string;
     readonly bytesPerDay: number;
@@ -85,76 +85,78 @@ export interface UsageView {
     readonly cleanUps: number;
   };
   readonly adoption: AdoptionProgress;
-  /** Only when asked for. */
+  /** Present only when requested. */
   readonly tileSets?: readonly TileSetUsage[];
 }
 
 export interface EstimateOperations {
-  /** What a seed or reseed would come to. @throws when the signal ends it */
+  /** Estimates a seed or reseed. @throws when the signal aborts it */
   estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>>;
-  /** What several would come to together. @throws when the signal ends it */
+  /** Estimates several seeds or reseeds together. @throws when the signal aborts it */
   estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>>;
 }
 
 export interface UsageOperations {
-  /** `tileSets`: also by grid set, format, parameters and zoom, of one layer or of all. */
+  /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
   usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView>;
-  /** Begins to compare the ledger with the store; one at a time. False: one is running. */
+  /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */
   verify(options: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean>;
-  /** The running comparison, or the last one. */
+  /** Returns the running comparison, or the last one. */
   verification(): Promise<VerificationView | undefined>;
   cancelVerification(): Promise<VerificationView | undefined>;
-  /** Replays sampled reads against other sizes and policies. Undefined: another one is at it. */
+  /** Replays sampled reads against other sizes and policies. Returns undefined while another simulation runs. */
   simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined>;
 }
 
 /**
- * What the management protocols may ask of the coordinator. Every answer is true at the moment it is given; every change is
- * persisted before its promise resolves.
+ * The operations that the coordinator offers to the management protocols. Every answer is true when it is given. Every
+ * change is persisted before its promise resolves.
  */
 export interface CoordinatorMetrics extends JobMetrics {
   readonly history: JobHistoryMetrics;
   readonly webhooks: WebhookMetrics;
   /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
   readonly corruptBlocks: number;
-  /** What nobody waits for and could not be done. */
+  /** The number of failures of work that no caller waits for. */
   readonly failedNotes: number;
-  /** What this server found missing of the state when it started. */
+  /** The parts of the state that were missing when this server started. */
   readonly stateLoss: StateLoss | null;
 }
 
 export interface Operations extends ScheduleOperations, MassTruncationOperations, EstimateOperations, UsageOperations {
-  /** Pending and running tasks, ascending by id; of one layer, or of all. */
+  /** Returns the pending and running tasks of one layer or of all, ascending by id. */
   rows(layer: string | undefined): Promise<readonly TaskRow[]>;
   submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
-  /** All of them or none. */
+  /** Makes all of the jobs, or none. */
   submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
-  /** The job that an account's key has made; undefined: none. Refused when the key stands for another request. */
+  /** Returns the job that an account's key has made; undefined: none. Refuses a key that made another request's job. */
   keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined>;
-  /** `by`: the account that asks; null: the interface is open. */
+  /** `by`: the account that sends the request; null: the interface is open. */
   kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]>;
   /** Ends one task if it is of that layer. */
   killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]>;
-  /** Ends a job as a kill of all its tasks does; one that was aborted before is answered as it is. */
+  /** Ends a job as a kill of all its tasks does. Returns a job that was aborted before unchanged. */
   cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
-  /** Once resolved nothing more is fetched, written or deleted for the job until `unpause`, over restarts too. */
+  /** Pauses a job. Once resolved, the job fetches, writes and deletes nothing until `unpause`, even after a restart. */
   pause(id: number, by: string | null): Promise<Result<JobView, Refusal>>;
-  /** Lets a paused job go on. */
+  /** Resumes a paused job. */
   unpause(id: number): Promise<Result<JobView, Refusal>>;
-  /** Other terms for a job that has not ended; what is not named stays as it is. */
+  /** Changes the given terms of a job that has not ended. Leaves other terms unchanged. */
   change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>>;
-  /** A new job over the tiles that failed, or that an aborted job did not come to. */
+  /** Makes a new job for the tiles that failed, or that an aborted job did not reach. */
   retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>>;
-  /** Takes an ended job out of the history. */
+  /** Deletes an ended job from the history. */
   forget(id: number): Promise<Result<null, Refusal>>;
-  /** Newest first. */
+  /** Returns jobs, the newest first. */
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   job(id: number): Promise<JobView | undefined>;
-  /** Failed tiles of a job in the order in which they failed, from a cursor on (0: the first); undefined: no such job. */
+  /**
+   * Returns failed tiles of a job, in the order of failure, from a cursor on (0: the first); undefined: no such job.
+   */
   failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined>;
-  /** What jobs have done since the start of the server. */
+  /** Returns the counts of all jobs since the start of the server. */
   jobMetrics(): Promise<CoordinatorMetrics>;
   quota(): Promise<QuotaConfiguration>;
-  /** Merged, persisted, then answered whole. Layer names have been checked by the caller. */
+  /** Merges and persists a change of the quota, and returns the whole quota. The caller has checked the layer names. */
   changeQuota(change: QuotaChange): Promise<QuotaConfiguration>;
 }

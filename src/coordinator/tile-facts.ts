@@ -5,10 +5,10 @@ import { tileSetKey } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TileFacts } from "../quota/simulation.ts";
 
-/** A tile's bytes while none is kept that tells. */
+/** The assumed size of a tile while the ledger has no tiles to take a mean of. */
 const UNKNOWN_TILE_BYTES = 16_384;
 
-/** What simulations take tiles to be: metatiles as configured, sizes as those that are kept now. */
+/** Returns the facts that simulations assume: metatiles as configured, and the mean sizes of the stored tiles. */
 export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
   const bytes = meanBytes(ledger);
   return {
@@ -26,7 +26,7 @@ export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
   };
 }
 
-/** The mean tile by tile set and zoom, by tile set, and of all (""). */
+/** Returns the mean bytes of a tile by tile set and zoom, by tile set, and of all tiles (""). */
 function meanBytes(ledger: Ledger): ReadonlyMap<string, number> {
   const means = new Map<string, number>();
   const note = (key: string, { tiles, bytes }: { readonly tiles: bigint; readonly bytes: bigint }): void => {

@@ -12,21 +12,21 @@ import { tileFacts } from "./tile-facts.ts";
 import { usageView } from "./usage-view.ts";
 
 export interface UsageServiceParts extends TruncationTargetSources {
-  /** Counts what a crash has left open, before anybody is told. */
+  /** Counts all cells that a crash left open, before an answer is based on them. */
   readonly recounted: () => Promise<void>;
   readonly quota: () => QuotaConfiguration;
   readonly adoption: Adoption;
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
-  /** The room on the store's disk. Undefined: the file system has never answered. */
+  /** Returns the room on the store's disk; undefined: the file system has never answered. */
   readonly room: () => Promise<Room | undefined>;
   readonly now: () => number;
-  /** The server is shutting down. */
+  /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
 }
 
-/** What is kept, whether that is true, and what other quotas would have kept. */
+/** Answers what is stored, whether the ledger agrees with the store, and what other quotas would have kept. */
 export class UsageService implements UsageOperations {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;
@@ -65,7 +65,7 @@ export class UsageService implements UsageOperations {
     return true;
   }
 
-  /** Configured ones, and those that the ledger still holds something of. */
+  /** Returns the configured layers, and those that have records in the ledger only. */
   #layerNames(): string[] {
     const { ledger, catalogue } = this.#parts;
     const kept = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);

@@ -10,7 +10,7 @@ import type { TileSetUsage, UsageView } from "./operations.ts";
 
 const NO_ROOM: Room = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 
-/** What is kept, for `GET /api/v1/usage`: layers in the order of the configuration, then those it no longer has. */
+/** Returns the usage for `GET /api/v1/usage`: configured layers in their order, then layers no longer configured. */
 export function usageView(
   from: {
     readonly ledger: Ledger;

@@ -8,12 +8,12 @@ import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/ren
 export interface UserWritesParts {
   readonly ledger: Ledger;
   readonly reservations: Reservations;
-  /** Adds to a reservation, after what has to go for it has been evicted. */
+  /** Adds to a reservation, after evicting what exceeds the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
-  /** Tiles were stored. */
+  /** Called after tiles were stored. */
   readonly stored: (size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
-  /** A tile was rendered for a user and cannot be kept. */
+  /** Called when a tile was rendered for a user and cannot be stored. */
   readonly notStored: () => void;
   readonly storeFault: (layer: string, reason: string) => void;
   readonly fault: (error: unknown) => void;
@@ -27,13 +27,13 @@ interface OpenedWrite {
 const NOTHING: StoredSize = { bytes: 0, files: 0 };
 
 /**
- * The ledger's side of writes. Of a user's miss: cells are opened while the upstream renders, room is reserved when the sizes
- * of the encoded tiles are known, what was written is counted, cells and reservation end together. Of a job's render: room
- * is reserved and what was written is counted; the job opens the cells and ends the reservation.
+ * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves bytes when the
+ * sizes of the encoded tiles are known, counts the written tiles, then closes cells and reservation together. For a
+ * job's render: reserves bytes and counts the written tiles; the job opens the cells and ends the reservation.
  */
 export class UserWrites {
   readonly #parts: UserWritesParts;
-  /** By the numbers of their reservations. */
+  /** Open writes by the ids of their reservations. */
   readonly #opened = new Map<number, OpenedWrite>();
 
   constructor(parts: UserWritesParts) {
@@ -41,8 +41,9 @@ export class UserWrites {
   }
 
   /**
-   * Opens the cells of a metatile; answered once their marks are on the disk. The tile at `missed` was not found.
-   * @returns the number of its reservation, which holds nothing yet; undefined: nothing may be kept
+   * Opens the cells of a metatile and waits until their marks are on the disk. A reader did not find the tile at
+   * `missed`.
+   * @returns the id of the write's reservation, which holds no bytes yet; undefined: the tiles must not be stored
    */
   async open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined> {
     const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
@@ -59,7 +60,7 @@ export class UserWrites {
       cells.push(...ledger.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
       if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
-      // A user gets the picture whatever the disk says.
+      // A fault of the database must not fail the render: the user gets the tile without storing it.
       fault(error);
       return giveUp();
     }
@@ -67,13 +68,13 @@ export class UserWrites {
     return reservation.id;
   }
 
-  /** A metatile was rendered and the store has not kept it. */
+  /** Records that a metatile was rendered and that the store failed to store it. */
   notStored(layer: string, reason: string, who: "user" | "job"): void {
     if (who === "user") this.#parts.notStored();
     this.#parts.storeFault(layer, reason);
   }
 
-  /** Adds to the reservation of a user's write or of a job's. */
+  /** Adds to the reservation of a user's write or of a job's. Returns false when the tiles must not be stored. */
   async reserve(id: number, more: StoredSize): Promise<boolean> {
     const { reservations, admit, notStored } = this.#parts;
     const reservation = reservations.find(id);
@@ -83,7 +84,7 @@ export class UserWrites {
     return isStored;
   }
 
-  /** `id`: the reservation under which the tiles were written. */
+  /** Records written tiles. `id`: the reservation under which they were written. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
     const { ledger, reservations, stored } = this.#parts;
     const size = { bytes: 0, files: 0 };
@@ -104,7 +105,7 @@ export class UserWrites {
     opened.reservation.release();
   }
 
-  /** A writer died and may have written what it did not tell. */
+  /** Puts the cells of a writer in doubt that died and may not have reported all that it wrote. */
   lost(tileSet: TileSet, rect: TileRect): void {
     const { ledger } = this.#parts;
     const open = ledger.open(tileSet, rect);
