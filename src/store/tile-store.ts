@@ -3,17 +3,19 @@ import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 
 export interface StoredTile {
   readonly bytes: Uint8Array;
-  /** When it was written, ms since 1970. */
+  /** The time of the write, ms since 1970. */
   readonly modifiedMs: number;
 }
 
 export type PutOutcome =
   /** `replaced`: bytes of the tile that was there, undefined when there was none (an empty file counts as none). */
   | { readonly stored: true; readonly replaced: number | undefined }
-  /** The guard said no right before the tile would have become readable, or its scope was dropped meanwhile. */
+  /**
+   * The guard returned false right before the tile would have become readable, or its scope was truncated meanwhile.
+   */
   | { readonly stored: false };
 
-/** What one rename (or a few) can make unreadable. */
+/** A part of the store that one rename (or a few) can make unreadable. */
 export type TruncationScope =
   | { readonly kind: "layer"; readonly layer: string }
   /** All formats of a grid set and parameters id, at the levels given (absent: all that exist). */
@@ -34,14 +36,16 @@ export interface Deleted {
   readonly bytes: number;
 }
 
-/** Is told of tiles before and after they go, so that a kill in between leaves nothing that is not known to be doubtful. */
+/** Hears of each tile before and after its deletion, so that after a kill the ledger knows which tiles are in doubt. */
 export interface DeletionListener {
-  /** Tiles that are there and go once this resolves, a few hundred at a time. All told of before have gone by then. */
+  /**
+   * Called with a few hundred existing tiles, which are deleted once this resolves. Earlier ones are deleted by then.
+   */
   willDelete(tiles: readonly Deleted[]): Promise<void>;
   onDeleted(tile: Deleted): void;
 }
 
-/** Tiles found by counting the store itself. */
+/** A tile found by looking into the store. */
 export interface FoundTile {
   readonly x: number;
   readonly y: number;
@@ -62,98 +66,102 @@ export interface Place {
   readonly rect: TileRect;
 }
 
-/** A part of a level: at least a block of the ledger, whole blocks always. */
+/** A part of a level. It consists of whole blocks of the ledger, at least one. */
 export interface Region {
-  /** Regions of a level come in the order of their keys. */
+  /** The regions of a level are listed in the order of their keys. */
   readonly key: string;
   readonly rect: TileRect;
   /** The tiles listed there, by format. */
   readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
 }
 
-/** What others may have done to a level of a pyramid while no server owned the store. */
+/** Changes that other programs may have made to a level of a pyramid while no server owned the store. */
 export interface LevelChanges {
-  /** Whether places for tiles may have gone: then `holds` tells which. */
+  /** True: directories for tiles may have been removed, and `holds` finds out which. */
   readonly hasLost: boolean;
-  /** Whether every tile of a cell has a place: where one has none, there is no tile. */
+  /** Returns whether every tile of a cell has a directory. A tile without a directory does not exist. */
   holds(cell: TileRect): Promise<boolean>;
-  /** Where something may have come or gone. */
+  /** Yields the regions where tiles may have been added or removed. */
   regions(): AsyncIterable<Region>;
 }
 
-/** Room that is left on the store's disk. */
+/** Free and total space of the store's disk. */
 export interface Room {
   readonly freeBytes: number;
   readonly totalBytes: number;
-  /** Files that can still be made; both `Infinity` where the disk does not count them. */
+  /** Files that can still be made. Both numbers are `Infinity` where the disk does not count files. */
   readonly freeInodes: number;
   readonly totalInodes: number;
 }
 
 /**
- * Keeps rendered tiles. Every implementation passes `blob-store.conformance.ts`.
+ * Stores rendered tiles. Every implementation passes `tile-store.conformance.ts`.
  * A reader sees the old tile or the new one, never half of one. A file of length 0 is absent.
- * A store, or a layer's part of it, that is away is told from an empty one.
+ * When the store, or a layer's part of it, is unavailable, methods throw instead of answering as an empty store does.
  * @throws StoreError
  */
 export interface TileStore extends AsyncDisposable {
-  /** One read, no database; synchronous, because the page cache answers faster than a hop to a thread. */
+  /**
+   * Returns a tile with one read and no database. Synchronous: the page cache answers faster than a hop to a thread.
+   */
   get(at: TileAddress): StoredTile | undefined;
-  /** What the tile is called in the store, relative to its root: for people who look for it. It need not be there. */
+  /** Returns the name of the tile, relative to the root of the store, for operators. The tile need not exist. */
   keyOf(at: TileAddress): string;
-  /** Bytes and times without reading; undefined: not kept. `confirmedMs`: when these bytes were put or confirmed last. */
+  /** Returns bytes and times without reading; undefined: not stored. `confirmedMs`: the last put or confirmation. */
   stat(
     at: TileAddress,
   ): { readonly bytes: number; readonly modifiedMs: number; readonly confirmedMs: number } | undefined;
   /**
-   * Replaces a tile atomically. `guard` is asked synchronously right before the tile becomes readable; when it says no,
-   * or when the scope was dropped in between, nothing is stored.
+   * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing when
+   * `guard` returns false, or when the scope was truncated in between.
    */
   put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
   /**
-   * Whether the tile that is kept is these very bytes: then nothing has to be put. `renew`: it is as if written now, where a
-   * tile's age counts from its last look. False also where `guard` says no, or the time cannot be renewed: put it.
+   * Returns whether the stored tile has exactly these bytes, so that no put is needed. `renew` also sets the time of
+   * the tile to now, for layers whose tiles age from their last check. Returns false also where `guard` does or where
+   * the time cannot be renewed: then the caller puts the tile.
    */
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
-  /** Whether tiles of a layer can be stored, as far as can be told without storing one. @throws StoreError when not */
+  /** Checks that tiles of a layer can be stored, as far as possible without storing one. @throws StoreError when not */
   check(layer: string): Promise<void>;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
-  /** Removes the places of a rectangle of tiles where no tile is left. A writer that comes back makes its place again. */
+  /** Removes the directories of a rectangle that have no tile left. A later writer makes them again. */
   removeEmptied(tileSet: TileSet, rect: TileRect): void;
   /**
-   * Removes what pyramids of a layer without tiles have left, while nobody writes there: their empty places, and the
-   * values behind a parameters id that no pyramid has any more. A large remainder goes in several calls.
-   * @returns what the store holds of each pyramid, in order: "tiles" stands also for anything else that is in the way
+   * Removes the remains of a layer's pyramids without tiles, while no writer is active there: their empty directories,
+   * and the values behind a parameters id that no pyramid has any more. Large remains take several calls.
+   * @returns the state of each pyramid, in order: "tiles" stands also for any other file that is in the way
    */
   removeEmptyPyramids(
     layer: string,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): readonly ("gone" | "tiles" | "unfinished")[];
-  /** Bytes that the disk takes for a tile of this size. */
+  /** Returns the bytes that the disk takes for a tile of this size. */
   allocated(bytes: number): number;
-  /** Asks the file system, beside other work: one on the network may take long to answer, or never do. */
+  /** Asks the file system without blocking the thread: a network file system may answer late or never. */
   room(): Promise<Room>;
-  /** Writes down what a parameters id means (GWC's `parameters-<id>.properties`), once. */
+  /** Stores the values behind a parameters id (GWC's `parameters-<id>.properties`), once. */
   describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** The values behind a parameters id that the store holds; undefined when it does not say. */
+  /** Returns the values behind a parameters id; undefined: the store does not have them. */
   parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined;
   /**
-   * The names that the scope has now, and would be moved away by `drop`. Pure look; empty when nothing is there.
-   * They are recorded before the drop, so that an interrupted one can be completed.
+   * Returns the names in the scope that `drop` would move away; empty when there are none. Changes nothing. The caller
+   * records the names before the truncation, so that an interrupted one can be completed.
    */
   planTruncation(scope: TruncationScope): readonly string[];
   /**
-   * Makes the planned names unreadable under a trash name made of `dropId`. Idempotent: names that are gone already are
-   * fine. Once it returns, nothing put before is readable again, not even after a crash.
+   * Makes the planned names unreadable under a trash name made of `truncationId`. Idempotent: skips names that are gone
+   * already. Once it returns, no earlier put is readable again, not even after a crash.
    */
   drop(truncationId: string, names: readonly string[]): void;
-  /** As `drop`, but what was there stays on the disk until `restore` or `discard`. */
+  /** Makes names unreadable as `drop` does, but keeps the tiles on the disk until `restore` or `discard`. */
   setAside(id: string, names: readonly string[]): void;
   /**
-   * Brings back what was set aside, while nobody writes in the layer: a level that holds nothing by one rename; else what was
-   * stored there since stays, and takes the place of what comes back. So the work follows the tiles stored since, which are
-   * told a few at a time. Idempotent: a restoration that was interrupted goes on. `known` as for `pyramids`.
+   * Brings back tiles that were set aside, while no writer is active in the layer. An empty level comes back by one
+   * rename. In other levels a tile stored since replaces the one that comes back, so the work depends on the number of
+   * tiles stored since. Yields those tiles a few at a time. Idempotent: an interrupted restoration continues. `known`
+   * as for `pyramids`.
    */
   restore(
     id: string,
@@ -161,13 +169,13 @@ export interface TileStore extends AsyncDisposable {
     names: readonly string[],
     known: readonly string[],
   ): Iterable<readonly TileAddress[]>;
-  /** What was set aside becomes what a drop has left behind. Idempotent. */
+  /** Turns what was set aside into remains of a truncation, which `sweep` removes. Idempotent. */
   discard(id: string): void;
-  /** All that is set aside. */
+  /** Returns the ids of everything that is set aside. */
   setAsideIds(): readonly string[];
   /**
-   * Removes one rectangle of one format (undefined: every format) of a pyramid, or those of its tiles that are chosen,
-   * listing the store, never the ledger.
+   * Removes the tiles of a rectangle of a pyramid in one format (undefined: in every format), or only those that
+   * `chosen` accepts. Finds the tiles by listing the store, never by the ledger.
    */
   deleteRange(
     scope: {
@@ -181,33 +189,38 @@ export interface TileStore extends AsyncDisposable {
     listener: DeletionListener,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Pyramids kept for a layer, whether configured or not. `known` grid set ids help to take directory names apart. */
+  /**
+   * Returns the stored pyramids of a layer, configured or not. The grid set ids in `known` help to split directory
+   * names.
+   */
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
-  /** Levels of a pyramid for which the store holds a place, ascending; empty: it never held a tile there. */
+  /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
   levels(pyramid: StoredPyramid): readonly number[];
   /**
-   * The tiles of one tile set in a rectangle, found by looking. Removes empty files there, and after a reboot those that a
-   * power loss has cut off.
+   * Returns the tiles of one tile set in a rectangle, by looking into the store. Removes empty files there, and after a
+   * reboot also files that a power loss has cut off.
    */
   recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
-  /** Removes what interrupted puts of other processes have left in some places. */
+  /** Removes what interrupted puts of other processes have left in the given places. */
   removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
-  /** What a level holds, found by listing, a region at a time from the one behind `after` on. */
+  /** Lists a level, one region at a time, beginning behind the region with the key `after`. */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
-  /** Notes in the store that its owner is alive at this moment, by the store's own clock. */
+  /** Records in the store that its owner is alive now, by the store's own clock. */
   noteAlive(): Promise<void>;
-  /** When that was noted last, ms since 1970 by the store's clock; undefined: never, or in the future of this clock. */
+  /**
+   * Returns the time of the last `noteAlive`, ms since 1970 by the store's clock; undefined: none, or in the future.
+   */
   lastAliveMs(): number | undefined;
-  /** `sinceMs`: by the store's clock. */
+  /** Returns the changes made to a level since `sinceMs`, by the store's clock. */
   changes(pyramid: StoredPyramid, z: number, sinceMs: number): LevelChanges;
-  /** Whether drops have left something to reclaim. */
+  /** Returns whether truncations have left something to reclaim. */
   needsSweep(): boolean;
-  /** Reclaims what drops left behind and leftovers of interrupted puts, a few in parallel, until done or aborted. */
+  /** Reclaims what truncations and interrupted puts have left, a few files in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<void>;
 }
 
 export class StoreError extends Error {
-  /** `full`, `read_only` and `unavailable` concern more than one tile and may pass; `corrupt` is in the way of one tile. */
+  /** `full`, `read_only` and `unavailable` concern more than one tile and may pass; `corrupt` concerns one tile. */
   readonly code: "full" | "read_only" | "unavailable" | "corrupt";
   constructor(code: StoreError["code"], message: string, cause: unknown) {
     super(message, { cause });
