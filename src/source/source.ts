@@ -3,14 +3,14 @@ import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 
-/** One picture to render: a metatile with its gutter, or one tile. */
+/** One image to render: a metatile with its gutter, or one tile. */
 export interface RenderRequest {
   readonly gridSet: GridSet;
-  /** The area of the whole picture, gutter included. */
+  /** The area of the whole image, including the gutter. */
   readonly extent: Extent;
   readonly width: number;
   readonly height: number;
-  /** The tile that the picture is, exactly; y from the bottom. Undefined: it is more than one, or has a gutter. */
+  /** The tile that the image is exactly; y from the bottom. Undefined: the image is a metatile, or has a gutter. */
   readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
   /** Values of the layer's parameter filters (all of them, defaults filled in). */
@@ -18,18 +18,18 @@ export interface RenderRequest {
 }
 
 /**
- * What came: pixels rendered here, an encoded picture that still has to be proved whole by decoding it, or, for formats that
- * are no pictures, a tile to keep as it is.
+ * The result of a render: pixels rendered here, an encoded image that has still to be checked by decoding it, or, for
+ * formats that are no images, a tile to store unchanged.
  */
 export type RenderedImage =
   | { readonly kind: "data"; readonly bytes: Uint8Array }
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
-/** What somebody may want of an upstream beside tiles; its answer is passed on and never kept. */
+/** A request to an upstream for something other than tiles. Its answer is passed on and never stored. */
 export type Question = (FeatureInfoRequest | LegendRequest) & { readonly trace?: TraceContext };
 
-/** What lies under a pixel of a picture that could be rendered. */
+/** A request for the features under a pixel of an image that could be rendered. */
 export interface FeatureInfoRequest {
   readonly kind: "feature_info";
   readonly gridSet: GridSet;
@@ -42,14 +42,14 @@ export interface FeatureInfoRequest {
   /** MIME type. */
   readonly infoFormat: string;
   readonly featureCount: number | undefined;
-  /** As in a `DrawRequest`. */
+  /** As in a `RenderRequest`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The picture that explains a style (OGC 05-078r4, 12). */
+/** A request for the image that explains a style (OGC 05-078r4, 12). */
 export interface LegendRequest {
   readonly kind: "legend";
-  /** "": the upstream's default. */
+  /** The name of the style; "": the upstream's default. */
   readonly style: string;
   /** MIME type. */
   readonly format: string;
@@ -57,19 +57,19 @@ export interface LegendRequest {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** A document in the upstream's own words, as it came. */
+/** A document of the upstream, unchanged. */
 export interface UpstreamDocument {
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Where missing tiles come from. Lives in a renderer.
+ * Renders missing tiles. Lives in a renderer.
  * @throws SourceError, and nothing else
  */
 export interface Source extends AsyncDisposable {
   render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage>;
-  /** Absent where an upstream knows pictures only. */
+  /** Absent for an upstream that can only render images. */
   ask?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
 
@@ -106,7 +106,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Nothing at all came from the upstream, or only "I am broken": what an outage looks like. */
+/** Returns whether a failure looks like an outage: no answer came from the upstream, or only a server error. */
 export const isOutage = (failure: FailureClass): boolean =>
   failure === "refused" ||
   failure === "timeout" ||
