@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Whether a browser sent this from another site (`docs/reference/wire-format.md`, Authentication). Neither header: not a browser.
- * @param own the scheme, host and port that the client asked
+ * Returns whether a browser sent a request from another site (`docs/reference/wire-format.md`, Authentication). A
+ * request with neither `Origin` nor `Sec-Fetch-Site` does not come from a browser.
+ * @param own scheme, host and port of this server, as the client addressed it
  */
 export function isCrossSite(headers: IncomingHttpHeaders, own: string, allowed: readonly string[]): boolean {
   const { origin } = headers;
@@ -12,7 +13,7 @@ export function isCrossSite(headers: IncomingHttpHeaders, own: string, allowed: 
   return origin !== undefined && !sameOrigin(origin, own);
 }
 
-/** Case and default ports do not matter; `null` is nobody's own. */
+/** Compares two origins. Case and default ports do not matter. The opaque origin `null` equals no origin. */
 function sameOrigin(a: string, b: string): boolean {
   if (!URL.canParse(a) || !URL.canParse(b)) return false;
   const one = new URL(a).origin;

@@ -4,7 +4,10 @@ import type { Refusal, RefusalCode } from "../lib/refusal.ts";
 import type { Answer } from "./reply.ts";
 import { textType } from "./reply.ts";
 
-/** The one place that knows statuses. A code that is not listed here does not compile. */
+/**
+ * Returns the HTTP status of a refusal. No other code chooses a status for a refusal; a code that is missing here does
+ * not compile.
+ */
 function statusOf(code: RefusalCode): number {
   switch (code) {
     case "bad_field":
@@ -46,7 +49,10 @@ const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
 const UNAVAILABLE =
   /^(?:SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)|EIO|EROFS|ESTALE|unavailable|read_only)/;
 
-/** The answer to a fault that is the disk's, by the code of SQLite, of the system or of the store; undefined: it is another. */
+/**
+ * Returns the refusal for a fault of the disk, recognized by the code of SQLite, of the operating system or of the
+ * store; undefined for any other fault.
+ */
 export function refusalOfFault(error: unknown): Refusal | undefined {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
@@ -59,13 +65,18 @@ export function refusalOfFault(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** One sentence first, then the details: text/plain, as on all resources of the contract. */
+/**
+ * Returns a refusal as text/plain, as all resources of the contract answer: the message, then one line for each detail.
+ */
 export function refusalText(refusal: Refusal): Answer {
   const body = [refusal.message, ...(refusal.details ?? [])].join("\n");
   return { status: statusOf(refusal.code), type: textType(body), body, headers: headersOf(refusal) };
 }
 
-/** RFC 9457, as under `/api/v1`. There an unknown layer is a thing that is not found. */
+/**
+ * Returns a refusal as a problem document (RFC 9457), as all resources under `/api/v1` answer. There an unknown layer
+ * is a 404, while the contract's resources answer 400.
+ */
 export function refusalProblem(refusal: Refusal): Answer {
   const status = refusal.code === "unknown_layer" ? 404 : statusOf(refusal.code);
   const detail = [refusal.message, ...(refusal.details ?? [])].join("\n");
@@ -83,7 +94,7 @@ export function refusalProblem(refusal: Refusal): Answer {
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
   if (code === "too_many_attempts" || code === "too_many_requests") return { "Retry-After": "1" };
   if (code === "unavailable") return { "Retry-After": "5" };
-  // The rest of the body is not read: the connection cannot be used again.
+  // The server does not read the rest of the body, so the connection cannot be used again.
   if (code === "too_large") return { Connection: "close" };
   return {};
 }

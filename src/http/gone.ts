@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Of requests that wait, by connection: Node closes only the first response of a connection that is closed. */
+/**
+ * The controllers of waiting requests, by connection. Node emits `close` only for the first response of a connection
+ * that is closed; pipelined responses behind it would not be aborted.
+ */
 const waiting = new WeakMap<Socket, Set<AbortController>>();
 
 function waitingOn(socket: Socket): Set<AbortController> {
@@ -15,7 +18,7 @@ function waitingOn(socket: Socket): Set<AbortController> {
   return all;
 }
 
-/** The signal that whoever is to have an answer has gone away, or has it. */
+/** Returns a signal that fires when the client has disconnected or the response is complete. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   const { socket } = response.req;

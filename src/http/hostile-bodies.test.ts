@@ -9,11 +9,13 @@ import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";
 import { decodeQuotaChange } from "./management/quota-codec.ts";
 import { decodeSeedForm, decodeSeedRequest } from "./management/seed-request-codec.ts";
 
-/** An eighth of what a body may have: at a quadratic price still many seconds. */
+/** An eighth of the longest allowed body. Code with quadratic time would still take many seconds. */
 const LENGTH = 128 * 1024;
 const filled = (text: string): string => text.repeat(Math.floor(LENGTH / text.length));
 
-/** Texts over which an expression with two quantifiers side by side, or one that is tried at every place, takes minutes. */
+/**
+ * Texts for which a regular expression takes minutes if it has two adjacent quantifiers or is tried at every position.
+ */
 const HOSTILE = [
   " ",
   "\n",

@@ -44,8 +44,9 @@ export interface ManagementOptions {
 type Manage = (request: IncomingMessage, target: Target, requestId: string, signal: AbortSignal) => Promise<Answer>;
 
 /**
- * The management interface: everything that is not public. Order of checks: 401, the Host of a server without users and
- * cross-site 403, 404 of the path, 405, role 403, layer, body.
+ * Returns the handler of the management interface, which serves every path that is not public. It checks in this order:
+ * credentials (401), the Host of a server without users and cross-site requests (403), the path (404), the method
+ * (405), the role (403), the layer, the body.
  */
 export function createManagement(options: ManagementOptions): Manage {
   const { operations, jobOptions, compat, log } = options;
@@ -65,7 +66,7 @@ export function createManagement(options: ManagementOptions): Manage {
     mapPageRoute({ operations, catalogue: options.catalogue }),
   ];
 
-  /** Undefined: nothing is at the path. Refused: it is no path. */
+  /** Returns the resource at a path; undefined if there is none. Refuses a path with invalid percent-escapes. */
   function resourceAt(path: string): Result<Resource | undefined, Refusal> {
     const segments = segmentsOf(path);
     if (!segments.ok) return segments;
@@ -76,7 +77,7 @@ export function createManagement(options: ManagementOptions): Manage {
     return ok(undefined);
   }
 
-  /** Finds out who asks. Refused: wrong or missing credentials, or a Host that is not this server's. */
+  /** Returns the caller of a request. Refuses wrong or missing credentials, and a Host that is not this server's. */
   async function callerOf(
     request: IncomingMessage,
     isGuarded: boolean,
@@ -108,7 +109,7 @@ export function createManagement(options: ManagementOptions): Manage {
     }
   }
 
-  /** The checks between the caller and the handler. */
+  /** Returns the handler of a method, or the answer if the method is OPTIONS or not allowed. */
   function handlerFor(resource: Resource, method: string, headers: IncomingHttpHeaders): Handler | Answer {
     const allow = allowOf(resource);
     if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
@@ -123,7 +124,10 @@ export function createManagement(options: ManagementOptions): Manage {
     return methodAnswer(method, allow);
   }
 
-  /** A fault of the disk is told to the client in words. @throws any other */
+  /**
+   * Runs a handler. Turns a fault of the disk into a refusal, so that the client learns the cause.
+   * @throws any other fault
+   */
   async function handled(handler: Handler, exchange: Exchange, requestId: string): Promise<Result<Answer, Refusal>> {
     try {
       return ok(await handler.handle(exchange));
@@ -176,7 +180,7 @@ export function createManagement(options: ManagementOptions): Manage {
     const answer = done.ok ? done.value : refused(done.error);
     if (handler.need === "read") return answer;
     const tookMs = performance.now() - beganMs;
-    // Nobody waits for the log.
+    // Logged after the answer, so that the client does not wait for the log.
     setImmediate(() => {
       log.info("a request for a change was answered", {
         requestId,
@@ -196,7 +200,7 @@ const CREDENTIALS_NEEDED: Refusal = {
   message: "Credentials are needed: HTTP Basic with a user of this server.",
 };
 
-/** Why a caller may not use a handler; undefined: it may. Who has no right that the handler names is refused. */
+/** Returns the reason why a caller may not use a handler; undefined if it may. */
 function forbiddenTo(caller: Caller, { need }: Handler): Refusal | undefined {
   switch (caller.kind) {
     case "local":
@@ -213,15 +217,16 @@ function forbiddenTo(caller: Caller, { need }: Handler): Refusal | undefined {
 }
 
 /**
- * Whether an unknown path is the management interface's, so that its 404 needs credentials: by the raw path, so that a
- * bad escape is 401 first.
+ * Returns whether an unknown path belongs to the management interface, so that its 404 needs credentials. Reads the raw
+ * path, so that a path with an invalid escape gets a 401 before its 400.
  */
 function isManagementPath(path: string): boolean {
   let first = path.split("/")[1] ?? "";
   try {
     first = decodeURIComponent(first);
   } catch {
-    // Taken as it stands; it is refused later.
+    // The segment stays undecoded here; `resourceAt` has refused the path, and that answer follows the check of
+    // credentials.
   }
   return first === "rest" || first === "api" || first === "metrics" || /^(masstruncate|diskquota)(\.|$)/.test(first);
 }

@@ -10,14 +10,14 @@ export interface User {
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Normalised: "/" or "/geowebcache" (no trailing slash), longest first. */
+  /** Normalized: "/" or a path such as "/geowebcache" without trailing slash; the longest comes first. */
   readonly mounts: readonly string[];
-  /** X-Forwarded-Host and -Proto name the address that was asked. */
+  /** True: X-Forwarded-Host, -Proto and -For are used instead of the values of the connection. */
   readonly trustProxy: boolean;
   readonly allowedOrigins: readonly string[];
-  /** Bytes of tiles kept in memory. */
+  /** The limit of the memory tier in bytes. */
   readonly memoryTierBytes: number;
-  /** Processes that answer requests, on one port. */
+  /** The number of processes that answer requests on the port. */
   readonly workers: number;
 }
 

@@ -2,9 +2,10 @@ import { isIPv4 } from "node:net";
 import type { ServerOptions } from "./options.ts";
 
 /**
- * Whether a Host header names this server: a loopback name, the host that it listens on, or that of an allowed origin. A
- * web page can have its own name resolved to 127.0.0.1, and then the browser takes this server for the page's own site,
- * but it still sends the page's name. Undefined, which only HTTP/1.0 allows, is no browser.
+ * Returns whether a Host header names this server: a loopback name, the host that the server listens on, or the host of
+ * an allowed origin. This stops DNS rebinding: a page whose own name resolves to 127.0.0.1 has the same origin as this
+ * server, but the browser still sends the page's name as Host. A request without Host does not come from a browser:
+ * only HTTP/1.0 allows it.
  */
 export function isOwnHost(
   host: string | undefined,

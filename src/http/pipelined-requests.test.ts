@@ -8,7 +8,10 @@ import { PipelinedRequests } from "./pipelined-requests.ts";
 let close = async (): Promise<void> => {};
 afterEach(() => close());
 
-/** A server whose requests wait until they are told; what was begun and refused, and a connection to it. */
+/**
+ * A server whose requests wait until the test ends them, the lists of begun and refused requests, and a connection to
+ * the server.
+ */
 async function serving() {
   const pipelined = new PipelinedRequests();
   const begun: { readonly path: string; readonly response: ServerResponse; readonly gone: AbortSignal; end(): void }[] =

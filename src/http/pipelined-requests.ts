@@ -1,28 +1,28 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of one connection that wait for something at once, such as a render. */
+/** The limit of concurrent requests of one connection that wait, for example for a render. */
 const AT_WORK = 32;
-/** Requests of one connection that are not begun yet, at most. */
+/** The limit of requests of one connection that have not begun. */
 const HELD = 1_000;
 
 interface Connection {
   atWork: number;
-  /** Each begins a request; in the order in which they came. */
+  /** Functions that begin the held requests, in the order of arrival. */
   readonly held: (() => void)[];
 }
 
 /**
- * Bounds what one connection has begun at once. Node hands over all requests that a client sends without waiting for
- * answers (pipelining, RFC 9112, 9.3.2), thousands at a time. The answers go in the order of the requests, so one that
- * stands behind many others that wait loses nothing when it is begun later.
+ * Limits the concurrent requests of one connection. Node emits all requests that a client sends without waiting for
+ * answers (pipelining, RFC 9112, 9.3.2), thousands at a time. The answers are sent in the order of the requests, so a
+ * request behind many waiting ones loses no time if it begins later.
  */
 export class PipelinedRequests {
   readonly #connections = new WeakMap<Socket, Connection>();
 
   /**
-   * Begins a request now, or when enough of those before it have ended; never, when the client has gone.
-   * @param refuse answers a request that has too many before it
+   * Begins a request now, or when enough requests before it have ended. Never begins it if the client has disconnected.
+   * @param refuse answers a request if the limit of held requests is reached
    */
   begin(
     response: ServerResponse,
@@ -41,7 +41,7 @@ export class PipelinedRequests {
     });
   }
 
-  /** `serve` never throws; a request that waits for nothing is not counted. */
+  /** Runs a request. `serve` never throws. A request that ends synchronously is not counted. */
   #serve(socket: Socket, known: Connection | undefined, serve: () => Promise<void> | void): Promise<void> | void {
     const serving = serve();
     if (!(serving instanceof Promise)) return;

@@ -1,10 +1,13 @@
-/** Whether the server can serve, or why not. */
+/** States whether the server can serve requests, and the reason if it cannot. */
 export type Readiness =
   | { readonly ready: true }
   | {
       readonly ready: false;
       readonly reason: string;
-      /** Nothing but health is answered: a truncation that the last process did not finish may still be under way. */
+      /**
+       * True: only health requests are answered, because a truncation that the last process did not finish may still be
+       * running.
+       */
       readonly isStarting?: true;
     };
 

@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a protocol answers. */
+/** The answer of a route or a protocol. */
 export interface Answer {
   readonly status: number;
   readonly type?: string;
-  /** A stream is sent as it comes, without a length. */
+  /** An iterable is sent as a stream, without Content-Length. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Without a charset while the text is ASCII (`docs/reference/wire-format.md`, Bodies). */
+/**
+ * Returns the type of a text: with a charset only if the text is not ASCII (`docs/reference/wire-format.md`, Bodies).
+ */
 export const textType = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8";
 export const HTML_TYPE = "text/html; charset=utf-8";
@@ -26,7 +28,7 @@ export const methodWords = (method: string, allow: string): string =>
 export const methodAnswer = (method: string, allow: string): Answer =>
   textAnswer(405, methodWords(method, allow), { Allow: allow });
 
-/** Sends an answer of the management interface: never stored, its body only for other methods than HEAD. */
+/** Sends an answer of the management interface. Caches must not store it. Sends no body to HEAD. */
 export async function send(
   response: ServerResponse,
   answer: Answer,
@@ -61,8 +63,9 @@ const DISCARD_MS = 10_000;
 const DISCARD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads what is still sent of a refused body, within bounds. A connection that is closed with bytes unread is reset, and
- * a client that writes its whole body before it reads (Python's, Java's) would see that reset instead of the answer.
+ * Reads the rest of a refused body, up to a limit of time and of bytes. Closing a connection with unread bytes resets
+ * it, and a client that writes its whole body before it reads (Python's, Java's) would see the reset instead of the
+ * answer.
  */
 function discardRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
@@ -81,7 +84,10 @@ function discardRest(request: IncomingMessage): Promise<void> {
   });
 }
 
-/** No faster than the client reads: nothing is collected for one that is slow. Ends when the client has gone. */
+/**
+ * Sends a stream. Waits while the client does not read, so nothing piles up in memory. Ends when the client has
+ * disconnected.
+ */
 async function sendStream(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {
   response.flushHeaders();
   for await (const part of parts) {

@@ -4,7 +4,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ServerOptions } from "./options.ts";
 
-/** A request's address, its mount taken off. */
+/** A request's address without its mount. */
 export interface Target {
   /** "" for the mount "/", else such as "/geowebcache". */
   readonly mount: string;
@@ -14,7 +14,7 @@ export interface Target {
   readonly query: string;
 }
 
-/** Longest body of the management interface. */
+/** The longest body of the management interface, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
 /**
@@ -32,7 +32,10 @@ export function splitTarget(target: string): { readonly path: string; readonly q
   return { path: path === "" ? "/" : path, query: question < 0 ? "" : whole.slice(question + 1) };
 }
 
-/** Takes the longest mount off; undefined: the path is under none. `mounts` are longest first. */
+/**
+ * Removes the longest matching mount; undefined if the path is under no mount. `mounts` are in order of length, the
+ * longest first.
+ */
 export function underMount(path: string, query: string, mounts: readonly string[]): Target | undefined {
   for (const mount of mounts) {
     if (mount === "/") return { mount: "", path, query };
@@ -44,7 +47,10 @@ export function underMount(path: string, query: string, mounts: readonly string[
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** One segment, decoded once and strictly: a bad escape, or bytes that are not UTF-8, are refused; `+` is a plus. */
+/**
+ * Decodes the percent-escapes of one path segment once. Refuses an invalid escape and bytes that are not UTF-8. `+`
+ * stays a plus.
+ */
 export function decodeSegment(raw: string): Result<string, Refusal> {
   const bad = (): Result<string, Refusal> =>
     refuse({
@@ -72,7 +78,7 @@ export function decodeSegment(raw: string): Result<string, Refusal> {
   }
 }
 
-/** Segments of a raw path; a trailing slash is tolerated, `..` means nothing. */
+/** Returns the decoded segments of a raw path. Accepts a trailing slash. `..` has no special meaning. */
 export function segmentsOf(path: string): Result<readonly string[], Refusal> {
   const raw = path.split("/").slice(1);
   if (raw.length > 0 && raw[raw.length - 1] === "") raw.pop();
@@ -91,24 +97,30 @@ const first = (value: string | string[] | undefined): string | undefined => {
   return item === "" ? undefined : item;
 };
 
-/** Scheme, host and port that the client asked, such as `http://host:8080`; the socket's own where it named none. */
+/**
+ * Returns scheme, host and port as the client addressed them, such as `http://host:8080`; the address of the socket if
+ * the client named no valid host.
+ */
 export function ownOrigin(request: IncomingMessage, server: ServerOptions): string {
   const { headers } = request;
   const proto = server.trustProxy ? first(headers["x-forwarded-proto"]) : undefined;
-  // An absolute target counts more than Host (RFC 9112, 3.2.2).
+  // An absolute request target takes precedence over Host (RFC 9112, 3.2.2).
   const absolute = /^https?:\/\/([^/?#]+)/i.exec(request.url ?? "")?.[1];
   const host = (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ?? absolute ?? headers.host ?? "";
   const clean = /^[\w.:[\]-]+$/.test(host) ? host : socketHost(request.socket);
   return `${proto === "https" ? "https" : "http"}://${clean}`;
 }
 
-/** Where the client has connected to: the configured port can be 0. */
+/** Returns the local address of the connection. The configured port is not used, because it can be 0. */
 function socketHost({ localAddress = "localhost", localPort = 80 }: Socket): string {
   const address = localAddress.replace(/^::ffff:/, "");
   return `${address.includes(":") ? `[${address}]` : address}:${localPort}`;
 }
 
-/** Where a request comes from: behind a trusted proxy, what the proxy itself added to X-Forwarded-For last. */
+/**
+ * Returns the client's address. Behind a trusted proxy this is the last entry of X-Forwarded-For, which the proxy
+ * itself added.
+ */
 export function clientAddress(request: IncomingMessage, server: ServerOptions): string {
   const { headers, socket } = request;
   const forwarded = server.trustProxy ? headers["x-forwarded-for"] : undefined;
@@ -116,7 +128,10 @@ export function clientAddress(request: IncomingMessage, server: ServerOptions): 
   return last === undefined || last === "" ? (socket.remoteAddress ?? "") : last.slice(0, 100);
 }
 
-/** The whole body, bounded. */
+/**
+ * Reads the whole body. Refuses one that is longer than `BODY_LIMIT`.
+ * @throws ClientGone if the client disconnects
+ */
 export async function readBody(request: IncomingMessage): Promise<Result<Uint8Array, Refusal>> {
   const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${BODY_LIMIT} bytes.` };
   const encoding = request.headers["content-encoding"];
@@ -145,12 +160,12 @@ export async function readBody(request: IncomingMessage): Promise<Result<Uint8Ar
   });
 }
 
-/** The client left before its request was whole: there is nobody to answer. */
+/** The client disconnected before its request was complete, so there is no answer to send. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
-/** Whether an Accept header names XML before JSON, by weight and then by order (RFC 9110, 12.5.1). */
+/** Returns whether an Accept header prefers XML to JSON, by weight and then by order (RFC 9110, 12.5.1). */
 export function prefersXml(accept: string | undefined): boolean {
   const ranges = (accept ?? "")
     .split(",")

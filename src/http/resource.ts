@@ -6,23 +6,23 @@ import type { Need } from "./auth/rights.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
-/** The methods that a resource can offer. HEAD and OPTIONS follow from them. */
+/** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
 
-/** What a handler sees of a request that has passed all checks before the body. */
+/** A request that has passed all checks before the body, as a handler gets it. */
 export interface Exchange {
   readonly target: Target;
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
-  /** `http://host:8080`, as the client asked. */
+  /** Scheme, host and port as the client addressed them: `http://host:8080`. */
   readonly origin: string;
-  /** The origin with the mount asked. */
+  /** The origin followed by the mount of the request. */
   readonly base: string;
   readonly catalogue: Catalogue;
-  /** The account that asks; null: no users are configured. */
+  /** The user's name; null if no users are configured. */
   readonly by: string | null;
-  /** Fires when the client has gone. */
+  /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
   body(): Promise<Result<Uint8Array, Refusal>>;
 }
@@ -32,27 +32,27 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Answer>;
 }
 
-/** What is at a path. */
+/** A resource: the handlers at one path. */
 export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
-  /** The layer that the path names: checked before the body is read. */
+  /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
-  /** Refusals as problem+json instead of text. */
+  /** True: refusals are problem+json instead of text. */
   readonly problems?: boolean;
-  /** The 405 of a browser is a page. */
+  /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }
 
-/** Finds the resource of a path; undefined: not one of this protocol's. */
+/** Returns the resource of a path; undefined if the path does not belong to the route. */
 export type Route = (segments: readonly string[], path: string) => Resource | undefined;
 
-/** HEAD wherever GET is, OPTIONS everywhere. */
+/** Returns the Allow header of a resource: HEAD is added where GET is, and OPTIONS always. */
 export function allowOf({ methods }: Resource): string {
   const names = Object.keys(methods);
   return [...names.flatMap((m) => (m === "GET" ? ["GET", "HEAD"] : [m])), "OPTIONS"].join(", ");
 }
 
-/** Returns what answers a method of a resource: HEAD is answered by the handler of GET. Undefined: the answer is 405. */
+/** Returns the handler of a method; undefined if the answer is 405. HEAD uses the handler of GET. */
 export function handlerOf({ methods }: Resource, method: string): Handler | undefined {
   const offered = method === "HEAD" ? "GET" : METHODS.find((known) => known === method);
   return offered === undefined ? undefined : methods[offered];

@@ -20,20 +20,26 @@ export interface HttpOptions extends ManagementOptions {
 }
 
 export interface HttpServer {
-  /** @throws when the address cannot be had */
+  /** @throws if the server cannot listen on the address */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
-  /** Stops accepting, lets requests in flight finish, cuts what is left after the grace. */
+  /**
+   * Stops accepting connections and waits until requests in flight have finished. Closes the remaining connections
+   * after the grace.
+   */
   close(graceMs: number): Promise<void>;
 }
 
 const PATH_LIMIT = 8 * 1024;
 const ID_HEADER = "X-Request-Id";
-/** For how long a client may leave an answer unread. */
+/** The time after which a connection is closed if the client reads nothing of an answer. */
 const STALLED_MS = 60_000;
-/** What a connection made just before the shutdown has to say its first request. */
+/** The time that a connection made just before the shutdown has for its first request. */
 const LAST_WORD_MS = 500;
 
-/** The one HTTP server. Health, tiles and the static files of the pages are public; all else is the management interface. */
+/**
+ * Creates the HTTP server. Health, tiles and the static files of the pages are public; every other path belongs to the
+ * management interface.
+ */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { log } = options;
   let draining = false;
@@ -76,7 +82,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
-  // Node hands out the bare socket of a CONNECT. It is answered as any other method is: with the resource's Allow.
+  // Node emits the bare socket for a CONNECT. It is answered like any other method that the resource does not allow.
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
@@ -134,7 +140,10 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     );
   }
 
-  /** `/livez`: the process answers. `/readyz`, `/healthz`: it can serve. */
+  /**
+   * Returns the answer to a health path: `/livez` is 200 while the process responds, `/readyz` and `/healthz` are 200
+   * while the server can serve. Undefined for any other path.
+   */
   function healthAnswer(path: string, method: string | undefined): Answer | undefined {
     if (path !== "/livez" && path !== "/readyz" && path !== "/healthz") return undefined;
     if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: "GET, HEAD, OPTIONS" } };
@@ -156,7 +165,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     async close(graceMs) {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A keep-alive connection that has become idle would hold `close` for its whole time-out.
+      // `server.close` waits for keep-alive connections. One that becomes idle now would delay it by its whole
+      // time-out.
       const idle = setInterval(() => server.closeIdleConnections(), 50);
       const unheard = setTimeout(() => silent.close(), Math.min(LAST_WORD_MS, graceMs));
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -176,7 +186,7 @@ function rawAnswer(status: string, text: string): string {
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`;
 }
 
-/** What Node's parser refuses by itself, in the words of the interface. */
+/** Answers a request that Node's parser refused, in the same form as other refusals. */
 function refuseRaw(code: string | undefined, socket: Socket): void {
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

@@ -2,8 +2,8 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Connections that have not asked for anything yet: browsers and pools open some in advance, Node does not count them as
- * idle, and each would hold a shutdown for its whole grace.
+ * Tracks connections without a request so far. Browsers and connection pools open some in advance. Node does not count
+ * them as idle, so each would delay a shutdown by its whole grace.
  */
 export class SilentConnections {
   readonly #sockets = new Set<Socket>();
@@ -16,7 +16,7 @@ export class SilentConnections {
     server.on("request", ({ socket }) => this.#sockets.delete(socket));
   }
 
-  /** Those that are silent still. */
+  /** Closes the connections that have not sent a request. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

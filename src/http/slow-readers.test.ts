@@ -6,10 +6,10 @@ import { send } from "./reply.ts";
 import { cutSlowReaders } from "./slow-readers.ts";
 
 const BOUND_MS = 300;
-/** More than the system's buffers of both sides take. */
+/** More bytes than the socket buffers of both sides hold. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
-/** A client of a server whose only handler this is; it has sent its request and does not read. */
+/** Returns a client that has sent its request and does not read. The handler is the only one of its server. */
 async function clientOf(listener: RequestListener, boundMs = BOUND_MS): Promise<Socket> {
   const server = createServer(listener);
   cutSlowReaders(server, boundMs);

@@ -2,9 +2,9 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Cuts connections of clients that do not read: those to which not a byte of an answer could be written for `boundMs`. The
- * time-out of a socket begins anew with each part of a write that the system takes. A response that has not been written
- * yet has no such bound: its handler may wait for a map server or a job.
+ * Closes the connection of a client that does not read: no byte of an answer could be written for `boundMs`. The
+ * time-out of a socket restarts with each part of a write that the system accepts. A response without unsent bytes has
+ * no such limit: its handler may be waiting for a map server or a job.
  */
 export function cutSlowReaders(server: Server, boundMs: number): void {
   server.timeout = boundMs;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 
-/** Runs in the thread. It is given as text, so that it is the same from sources and from the built program. */
+/** The code of the thread. It is a string, so that it works both from the sources and in the built program. */
 const CODE = `
   const { parentPort, workerData } = require("node:worker_threads");
   const bcrypt = require(workerData);
@@ -16,15 +16,16 @@ interface Waiting {
 }
 
 /**
- * Compares bcrypt hashes in a thread of its own, one after the other: bcryptjs computes in JavaScript, and a hash of cost
- * 12 would hold every hit for a third of a second. The thread starts with the first comparison, and holds no process.
+ * Compares bcrypt hashes in a worker thread, one after the other. bcryptjs computes in JavaScript: on the main thread,
+ * a hash of cost 12 would delay every tile by a third of a second. The thread starts with the first comparison and does
+ * not keep the process alive.
  */
 class BcryptThread {
   #worker: Worker | undefined;
   #lastId = 0;
   readonly #waiting = new Map<number, Waiting>();
 
-  /** @throws when the thread died */
+  /** @throws if the thread died */
   compare(password: string, hash: string): Promise<boolean> {
     const worker = this.#started();
     const id = ++this.#lastId;
@@ -57,5 +58,8 @@ class BcryptThread {
 }
 
 const thread = new BcryptThread();
-/** Whether a password fits a bcrypt hash. @throws when the thread for bcrypt died */
+/**
+ * Returns whether a password matches a bcrypt hash.
+ * @throws if the bcrypt thread died
+ */
 export const compareBcrypt = (password: string, hash: string): Promise<boolean> => thread.compare(password, hash);

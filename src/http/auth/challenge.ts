@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Headers of a 401. A script of a page gets no challenge, or the browser would open its own dialogue over the page's:
- * only a navigation, and a client that is no browser, is asked for Basic.
+ * Returns the headers of a 401. Only a navigation and a client that is no browser get a challenge for Basic. A script
+ * of a page gets none: otherwise the browser would open its own dialogue over the page.
  */
 export function challengeOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const mode = headers["sec-fetch-mode"];

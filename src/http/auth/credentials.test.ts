@@ -6,7 +6,7 @@ import { Authenticator, type Checked } from "./credentials.ts";
 import { hashPassword } from "./password.ts";
 import { mayDo } from "./rights.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until the test moves it. */
 function handClock() {
   let time = 1000;
   const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
@@ -28,7 +28,7 @@ function handClock() {
     },
   };
 }
-/** One whose sleepers wake at once; it tells for how long they meant to sleep. */
+/** A clock whose sleeps end at once. It records the requested durations. */
 function quickClock() {
   const slept: number[] = [];
   let time = 1000;
@@ -45,14 +45,14 @@ function quickClock() {
   };
 }
 
-/** Of a client that waits for its answer. */
+/** The signal of a client that waits for its answer. */
 const stays = (): AbortSignal => new AbortController().signal;
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 const users: User[] = [];
 beforeAll(async () => {
   users.push({ name: "ann", passwordHash: await hashPassword("right"), roles: ["operator"] });
 });
-/** A hash that costs next to nothing. */
+/** A hash that takes almost no time. */
 const cheapHash = (password: string): string =>
   `scrypt:1:1:1:c2FsdHNhbHQ:${scryptSync(password, Buffer.from("c2FsdHNhbHQ", "base64"), 32, { N: 2, r: 1, p: 1 }).toString("base64url")}`;
 const cheap = (): Authenticator =>
@@ -112,7 +112,7 @@ test("the right pair goes before a crowd of wrong ones of an address that failed
   );
   const right = authenticator.check(basic("ann", "right"), "good", stays()).then(() => order.push("right"));
   await Promise.all([...crowd, right]);
-  // Two are hashed already when it comes, and two may end while it is hashed: never behind all of them.
+  // Two guesses are being hashed when the pair arrives, and two more may end before it: it never waits for all guesses.
   expect(order.indexOf("right")).toBeLessThanOrEqual(5);
 });
 

@@ -6,27 +6,36 @@ import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts"
 import { type Clock, realClock, Throttle } from "./throttle.ts";
 
 export type Checked =
-  /** No credentials were sent. */
+  /** The request has no credentials. */
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly user: User }
   | { readonly kind: "wrong" }
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number };
 
-/** How long a verified pair is believed without hashing it again: Basic is sent on every call. */
+/**
+ * The time for which a verified pair is accepted without hashing it again: clients send Basic credentials with every
+ * request.
+ */
 const BELIEVED_MS = 300_000;
 const THROTTLED: Checked = { kind: "throttled", retryAfterSeconds: 1 };
 
 /**
- * Checks Basic credentials. Right ones are never delayed; wrong ones of an address are answered more and more slowly, a
- * bounded number at a time. What was hashed is answered by what came out. An unknown name costs the same as a wrong
- * password.
+ * Checks Basic credentials. Right credentials are never delayed. Wrong credentials of one address are answered more and
+ * more slowly, and only a limited number waits at a time. An attempt that was hashed always gets the result of its
+ * comparison. An unknown name takes the same time as a wrong password.
  */
 export class Authenticator {
   #users = new Map<string, User>();
-  /** Names the pairs in memory: of this process, and of no use to anybody else. */
+  /**
+   * The key of the digests that identify pairs in memory. It is random, so the digests are useless outside this
+   * process.
+   */
   readonly #key = randomBytes(32);
   readonly #believed: LRUCache<string, string>;
-  /** Pairs that were right since the users were set: hashed again, but before all guesses. At most one of each user. */
+  /**
+   * Digests of pairs that were right since the users were set. They are hashed again before all guesses. There is at
+   * most one for each user.
+   */
   readonly #known = new Set<string>();
   #oneOfEach: readonly string[] = [];
   readonly #clock: Clock;
@@ -45,7 +54,7 @@ export class Authenticator {
     this.setUsers(users);
   }
 
-  /** From now on. A pair that was right before is verified again. */
+  /** Replaces the users. Every pair is verified again, also one that was right before. */
   setUsers(users: readonly User[]): void {
     this.#users = new Map(users.map((u) => [u.name, u]));
     this.#oneOfEach = oneOfEachCost(users.map((u) => u.passwordHash));
@@ -57,7 +66,10 @@ export class Authenticator {
     return this.#users.size > 0;
   }
 
-  /** @param gone the client has left: its password is not looked at any more, if it was not yet */
+  /**
+   * Checks the `Authorization` header of a request.
+   * @param gone fires when the client has disconnected; a password that is still queued is then not hashed
+   */
   async check(header: string | undefined, address: string, gone: AbortSignal): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
     const pair = decodeBasic(header);
@@ -71,10 +83,11 @@ export class Authenticator {
       .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
       .digest("base64");
     if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
-    // Equal pairs that come together are hashed once: a client's first burst costs one hash.
+    // Equal pairs that arrive at the same time are hashed once: the first burst of a client costs one hash.
     const running = this.#verifying.get(digest);
     const right = await (running ?? this.#verify(digest, address, { password, hash: user?.passwordHash }, gone));
-    // The client whose attempt this one joined may have left: it asks for itself.
+    // The attempt that this request joined was not hashed, perhaps because its client has disconnected: this request
+    // starts its own.
     if (right === undefined) return running === undefined ? THROTTLED : this.#checkPair(pair, address, gone);
     // A reload may have removed or changed the user in the meantime.
     if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
@@ -87,12 +100,15 @@ export class Authenticator {
     return { kind: "wrong" };
   }
 
-  /** Answers a wrong attempt that cost no hash. */
+  /** Answers a wrong attempt that was not hashed. */
   async #unhashed(address: string): Promise<Checked> {
     return (await this.#throttle.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
   }
 
-  /** Undefined: too many wait, and nothing was hashed. All that is wrong takes the same time, whatever the name. */
+  /**
+   * Verifies a password. Returns undefined if it was not hashed, because the queue was full or the client has
+   * disconnected. All wrong attempts take the same time, whatever the name.
+   */
   async #verify(
     digest: string,
     address: string,

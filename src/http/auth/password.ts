@@ -5,10 +5,10 @@ const COST = 15;
 const BLOCK = 8;
 const PARALLEL = 1;
 const KEY_BYTES = 32;
-/** Of foreign hashes: 256 MiB and a few seconds, so that no line of a file can stop the server. */
+/** Limits of configured scrypt hashes: 256 MiB and a few seconds, so that no line of a file can stop the server. */
 const MAX_MEMORY = 2 ** 28;
 const MAX_PARALLEL = 16;
-/** 2^14 rounds of bcrypt are about two seconds. */
+/** The highest accepted cost: 2^14 rounds of bcrypt take about two seconds. */
 const MAX_BCRYPT_COST = 14;
 
 interface ScryptHash {
@@ -37,14 +37,17 @@ const fresh = (): ScryptHash => ({
   key: Buffer.alloc(KEY_BYTES),
 });
 
-/** `scrypt:LN:R:P:SALT:HASH`, LN the logarithm of N, the last two in base64url. About 85 ms of one core. */
+/**
+ * Returns `scrypt:LN:R:P:SALT:HASH`: LN is the logarithm of N, SALT and HASH are in base64url. Takes about 85 ms of one
+ * core.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const hash = fresh();
   const key = await derive(password, hash);
   return `scrypt:${hash.ln}:${hash.r}:${hash.p}:${hash.salt.toString("base64url")}:${key.toString("base64url")}`;
 }
 
-/** Our own form, and the one of the password hashing competition (`$scrypt$ln=15,r=8,p=1$SALT$HASH`). */
+/** Nuthatch's own form, and the form of the Password Hashing Competition (`$scrypt$ln=15,r=8,p=1$SALT$HASH`). */
 const FORMS = [
   /^scrypt:(\d{1,2}):(\d{1,2}):(\d{1,2}):([\w-]{4,}):([\w-]{22,})$/,
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{4,})\$([A-Za-z0-9+/]{22,})$/,
@@ -57,7 +60,7 @@ function parseScrypt(hash: string): ScryptHash | undefined {
   const numbers = { ln: Number(ln), r: Number(r), p: Number(p) };
   if (numbers.ln < 1 || numbers.r < 1 || numbers.p < 1 || numbers.p > MAX_PARALLEL) return undefined;
   if (128 * numbers.r * 2 ** numbers.ln > MAX_MEMORY) return undefined;
-  // Buffer reads both alphabets.
+  // Buffer decodes both base64 alphabets.
   return { ...numbers, salt: Buffer.from(salt, "base64"), key: Buffer.from(key, "base64") };
 }
 
@@ -66,24 +69,27 @@ function isBcrypt(hash: string): boolean {
   return cost !== undefined && Number(cost) >= 4 && Number(cost) <= MAX_BCRYPT_COST;
 }
 
-/** Whether a text is a hash that `verifyPassword` can read: scrypt, or bcrypt as htpasswd writes it. */
+/** Returns whether `verifyPassword` can read a hash: scrypt, or bcrypt as htpasswd writes it. */
 export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || isBcrypt(hash);
 
-/** What the time of a comparison depends on: hashes of one kind and cost take the same time. */
+/**
+ * Returns the kind and cost of a hash. Hashes with the same result take the same time to compare. Undefined: unknown
+ * form.
+ */
 function costOf(hash: string): string | undefined {
   if (isBcrypt(hash)) return hash.slice(0, "$2y$12$".length).replace(/^\$2./, "$2");
   const parsed = parseScrypt(hash);
   return parsed && `scrypt ${parsed.ln} ${parsed.r} ${parsed.p} ${parsed.key.length}`;
 }
 
-/** One hash of each kind and cost. */
+/** Returns one hash of each kind and cost. */
 export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
   const byCost = new Map(hashes.map((hash) => [costOf(hash), hash]));
   byCost.delete(undefined);
   return [...byCost.values()];
 }
 
-/** Compared in constant time. */
+/** Returns whether a password matches a hash. The comparison takes constant time. */
 async function isRight(password: string, hash: string): Promise<boolean> {
   if (isBcrypt(hash)) return compareBcrypt(password, hash);
   const parsed = parseScrypt(hash);
@@ -92,8 +98,9 @@ async function isRight(password: string, hash: string): Promise<boolean> {
 }
 
 /**
- * Whether a password fits a hash. Undefined, or in no known form: false, at the price of a comparison.
- * @param oneOfEach what `oneOfEachCost` gives for the hashes of all users: the first stands in for a hash that is not there
+ * Returns whether a password matches a hash. A missing hash or one of unknown form gives false, after the time of a
+ * comparison.
+ * @param oneOfEach the result of `oneOfEachCost` for the hashes of all users; its first hash replaces a missing one
  */
 export async function verifyPassword(
   password: string,
@@ -105,8 +112,8 @@ export async function verifyPassword(
 }
 
 /**
- * Compares a password that was wrong with a hash of each cost that `verifyPassword` left out. Both together take the same
- * time for every name, so that it tells neither whether there is a hash nor of which kind it is.
+ * Compares a wrong password with a hash of each kind and cost except that of `verifyPassword`. Both calls together take
+ * the same time for every name, so the time reveals neither whether a name has a hash nor its kind.
  */
 export async function compareWithOthers(
   password: string,

@@ -1,6 +1,6 @@
 import type { Role, User } from "../options.ts";
 
-/** What a request needs: to read, to run tasks, or everything. */
+/** The right that a request needs: to read, to run tasks, or to administer. */
 export type Need = "read" | "operate" | "administer";
 
 const MAY: Readonly<Record<Role, readonly Need[]>> = {
@@ -9,12 +9,12 @@ const MAY: Readonly<Record<Role, readonly Need[]>> = {
   viewer: ["read"],
 };
 
-/** On whose behalf a request is answered. */
+/** The caller of a request. */
 export type Caller =
-  /** No users are configured, and the request came to the server under its own name. */
+  /** No users are configured, and the Host header names this server. */
   | { readonly kind: "local" }
   | { readonly kind: "user"; readonly user: User }
-  /** Users are configured, and nobody has shown to be one: has no right to any resource. */
+  /** Users are configured, and the request is not authenticated: it has no right to any resource. */
   | { readonly kind: "nobody" };
 
 export const mayDo = (user: User, need: Need): boolean => user.roles.some((role) => MAY[role].includes(need));

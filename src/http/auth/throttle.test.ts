@@ -34,7 +34,7 @@ test("all addresses of an IPv6 network are one", async () => {
   expect(slept).toEqual([50, 100, 200, 400, 50]);
 });
 
-/** A verification that ends when it is told to. */
+/** A verification that ends when the test ends it. */
 function heldVerification() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];

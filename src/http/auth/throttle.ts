@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
 
 export interface Clock {
-  /** Milliseconds, from anywhere. */
+  /** Returns milliseconds since an arbitrary moment. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
@@ -12,38 +12,41 @@ export const realClock: Clock = { now: () => performance.now(), sleep: (ms) => s
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
-/** An address that behaves for so long is like a new one. */
+/** The time after which the failures of an address are forgotten. */
 const FORGET_MS = 600_000;
-/** Wrong attempts that cost no hash and wait for their answer, of one address and of all. */
+/** The limits of waiting attempts that were wrong without a hash: of one address, and of all addresses. */
 const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
-/** Passwords hashed at one time. libuv has four threads, and the tiles' files need some of them. */
+/** The limit of concurrent hashes. libuv has four threads, and reading tiles needs some of them. */
 const HASHING = 2;
 /**
- * Attempts of an address that wait to be hashed, or are. The right one may be among the guesses of others at the same address: it
- * is refused only where it would wait for seconds.
+ * The limit of attempts of one address that wait to be hashed or are being hashed. The right password may be among the
+ * guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
  */
 const QUEUED_PER_ADDRESS = 32;
-/** More than so many are a crowd: the last of them would wait for seconds. */
+/** A longer queue is a crowd: its last entry would wait for seconds. */
 const CROWD = 32;
-/** Wrong attempts that are compared with hashes of the other kinds, or wait for it: some seconds of a core. */
+/** The limit of wrong attempts in the queue for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
-/** In a crowd each so-manyth turn is the oldest's. */
+/** In a crowd every eighth turn goes to the oldest entry. */
 const OLDEST_EACH = 8;
-/** Of all addresses: more than the connections that a crowd is likely to have, at some hundred bytes each. */
+/**
+ * The limit of the queue for all addresses: more than the likely number of connections of a crowd. An entry takes some
+ * hundred bytes.
+ */
 const QUEUED_IN_ALL = 4_096;
 
 interface Address {
   failures: number;
-  /** For the answer to a wrong attempt that cost no hash. */
+  /** Attempts that were wrong without a hash and wait for their answer. */
   waiting: number;
-  /** To be hashed, or being hashed. */
+  /** Attempts that wait to be hashed or are being hashed. */
   queued: number;
 }
 
 interface Queued {
   readonly from: Address;
-  /** Was right before: no guess. */
+  /** The pair was right before, so it is no guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
   readonly gone: AbortSignal;
@@ -52,8 +55,8 @@ interface Queued {
 }
 
 /**
- * Whom an address stands for: an IPv6 host can take any of the 2^64 addresses of its network. An IPv4 address in IPv6 form
- * is that IPv4 address.
+ * Returns the network that stands for an address: the /64 of an IPv6 address, because a host can use all 2^64 addresses
+ * of its network. An IPv4 address in IPv6 form stands for itself.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
@@ -62,7 +65,7 @@ export function networkOf(address: string): string {
   const [left = "", right] = (address.split("%", 1)[0] ?? "").split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
   const [before, after] = [groups(left), groups(right ?? "")];
-  // An IPv4 address at the end takes the place of two groups.
+  // An IPv4 address at the end replaces two groups.
   const length = before.length + after.length + (address.includes(".") ? 1 : 0);
   const zeros: string[] = Array(Math.max(0, 8 - length)).fill("0");
   const first = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
@@ -70,18 +73,18 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Bounds what guessing passwords costs us and how fast it goes. Verification is a queue: first pairs that were right
- * before, then by the failures of the address, so that the right one never stands behind a crowd of guesses. In a full
- * queue those that would be last make room.
+ * Limits the cost and the rate of password guesses. Verifications wait in a queue: first the pairs that were right
+ * before, then the others by the failures of their address. So a user with the right password never waits behind a
+ * crowd of guesses. If the queue is full, its last entry is refused.
  */
 export class Throttle {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Address>;
   readonly #queue: Queued[] = [];
-  /** Apart from the queue: those who know their password do not wait for what only wrong ones cost. */
+  /** Separate from the queue: right passwords do not wait for comparisons that only wrong ones need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
   #hashing = 0;
-  /** Turns that were given in a crowd. */
+  /** The number of turns since the start that were taken in a crowd. */
   #turns = 0;
   #waiting = 0;
 
@@ -98,7 +101,8 @@ export class Throttle {
   }
 
   /**
-   * Runs a verification when it is its turn. Undefined: too many wait, or the client has left, and nothing was hashed.
+   * Runs a verification when its turn comes. Returns undefined if the password was not hashed, because the queue was
+   * full or the client has disconnected.
    * @param known the pair was right before
    */
   verify(
@@ -147,9 +151,10 @@ export class Throttle {
   }
 
   /**
-   * The one whose turn is next: of equal ones the oldest, in a crowd seven newest and then the oldest. By the newest,
-   * those who guess wait for each other and not those who come after them; by the oldest, newer guesses keep nobody waiting
-   * for ever. With more of the oldest, fewer of those who know their password would be among the newest in time.
+   * Returns the index of the next entry. Among equals this is the oldest; in a crowd it is seven times the newest, then
+   * once the oldest. With the newest first, guesses wait for each other and do not delay later users. With the oldest
+   * in between, newer guesses cannot delay an entry for ever. With a larger share for the oldest, fewer users with the
+   * right password would be served in time.
    */
   #first(): number {
     const isCrowd = this.#queue.length > CROWD;
@@ -161,16 +166,16 @@ export class Throttle {
     }, 0);
   }
 
-  /** The one that makes room: of equal ones the newest. */
+  /** Returns the index of the entry that is refused when the queue is full. Among equals this is the newest. */
   #last(): number {
     return this.#queue.reduce((worst, one, n) => (rank(one) >= rank(this.#queue[worst] ?? one) ? n : worst), 0);
   }
 
   /**
-   * Runs, one after the other, what makes a wrong pair take as long as any other. Where many wait for that, the answer
-   * comes a whole number of seconds after the attempt instead: guesses whose clients have left would keep a core busy for
-   * hours, and a mistyped password would wait for all of them.
-   * @param since when the attempt came, by the clock
+   * Runs the comparisons that make a wrong pair take as long as any other, one after the other. If too many wait, the
+   * answer comes a whole number of seconds after the attempt instead. Otherwise guesses whose clients have left would
+   * use a core for hours, and a mistyped password would wait for all of them.
+   * @param since the time of the attempt, by the clock
    */
   async equalise(since: number, comparison: () => Promise<void>): Promise<void> {
     const { size, pending } = this.#equalising;
@@ -178,7 +183,10 @@ export class Throttle {
     else await this.#clock.sleep(LONGEST_DELAY_MS - ((this.#clock.now() - since) % LONGEST_DELAY_MS));
   }
 
-  /** Lets a wrong pair wait for its answer, each of an address longer than the one before. It was hashed: it is told so. */
+  /**
+   * Delays the answer to a wrong pair, each time longer for the same address. A pair that was hashed always waits and
+   * is then answered as wrong.
+   */
   async wrong(address: string): Promise<void> {
     const from = this.#of(address);
     const ms = Math.min(FIRST_DELAY_MS * 2 ** from.failures, LONGEST_DELAY_MS);
@@ -186,7 +194,9 @@ export class Throttle {
     await this.#clock.sleep(ms);
   }
 
-  /** The same for a wrong attempt that cost no hash; "full": too many wait already. */
+  /**
+   * Delays the answer to a wrong attempt that was not hashed. Returns "full" without delay if too many already wait.
+   */
   async wrongUnhashed(address: string): Promise<"waited" | "full"> {
     const from = this.#of(address);
     if (from.waiting >= WAITING_PER_ADDRESS || this.#waiting >= WAITING_IN_ALL) return "full";
@@ -202,5 +212,5 @@ export class Throttle {
   }
 }
 
-/** The smaller, the sooner. */
+/** Returns the rank of an entry; the smallest comes first. */
 const rank = ({ known, from }: Queued): number => (known ? -1 : from.failures);

@@ -1,4 +1,4 @@
-/** The page's own style: plain, no external host. */
+/** The style of the page. It needs no external host. */
 export const STYLE = `
 :root { --ink: #1f2a33; --soft: #5b6b77; --line: #d9e0e5; --accent: #2c6e8f; --paper: #fbfcfc; }
 * { box-sizing: border-box; }
@@ -27,11 +27,11 @@ form.inline { display: inline; }
 .none { color: var(--soft); }
 `;
 
-/** Four tiles, a seed hidden in one of them. */
+/** An icon: four tiles, one of them a seed. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#2c6e8f"/><g fill="#d9e8ef"><rect x="5" y="5" width="10" height="10" rx="1.5"/><rect x="17" y="5" width="10" height="10" rx="1.5"/><rect x="5" y="17" width="10" height="10" rx="1.5"/></g><path d="M22 16.5c4 1.6 5.6 4.4 5 6.8-.6 2.4-2.6 4-5 4s-4.4-1.6-5-4c-.6-2.4 1-5.2 5-6.8z" fill="#e0a458"/></svg>
 `;
 
-/** Makes the map and renews the tasks; the page works without it but for the map. */
+/** The script of the page: shows the map and updates the tasks. Without it only the map is missing. */
 export const SCRIPT = `"use strict";
 (() => {
   // Pixels of a level are counted from the corner at which rows begin.

@@ -10,7 +10,7 @@ import { mapPage } from "./map-page.ts";
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The page at `/` of each mount: it holds data, so it needs the credentials that the rest needs. */
+/** Returns the route of the page at `/` of each mount. The page shows data, so it needs credentials. */
 export function mapPageRoute(parts: { readonly operations: Operations; readonly catalogue: () => Catalogue }): Route {
   return (segments) => {
     if (segments.length > 0) return undefined;
@@ -37,7 +37,7 @@ export function mapPageRoute(parts: { readonly operations: Operations; readonly 
 
 const packageFile = (name: string) => (): Uint8Array => readFileSync(createRequire(import.meta.url).resolve(name));
 
-/** The static files of the page: public, and only these. */
+/** The static files of the page. They are public; no other file is served. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => string | Uint8Array }>> = {
   "/assets/page.css": { type: "text/css; charset=utf-8", read: () => STYLE },
   "/assets/page.js": { type: "text/javascript; charset=utf-8", read: () => SCRIPT },

@@ -10,7 +10,7 @@ import { JOB_TYPES } from "../../plan/seed-request.ts";
 import { WEB_GRID } from "../tiles/tile-parts.ts";
 import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
 
-/** All that the page shows, as it was at one moment. */
+/** The data of the page, all of one moment. */
 export interface MapPageData {
   /** "" or such as "/geowebcache". */
   readonly mount: string;
@@ -34,7 +34,10 @@ function readableBytes(bytes: bigint): string {
 
 const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
 
-/** Where a map begins: the middle of the layer's extent, in degrees where Leaflet knows the CRS, else in its units. */
+/**
+ * Returns the initial view of a map: the middle of the layer's extent. It is in degrees if Leaflet knows the CRS, else
+ * in units of the CRS.
+ */
 function viewOf(subset: GridSubset): { x: number; y: number; zoom: number } {
   const { gridSet, extent, zoomStart, zoomStop } = subset;
   const e = subsetExtent(subset);
@@ -44,12 +47,18 @@ function viewOf(subset: GridSubset): { x: number; y: number; zoom: number } {
   return gridSet.id === WEB_GRID ? { x: longitudeAt(x), y: latitudeAt(y), zoom } : { x, y, zoom };
 }
 
-/** A web map's view; another subset may say where the layer's data is. */
+/**
+ * Returns the initial view of a web mercator map. A subset in EPSG:4326 with an extent shows better where the layer has
+ * data.
+ */
 function webView(layer: Layer, subset: GridSubset): ReturnType<typeof viewOf> {
   return viewOf(layer.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset);
 }
 
-/** What the page's script needs to make Leaflet's plane of pixels that of a grid set: its corner is where rows begin. */
+/**
+ * Returns the JSON from which the page's script sets up Leaflet for a grid set. `corner` is the corner at which rows
+ * begin.
+ */
 function planeOf(subset: GridSubset): string {
   const { gridSet } = subset;
   const { matrices, alignTopLeft, tileWidth, tileHeight } = gridSet;
@@ -94,10 +103,10 @@ function mapDiv({ mount, chosen }: MapPageData): string {
   return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
 }
 
-/** What the colours of the default style mean, where the layer has a legend on this server. */
+/** Returns the legend of the default style, if the layer has a legend on this server. */
 function legendFigure({ mount, chosen }: MapPageData): string {
   const legend = chosen === undefined ? undefined : legendOf(chosen, undefined);
-  // A picture from another host would be kept off by the page's policy.
+  // The page's Content-Security-Policy blocks pictures of other hosts.
   if (chosen === undefined || legend === undefined || legend.url !== undefined) return "";
   const address = escapeHtml(legendAddress(chosen, legend, mount));
   return `<img class="legend" src="${address}" width="${legend.width}" height="${legend.height}" alt="Legend">`;
@@ -162,7 +171,7 @@ ${filters.join("\n")}
 </form><p class="none">Empty bounds: the whole layer.</p></section>`;
 }
 
-/** The page at `/`: a map, the layers, the running tasks, a form. Pure. */
+/** Returns the page at `/`: a map, the layers, the running tasks and a form for a new task. Pure. */
 export function mapPage(data: MapPageData): string {
   const m = escapeHtml(data.mount);
   return `<!DOCTYPE html>

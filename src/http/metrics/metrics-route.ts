@@ -2,7 +2,7 @@ import type { Operations } from "../../coordinator/operations.ts";
 import type { Route } from "../resource.ts";
 import type { ServerMetrics } from "./metrics-sample.ts";
 
-/** `/metrics`: Prometheus text. It names layers and upstreams, and needs the credentials that the rest needs. */
+/** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
 export function metricsRoute(parts: {
   readonly operations: Operations;
   readonly metrics: () => Promise<ServerMetrics>;
@@ -15,7 +15,7 @@ export function metricsRoute(parts: {
         GET: {
           need: "read",
           async handle() {
-            // Loaded by the first scrape: a start is not slowed by what may never be asked for.
+            // Loaded by the first scrape, so that servers without scrapes start faster.
             const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
             const [jobs, usage, quota, server] = await Promise.all([
               operations.jobMetrics(),

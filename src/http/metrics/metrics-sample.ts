@@ -4,25 +4,25 @@ import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream-limits.ts";
 import type { UpstreamMeasure } from "../../render/upstream-meter.ts";
 
-/** What the server counts by itself. */
+/** The metrics of the server itself. */
 export interface ServerMetrics {
   readonly tiles: Readonly<TileCounts>;
   readonly memory: { readonly bytes: number; readonly limitBytes: number };
   readonly upstreams: readonly UpstreamState[];
-  /** Those of upstreams that have several. */
+  /** The servers of upstreams that have several. */
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
   readonly measures: readonly UpstreamMeasure[];
-  /** Renders of jobs that wait because users read. */
+  /** Renders of jobs that wait because users are reading. */
   readonly spacedRenders: number;
-  /** Tiles of one colour that have been written. */
+  /** Written tiles of a single colour. */
   readonly oneColourTiles: number;
-  /** Renderers that did not answer any more and were ended. */
+  /** Renderers that were ended because they no longer answered. */
   readonly renderersHung: number;
-  /** Requests that wait for events of jobs. */
+  /** Requests that wait for job events. */
   readonly listeners: number;
 }
 
-/** Everything of one moment. */
+/** All metrics of one moment. */
 export interface Sample {
   readonly jobs: CoordinatorMetrics;
   readonly usage: UsageView;

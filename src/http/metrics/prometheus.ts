@@ -3,7 +3,7 @@ import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { LATENCY_BUCKETS_SECONDS } from "../../render/upstream-meter.ts";
 import type { Sample } from "./metrics-sample.ts";
 
-/** Begun by the first scrape: what nobody asks for is not measured. */
+/** The metrics of the process. Collection starts with the first scrape. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess, prefix: "nuthatch_" });
 
@@ -12,12 +12,15 @@ export const METRICS_TYPE = ofProcess.contentType;
 type Labels = Readonly<Record<string, string>>;
 type Values = readonly (readonly [labels: Labels, value: number | bigint])[];
 
-/** The metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed sets. */
+/**
+ * Returns the metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed
+ * sets.
+ */
 export async function metricsText(sample: Sample): Promise<string> {
   const registry = new Registry();
   const make = (Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Values): void => {
     const [first] = values;
-    // A metric without labels would be told as 0.
+    // A metric without values would be reported as 0.
     if (first === undefined) return;
     const metric = new Kind({
       name: `nuthatch_${name}`,
