@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
 
 /**
- * A strong tag, quoted, made of the bytes: equal ones have equal tags (RFC 9110, 8.8.3). Its length, and a checksum of each
- * half: as good for telling pictures apart as 64 bits of a digest, in half the time, which each hit from the store pays.
+ * Returns a strong, quoted entity tag; equal bytes have equal tags (RFC 9110, 8.8.3). The tag consists of the length
+ * and a checksum of each half. It tells pictures apart as well as 64 bits of a digest, in half the time, which each hit
+ * from the store pays.
  */
 export function etagOf(bytes: Uint8Array): string {
   const middle = bytes.length >>> 1;

@@ -11,7 +11,7 @@ export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   readonly format: ImageFormat;
   /** In the grid set's units. */
   readonly extent: Extent;
-  /** Of the picture, in pixels. */
+  /** Size of the picture in pixels. */
   readonly width: number;
   readonly height: number;
   /** The tiles that the extent meets, all inside the layer's coverage; undefined: none. */
@@ -25,7 +25,10 @@ export type MapOutcome =
 
 type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
 
-/** Plain WMS from tiles: reads them as any user would, missing ones are rendered, and has them put together. */
+/**
+ * Renders plain WMS maps from tiles. Reads the tiles as any user would, so that missing tiles are rendered, and has a
+ * renderer compose the map.
+ */
 export class MapRenderer {
   readonly #tiles: TileReader;
   readonly #compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
@@ -35,7 +38,9 @@ export class MapRenderer {
   constructor(parts: {
     readonly tiles: TileReader;
     readonly compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
-    /** Maps that are rendered at once, at most: each holds its tiles in memory, up to 256, and waits for missing ones. */
+    /**
+     * The most maps that are rendered at once. Each holds its tiles in memory, up to 256, and waits for missing ones.
+     */
     readonly most: number;
   }) {
     this.#most = parts.most;
@@ -44,8 +49,9 @@ export class MapRenderer {
   }
 
   /**
-   * One tile that cannot be had is the failure of the whole map: half a map would be taken for the truth. Where the source
-   * knows that there is no tile, the map has a hole. A map too many is refused before any of its tiles is read.
+   * Renders a map. If one tile fails, the whole map fails, as a user would take half a map for the truth. Where the
+   * source knows that there is no tile, the map has a hole. When too many maps are being rendered, the map is refused
+   * before any of its tiles is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
     if (this.#rendering >= this.#most) return { kind: "failure", failure: TOO_MANY };
@@ -59,7 +65,7 @@ export class MapRenderer {
 
   async #render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
     const { gone } = requester;
-    // Each of its tiles may wait for the same signal.
+    // Each tile of the map may wait for the same signal.
     setMaxListeners(0, gone);
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
@@ -113,7 +119,7 @@ export class MapRenderer {
   }
 }
 
-/** Nobody reads it. */
+/** The client has gone, so this failure is not read. */
 const NOBODY_WAITS: TileFailure = { status: 503, message: "The client has closed the connection." };
 
 const TOO_MANY: TileFailure = {
@@ -135,11 +141,14 @@ interface Window {
   readonly width: number;
   readonly height: number;
   readonly cut: Composition["cut"];
-  /** Of a tile, from the top left, in pixels. */
+  /** Returns the position of a tile from the top left, in pixels. */
   placeOf(tile: Extent): { readonly left: number; readonly top: number };
 }
 
-/** A map that is finer than its level is cut out of the pixels that it meets; for another whole pixels are fine enough. */
+/**
+ * Returns the window of a map. A map that is finer than its level is cut from the pixels that it meets. For a coarser
+ * map, whole pixels are precise enough.
+ */
 function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest): Window {
   const resolution = gridSet.matrices[z]?.resolution ?? 1;
   const spanX = (extent.maxX - extent.minX) / resolution;
@@ -154,7 +163,7 @@ function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest)
         top: Math.round((extent.maxY - tile.maxY) / resolution),
       }),
     };
-  // Counted from a corner of the level's pixels.
+  // Positions are counted from a corner of the level's pixels.
   const corner = tileExtent(gridSet, { x: 0, y: 0, z });
   const left = (extent.minX - corner.minX) / resolution;
   const top = (corner.maxY - extent.maxY) / resolution;

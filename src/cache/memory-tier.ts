@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * Hot tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch: constant time, and an
- * entry that was read before but is inserted after is never served.
+ * Holds frequently used tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch,
+ * in constant time. An entry that was read before that but inserted afterwards is never served.
  */
 export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
@@ -43,12 +43,12 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     return entry !== undefined && entry.epoch === this.epoch(layer) ? entry.tile : undefined;
   }
 
-  /** Whether a tile is here, without counting the look as a use. */
+  /** Returns whether the memory tier holds a tile, without counting a use. */
   holds(layer: string, key: string): boolean {
     return this.#entries.peek(key)?.epoch === this.epoch(layer);
   }
 
-  /** `epoch`: what `epoch(layer)` was before the bytes were read. */
+  /** Inserts a tile. `epoch` is the result of `epoch(layer)` before the bytes were read. */
   set(key: string, tile: ServedTile, epoch: number): void {
     this.#entries.set(key, { tile, epoch });
   }
@@ -61,7 +61,7 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     this.#epochs.raise(layer);
   }
 
-  /** Empties all layers but these, and releases what is known of them. */
+  /** Empties all layers but these, and releases their epochs. */
   keepLayers(layers: Iterable<string>): void {
     this.#epochs.keep(layers);
   }

@@ -18,16 +18,16 @@ import type { UseRecorder } from "./use-recorder.ts";
 export interface TileCounts {
   memoryHits: number;
   storeHits: number;
-  /** Served although expired, and rendered anew behind the reader. */
+  /** The tile was served although expired, and is rendered again in the background. */
   staleServed: number;
   absent: number;
-  /** A tile was kept, but is too old. */
+  /** A tile was stored, but is too old. */
   expired: number;
-  /** Renders that failed, of all the misses. */
+  /** Misses whose render failed. */
   failures: number;
-  /** Failures that were answered without asking the upstream again. */
+  /** Failures that were answered without another request to the upstream. */
   failuresRemembered: number;
-  /** Tiles that the store could not read: they were rendered. */
+  /** Tiles that the store could not read, and that were rendered instead. */
   storeFaults: number;
 }
 
@@ -50,7 +50,10 @@ export class TileCache implements TileReader {
   readonly #uses: UseRecorder;
   readonly #shared: () => boolean;
   readonly #now: () => number;
-  /** With the memory tier's epoch in which it began: a truncation since has overtaken it. */
+  /**
+   * Tiles that are rendered again in the background, with the memory tier's epoch at the start. A later epoch means
+   * that a truncation has overtaken the render.
+   */
   readonly #revalidating = new Map<string, number>();
   /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */
   readonly #expiredBeforeMs = new Map<string, number>();
@@ -61,7 +64,7 @@ export class TileCache implements TileReader {
     readonly memory: MemoryTier;
     readonly renders: UserRenders;
     readonly uses: UseRecorder;
-    /** Whether other programs write to the store: what memory holds is compared with it. */
+    /** Whether other programs write to the store, so that tiles in memory have to be compared with the store. */
     readonly shared: () => boolean;
     readonly now: () => number;
   }) {
@@ -104,13 +107,16 @@ export class TileCache implements TileReader {
     return this.#miss(request, tileSet, key, kept, requester());
   }
 
-  /** Tiles of a layer that were written before a time are stale: they are served, and rendered anew behind the reader. */
+  /**
+   * Makes the tiles of a layer that were written before a time stale: they are served, and rendered again in the
+   * background.
+   */
   expireBefore(layer: string, beforeMs: number): void {
     if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
     else this.#expiredBeforeMs.delete(layer);
   }
 
-  /** Where a tile is, for people who wonder. Renders nothing, and is no use of the tile. */
+  /** Returns where a tile is, for diagnosis. Renders nothing, and does not count as a use of the tile. */
   async inspect(request: TileRequest): Promise<TileState> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
@@ -137,12 +143,12 @@ export class TileCache implements TileReader {
     };
   }
 
-  /** One render at a time behind any number of reads. */
+  /** Renders a stale tile in the background, at most once at a time for any number of reads. */
   #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile, requester: RequesterOf): void {
     const epoch = this.#memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
-    // Its reader is answered at once, and may go.
+    // The reader has its answer already, so its departure must not cancel the render.
     this.#miss(request, tileSet, key, kept, { client: requester().client, gone: new AbortController().signal })
       .catch(() => this.counts.failures++)
       .finally(() => {
@@ -174,7 +180,7 @@ export class TileCache implements TileReader {
     return tile;
   }
 
-  /** A tile that cannot be read is rendered: the user gets a picture whatever the store says. */
+  /** Reads a tile from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
   #stored(at: TileAddress): StoredTile | undefined {
     try {
       return this.#store.get(at);
@@ -221,14 +227,14 @@ export class TileCache implements TileReader {
     if (rendered.kind === "rendered" || rendered.kind === "stored") {
       const stored = this.#readStore(tileSet, index, key);
       if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
-      // Stored and dropped again meanwhile.
+      // The tile was stored, and truncated or evicted since.
       return this.#miss(request, tileSet, key, expired, requester);
     }
     const isRemembered = rendered.kind === "remembered" && rendered.asked === "before";
     if (isRemembered) this.counts.failuresRemembered++;
     if (!gone.aborted) this.counts.failures++;
     if (expired !== undefined) {
-      // RFC 9211, 2.2: of what has gone forward.
+      // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isAsked = rendered.kind !== "refused" && !isRemembered;
       return { kind: "tile", tile: isAsked ? { ...expired, forwarded } : expired };
     }
@@ -236,7 +242,7 @@ export class TileCache implements TileReader {
   }
 }
 
-/** Tiles written before this have expired, ms since 1970. */
+/** Returns the time before which written tiles have expired, ms since 1970. */
 function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): number {
   const seconds = valueAt(expireCacheSeconds, z);
   return seconds > 0 ? nowMs - seconds * 1000 : 0;
@@ -245,7 +251,7 @@ function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): numb
 const isFresh = ({ modifiedMs, writtenMs }: ServedTile, oldest: number, expiredBefore: number): boolean =>
   modifiedMs >= oldest && writtenMs >= expiredBefore;
 
-/** The metatile of a tile; undefined outside of the layer's coverage. */
+/** Returns the metatile of a tile; undefined outside of the layer's coverage. */
 function renderedWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
   const coverage = coverageAt(subset, index.z);
   if (coverage === undefined) return undefined;
@@ -261,7 +267,7 @@ const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet 
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** As it is kept. Whole seconds, as HTTP dates have no others. */
+/** Converts a stored tile to a served one. The time is in whole seconds, as in HTTP dates. */
 const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
   bytes,
   etag: etagOf(bytes),

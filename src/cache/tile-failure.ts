@@ -10,7 +10,7 @@ const REFUSED: Readonly<Record<Refused["why"], string>> = {
   queue_slow: "The map server is too slow for all who wait for it.",
 };
 
-/** What a user is told when the upstream gave nothing. */
+/** Returns the user's answer when the upstream gave no tile. */
 export function failureOf(
   rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,
 ): TileFailure {
@@ -23,7 +23,7 @@ export function failureOf(
       };
     case "remembered": {
       const failure = upstreamFailure(rendered.failure);
-      // An upstream may have asked for longer.
+      // The upstream may have asked for a longer wait.
       const wait = Math.max(rendered.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
     }

@@ -15,21 +15,21 @@ export interface TileRequest {
 /** A tile, with the headers that do not change while it is cached. */
 export interface ServedTile {
   readonly bytes: Uint8Array;
-  /** Strong, quoted: made of the bytes. */
+  /** A strong, quoted entity tag, computed from the bytes. */
   readonly etag: string;
   /** ms since 1970, whole seconds. */
   readonly modifiedMs: number;
-  /** The same, exact. */
+  /** The same time in exact ms. */
   readonly writtenMs: number;
   readonly cacheResult: "HIT" | "MISS";
-  /** Why the source was asked, and waited for (RFC 9211, 2.2); undefined: it was not. */
+  /** Why the request waited for the source (RFC 9211, 2.2); undefined: it did not. */
   readonly forwarded: "miss" | "stale" | undefined;
 }
 
-/** Why there is no tile: what the user is told, without the upstream's address or credentials. */
+/** Why there is no tile. The user gets the message, which contains neither the upstream's address nor credentials. */
 export interface TileFailure {
   readonly status: 404 | 500 | 502 | 503 | 504;
-  /** Nothing is wrong, the source knows that there is no tile: a map has a hole there. */
+  /** The source knows that there is no tile, which is no error. A map has a hole there. */
   readonly isHole?: true;
   readonly message: string;
   readonly retryAfterSeconds?: number;

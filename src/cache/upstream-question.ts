@@ -14,7 +14,9 @@ export type UpstreamOutcome =
   | { readonly kind: "info"; readonly info: UpstreamDocument }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
-/** Asks the upstream something beside tiles, as any user's request and never kept. */
+/**
+ * Asks the upstream for something other than tiles, with the limits of any user's request. The answer is not stored.
+ */
 export async function askUpstream(
   renders: Pick<UserRenders, "ask">,
   { layer, request }: UpstreamQuestion,

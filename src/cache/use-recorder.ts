@@ -2,12 +2,12 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellUses } from "../ledger/ledger.ts";
 
-/** One read, of those that are sampled: an address and nothing of who asked. */
+/** One sampled read: an address, without any data about the user. */
 export interface SampledRead extends TileIndex {
   readonly tileSet: TileSet;
 }
 
-/** What was read between two drains. */
+/** The reads between two drains. */
 export interface UseReport {
   readonly cells: readonly CellUses[];
   readonly reads: readonly SampledRead[];
@@ -24,16 +24,22 @@ interface Seen extends TileIndex {
   reported: boolean;
 }
 
-/** Cells remembered in each of two generations. Beyond, what was not read lately is taken for new when it is read again. */
+/**
+ * The number of cells remembered in each of two generations. Beyond that, a cell that was not read recently counts as
+ * new when it is read again.
+ */
 const CELLS = 8_192;
 /** Every cell is sampled. */
 export const SAMPLE_ALL = 2 ** 32;
-/** Reads that are sampled a minute: above the one half as many cells are, below the other twice as many. */
+/**
+ * Limits of the reads that are sampled per minute. Above the upper limit half as many cells are sampled, below the
+ * lower limit twice as many.
+ */
 const MOST_READS = 300;
 const FEWEST_READS = 75;
 const MINUTE_MS = 60_000;
 
-/** Counts reads per cell between two drains, and samples single ones, with one lookup per read. */
+/** Counts reads per cell between two drains and samples single reads, with one lookup per read. */
 export class UseRecorder {
   readonly #now: () => number;
   #young = new Map<string, Seen>();
@@ -86,7 +92,7 @@ export class UseRecorder {
     return seen;
   }
 
-  /** Undefined: nothing was read. */
+  /** Returns the reads since the last drain; undefined: there were none. */
   drain(): UseReport | undefined {
     const report = this.#unreported.length === 0 ? undefined : this.#report();
     if (this.#now() - this.#minuteBeganMs >= MINUTE_MS) this.#nextMinute();
@@ -114,14 +120,17 @@ export class UseRecorder {
   }
 }
 
-/** One key per cell, for maps. */
+/** Returns the map key of a tile's cell. */
 export const cellKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
-/** A tile's number in its cell, 0 to 255. */
+/** Returns a tile's number in its cell, 0 to 255. */
 export const tileInCell = (x: number, y: number): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
 
-/** 32 bits, FNV-1a with a last mix: which cells are sampled must not follow from where they are. */
+/**
+ * Returns a 32-bit hash: FNV-1a with a final mix, so that the choice of sampled cells does not depend on their
+ * positions.
+ */
 export function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);

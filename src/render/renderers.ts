@@ -6,7 +6,10 @@ import type { RenderOrder } from "./render-order.ts";
 
 /** The result of a render. */
 export type RendererResult =
-  /** `processorMs`: what the renderer has taken of a processor since it told that last; of a run nobody asks it. */
+  /**
+   * `processorMs` is the processor time that the renderer has used since its previous report. Not evaluated for
+   * batches.
+   */
   | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
   | {
       readonly kind: "failed";
