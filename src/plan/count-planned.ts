@@ -6,23 +6,25 @@ import { emptyProgress, type JobProgress } from "./job-progress.ts";
 import type { JobRequest } from "./job-request.ts";
 import type { PlannedJobs } from "./plan-batch.ts";
 
-/** Jobs with their totals, not yet made. */
+/** Jobs with their totals, not accepted yet. */
 export interface CountedJobs {
   /** At least one. */
   readonly jobs: readonly { readonly request: JobRequest; readonly progress: JobProgress }[];
-  /** Of all of them. */
+  /** The number of tiles of all jobs. */
   readonly tiles: bigint;
 }
 
 const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
 
-/** Counts in slices. Jobs of an area without a tile are left out, or refused. */
+/**
+ * Counts the tiles of planned jobs, in slices. Jobs of an area without a tile are left out or refused, as `empty` says.
+ */
 export async function countPlanned(
   { requests, empty }: PlannedJobs,
   counter: Pick<JobCounter, "count">,
 ): Promise<Result<CountedJobs, Refusal>> {
   const jobs: CountedJobs["jobs"][number][] = [];
-  // Jobs of the same tiles share their ranges, and their totals unless those are of what is kept.
+  // Jobs of the same tiles share their ranges. They share their totals too, unless the totals count stored tiles only.
   const counted = new Map<JobRequest["ranges"], JobCounts>();
   let tiles = 0n;
   for (const request of requests) {
@@ -41,7 +43,10 @@ export async function countPlanned(
   return jobs.length === 0 ? refuse(noTile) : ok({ jobs, tiles });
 }
 
-/** Why jobs are not made that nobody has confirmed; undefined: they need not be. `again`: how they are. */
+/**
+ * Returns a refusal if the jobs have more than `mostTiles` tiles and so need a confirmation. `again`: how the client
+ * confirms.
+ */
 export function unconfirmed(
   { jobs, tiles }: CountedJobs,
   mostTiles: number | undefined,

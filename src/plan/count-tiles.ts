@@ -6,7 +6,7 @@ import { combinationsOf } from "./combination.ts";
 import { JobCounts } from "./job-counts.ts";
 import type { JobRequest } from "./job-request.ts";
 
-/** The totals of a job over whole ranges. What a truncate will find is not known before it starts. */
+/** Returns the totals of a job over whole ranges. A truncate has no totals before it starts. */
 export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "selection">): JobCounts {
   const counts = new JobCounts();
   if (type === "truncate") return counts;
@@ -15,10 +15,13 @@ export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "sele
   return counts;
 }
 
-/** So often each tile is rendered. */
+/** Returns how many times the job renders each tile: once for each combination. */
 const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigInt(combinationsOf(request)?.length ?? 0);
 
-/** The totals of a job, of what its ranges are limited to as well. @throws the reason of the slices' signal */
+/**
+ * Returns the totals of a job, limited to its selection if it has one.
+ * @throws the reason of the slices' signal
+ */
 export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
   if (selection === undefined || request.type === "truncate") return countRanges(request);
   const counts = new JobCounts();

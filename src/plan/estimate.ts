@@ -9,18 +9,20 @@ import { combinationsOf } from "./combination.ts";
 import type { JobCounts } from "./job-counts.ts";
 import type { JobRequest, JobView } from "./job-request.ts";
 
-/** What a seed or reseed would come to. Null: there is no telling. */
+/** The estimated work of a seed or reseed. Null: the value cannot be estimated. */
 export interface EstimateView {
   readonly tiles: bigint;
-  /** Expired ones too. */
+  /** Stored tiles, expired ones included. */
   readonly kept: bigint | null;
   readonly missing: bigint | null;
-  /** Of the tiles it would render, at the mean size by level of those that are kept of its tile sets. */
+  /**
+   * Bytes of the tiles that the job would render, by the mean size at each level of the stored tiles of its tile sets.
+   */
   readonly bytes: bigint | null;
-  /** What the store would grow by is below the quotas of layer and server; null also without a quota. */
+  /** Whether the growth of the store fits the quotas of the layer and the server. Null also without a quota. */
   readonly fitsQuota: boolean | null;
   readonly fitsDisk: boolean | null;
-  /** At which the last jobs of the layer have rendered tiles, as far as the rate limit allows. */
+  /** The rate at which the last jobs of the layer have rendered tiles, at most the rate limit. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
   readonly zooms: readonly {
@@ -32,40 +34,46 @@ export interface EstimateView {
 }
 
 export interface EstimateSources {
-  /** All its tiles by zoom. */
+  /** All tiles of the job by zoom. */
   readonly totals: JobCounts;
   readonly ledger: Ledger;
-  /** Undefined: it has been removed meanwhile. */
+  /** Undefined: the layer has been removed in the meantime. */
   readonly layer: Layer | undefined;
   /** Whether all tiles of the layer have been counted. */
   readonly isCounted: boolean;
   readonly quota: QuotaConfiguration;
   readonly freeBytes: number;
-  /** The last ones of the layer. */
+  /** The last jobs of the layer. */
   readonly jobs: readonly JobView[];
 }
 
-/** A level that holds no more tiles than these is counted block by block: at most so many are read. */
+/** A level with at most this many stored tiles is counted block by block, which reads at most this many blocks. */
 const FEW = 10_000n;
 
-/** So many tiles of a level tell what its tiles take; where there are fewer, and fewer than are to be rendered, those of the levels around it help. */
+/**
+ * The number of tiles that gives a reliable mean size. If a level has fewer, and fewer than the job would render there,
+ * the nearest levels are added to the sample.
+ */
 const SAMPLE = 100n;
 
-/** An estimate, and by how many bytes the store would grow. */
+/** An estimate, and the bytes by which the store would grow. */
 export interface Estimated {
   readonly view: EstimateView;
   readonly growth: bigint | null;
 }
 
-/** By arithmetic and sums: it takes as long for the world as for a village. Pauses where it counts blocks. */
+/**
+ * Estimates by arithmetic and sums, so that the time does not depend on the size of the range. Yields while it counts
+ * blocks.
+ */
 export function* estimate(request: JobRequest, from: EstimateSources): Generator<undefined, Estimated> {
   const index = request.selection === undefined ? undefined : yield* indexInSteps(request.selection);
   const known = tileSetsOf(request, from.ledger);
   const zooms: EstimateView["zooms"][number][] = [];
-  // A seed or reseed has one grid set: no zoom comes twice.
+  // A seed or reseed has one grid set, so each zoom occurs once.
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     const tiles = from.totals.of(rect.z).total;
-    // What a job over what exists counts is kept.
+    // A job over existing tiles counts stored tiles only.
     const kept = request.onlyExisting === true ? tiles : yield* storedIn(known, rect, index, from);
     zooms.push({ z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept });
   }
@@ -91,7 +99,7 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   return { view, growth };
 }
 
-/** Those that a job renders and the ledger knows: all of its one grid set. */
+/** Returns the tile sets of a job that the ledger knows. They are all in the job's one grid set. */
 function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: Ledger): readonly KnownTileSet[] {
   const ids = new Set(combinationsOf(request)?.map(({ parametersId }) => parametersId));
   return [...ledger.tileSets()].filter(
@@ -99,11 +107,11 @@ function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: 
   );
 }
 
-/** Null: there is no telling of one of them. */
+/** Adds two counts. Null: one of them is unknown. */
 export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 
-/** Null where neither sums nor a few blocks tell it. */
+/** Counts the stored tiles in a rectangle. Null: neither the sums nor a few blocks give the number. */
 function* storedIn(
   known: readonly KnownTileSet[],
   rect: TileRect,
@@ -135,7 +143,8 @@ function* storedOf(
   const all = rectCount(rect);
   if (all === rectCount(matrixRect(subset.gridSet, rect.z))) return sum;
   const coverage = coverageAt(subset, rect.z);
-  // Nothing is stored outside the coverage, unless that was larger once: then the sum may be more than fits in.
+  // No tile is stored outside the coverage, unless the coverage was larger before: then the sum may exceed the
+  // rectangle.
   return coverage !== undefined && all === rectCount(coverage) && sum <= all ? sum : null;
 }
 
@@ -156,7 +165,10 @@ function bytesOf(zooms: readonly Pick<Stored, "z" | "tiles">[], known: readonly 
   }, 0n);
 }
 
-/** The levels nearest to one, as many as it takes: what deep tiles take says little of high ones. */
+/**
+ * Returns the tiles and bytes of the nearest levels, as many as the sample needs: sizes at deep levels say little about
+ * high ones.
+ */
 function sampleAt(z: number, wanted: bigint, kept: readonly Stored[]): Omit<Stored, "z"> {
   const nearest = [...kept].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
   const sample = { tiles: 0n, bytes: 0n };
@@ -168,7 +180,10 @@ function sampleAt(z: number, wanted: bigint, kept: readonly Stored[]): Omit<Stor
   return sample;
 }
 
-/** @param growths by layer */
+/**
+ * Returns whether the store stays below the quotas after it has grown. Null: there is no quota.
+ * @param growths bytes by layer
+ */
 export function fitsQuota(
   growths: ReadonlyMap<string, bigint>,
   { ledger, quota }: Pick<EstimateSources, "ledger" | "quota">,
@@ -187,7 +202,7 @@ const limitedRate = (rate: number | null, limit: number | null): number | null =
 export const fitsDisk = (growth: bigint, { freeBytes }: Pick<EstimateSources, "freeBytes">): boolean =>
   growth <= BigInt(Math.floor(freeBytes));
 
-/** Tiles rendered per second of work: what was skipped took no rendering. */
+/** Returns the tiles rendered per second of work. Skipped tiles are not counted, as no render was needed for them. */
 function rateOf(jobs: readonly JobView[]): number | null {
   const renderedBy = ({ type, tiles }: JobView): bigint => (type === "truncate" ? 0n : tiles.stored);
   const drawing = jobs.filter((job) => renderedBy(job) > 0n);

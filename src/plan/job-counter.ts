@@ -13,13 +13,13 @@ import type { JobRequest } from "./job-request.ts";
 
 export interface JobCounterParts {
   readonly ledger: Pick<Ledger, "countStored">;
-  /** Counts what a crash has left open. */
+  /** Waits until the blocks that a crash left marked are recounted. */
   readonly recounted: () => Promise<void>;
-  /** Whether all tiles of a layer have been counted. */
+  /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;
 }
 
-/** The totals of jobs: of ranges by arithmetic, of what is kept from the ledger, never from the store. */
+/** Counts the totals of jobs: ranges by arithmetic, stored tiles from the ledger, never from the store. */
 export class JobCounter {
   readonly #parts: JobCounterParts;
 
@@ -27,7 +27,10 @@ export class JobCounter {
     this.#parts = parts;
   }
 
-  /** @throws the reason of the slices' signal */
+  /**
+   * Returns the totals of a job.
+   * @throws the reason of the slices' signal
+   */
   async count(request: JobRequest, slices = new Slices()): Promise<Result<JobCounts, Refusal>> {
     if (request.onlyExisting !== true) return ok(await countTiles(request, slices));
     await this.#parts.recounted();
@@ -37,7 +40,7 @@ export class JobCounter {
     return ok(counts);
   }
 
-  /** What is kept now in a part of a job's range that is small. */
+  /** Returns the number of stored tiles in a small part of a job's range. */
   storedIn(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): bigint {
     return atOnce(this.#parts.ledger.countStored(tileSet, rect, selection));
   }

@@ -1,9 +1,9 @@
-/** Tiles of a job at one zoom, by what became of them; `bytes` were written for it. */
+/** Tiles of a job at one zoom, by outcome. `bytes`: bytes written for the job. */
 export interface Counts {
   readonly total: bigint;
   readonly stored: bigint;
   readonly skipped: bigint;
-  /** Rendered, and kept already as they were rendered. */
+  /** Rendered, and equal to the stored tile. */
   readonly unchanged: bigint;
   readonly failed: bigint;
   readonly deleted: bigint;
@@ -30,7 +30,7 @@ const added = (to: Counts, change: Partial<Counts>): Counts => ({
 
 const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => stored + skipped + unchanged + failed;
 
-/** What a job has counted, by zoom and in all. */
+/** The counts of a job, by zoom and in all. */
 export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
   #sum = NOTHING;
@@ -59,14 +59,17 @@ export class JobCounts {
     this.#sum = added(this.#sum, change);
   }
 
-  /** More was found at a zoom than was counted: the total is what there was. */
+  /** Raises the total of a zoom if the job has processed more tiles there than were counted. */
   coverWorked(z: number): void {
     const counts = this.#zooms.get(z);
     const more = counts === undefined ? 0n : workedOf(counts) - counts.total;
     if (more > 0n) this.add(z, { total: more });
   }
 
-  /** What nothing has become of is no longer to be done. @returns how many tiles */
+  /**
+   * Counts all unprocessed tiles as skipped.
+   * @returns how many tiles
+   */
   skipRest(): bigint {
     let rest = 0n;
     for (const [z, counts] of this.#zooms) {
@@ -78,7 +81,7 @@ export class JobCounts {
     return rest;
   }
 
-  /** More was deleted than was known of: the total is what there was. */
+  /** Raises the totals if the job has deleted more tiles than were counted. */
   coverDeleted(): void {
     for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.add(z, { total: deleted - total });
   }

@@ -1,16 +1,16 @@
 export interface JobOptions {
-  /** Tasks that run at once, of all jobs. */
+  /** The most tasks of all jobs that run at once. */
   readonly maxRunningTasks: number;
-  /** threadCount of one request at most. */
+  /** The largest threadCount of one request. */
   readonly maxThreadCount: number;
-  /** How long the jobs of a dead upstream wait for it before they are aborted. */
+  /** How long jobs wait for an upstream that is down before they are aborted. */
   readonly outageLimitSeconds: number;
   /** How long ended jobs are kept. */
   readonly historyDays: number;
-  /** Of so many jobs, ended or not, the last ones are kept. */
+  /** The number of newest jobs, ended or not, that the history keeps. */
   readonly historyJobs: number;
-  /** Ended jobs are kept, the last ones, as long as they take up no more of the state database. */
+  /** The most that ended jobs may take up in the state database; the oldest are removed first. */
   readonly historyMiB: number;
-  /** A job of more tiles that is asked for under `/api/v1` has to be confirmed; absent: none has. */
+  /** A request under `/api/v1` for more tiles than this needs a confirmation. Absent: no request needs one. */
   readonly confirmTiles?: number;
 }

@@ -1,7 +1,7 @@
 import type { JobCounts, ZoomCountsText } from "./job-counts.ts";
 import type { JobError, JobOutcome } from "./job-request.ts";
 
-/** Everything of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
+/** The state of a job that changes while it runs. Counts are decimal text: they can pass 2^53. */
 export interface JobProgress {
   readonly total: string;
   readonly stored: string;
@@ -17,11 +17,11 @@ export interface JobProgress {
   readonly outcome: JobOutcome | null;
   readonly abortedBy: string | null;
   readonly zooms: readonly ZoomCountsText[];
-  /** How long it has been at work. */
+  /** How long the job has been at work. */
   readonly workedMs: number;
 }
 
-/** Counts as they are persisted: in all, and by zoom. */
+/** Returns the counts as they are persisted: in all, and by zoom. */
 export const countsProgress = (
   counts: JobCounts,
 ): Pick<JobProgress, "total" | "stored" | "skipped" | "unchanged" | "failed" | "deleted" | "zooms"> => ({
@@ -34,7 +34,7 @@ export const countsProgress = (
   zooms: counts.toJSON(),
 });
 
-/** Of a job that has not begun. */
+/** Returns the progress of a job that has not begun. */
 export const emptyProgress = (totals: JobCounts): JobProgress => ({
   ...countsProgress(totals),
   retries: 0,

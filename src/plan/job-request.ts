@@ -6,83 +6,92 @@ import type { TimeLeft } from "./rate-meter.ts";
 import type { JobOrder, JobType } from "./seed-request.ts";
 import type { ValueChoice } from "./value-choice.ts";
 
-/** What a job works on, held against its layer: persisted as it is, so that a restart needs nothing else. */
+/** The work of a job, validated against its layer. It is persisted complete, so that a restart needs no other data. */
 export interface JobRequest {
   readonly type: JobType;
   readonly layer: string;
   /** Seed and reseed: exactly one grid set, one format. Truncate: null means all. */
   readonly gridSet: string | null;
   readonly format: string | null;
-  /** Values of all parameter filters, empty for the defaults; null: `combinations`, else those that are kept (truncates). */
+  /**
+   * Values of all parameter filters, empty for the defaults. Null: see `combinations`; without those the job is a
+   * truncate of stored combinations.
+   */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parametersId: string | null;
-  /** At least two, each of them another. Absent: the parameters above. */
+  /** At least two different combinations. Absent: see `parameters`. */
   readonly combinations?: readonly Combination[];
   /**
-   * How the combinations were asked for, where there are several; of a truncate without those: which of the kept ones are
-   * meant. Absent: all.
+   * The sets in which the client requested several combinations. For a truncate without `combinations`: the sets that
+   * select stored combinations; absent: all.
    */
   readonly parametersChosen?: readonly (readonly (readonly [string, ValueChoice])[])[];
-  /** As asked, or around what was asked; null: the whole coverage. */
+  /** The requested bounds, or the bounds around the requested area or tiles. Null: the whole coverage. */
   readonly bounds: Extent | null;
-  /** What the rectangles are limited to; absent: nothing. */
+  /** The kind of selection that limits the rectangles. Absent: no limit. */
   readonly limit?: Selection["kind"];
-  /** Kept beside the request, as it may be large: absent where only the view of a job is asked for. */
+  /** Stored in a table of its own, as it may be large. Absent if a job is read for its view only. */
   readonly selection?: Selection;
   readonly zoomStart: number;
   readonly zoomStop: number;
   /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
   readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
-  /** Tiles per metatile, across and up: what is finished is told in them, whatever the layer has later. Absent: the layer's. */
+  /**
+   * Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer changes its own.
+   * Absent: the layer's.
+   */
   readonly metatile?: readonly [number, number];
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
-  /** `NO_FAILURE_LIMIT`: none. */
+  /** The number of failed tiles at which the job is aborted. `NO_FAILURE_LIMIT`: no limit. */
   readonly failureLimit: number;
-  /** Of the tiles that were tried; absent: no share is too large. */
+  /** The percentage of failed among tried tiles above which the job is aborted. Absent: no limit. */
   readonly failurePercent?: number;
-  /** The request set failure fields of its own: an outage is not waited out. */
+  /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
-  /** A reseed of nothing but tiles that were kept when the job was made. */
+  /** The job is a reseed of tiles that were stored when it was accepted. */
   readonly onlyExisting?: true;
-  /** A reseed of tiles that are missing or were written before; absent: of all. */
+  /** The job is a reseed of tiles that are missing or were written before this time. Absent: of all tiles. */
   readonly olderThanMs?: number;
-  /** What is finished is told in numbers of this order. Absent: by zoom. */
+  /** The order that numbers the metatiles; progress is stored in these numbers. Absent: by zoom. */
   readonly order?: JobOrder;
   /**
-   * Of the order `hot`: numbers by zoom of the first metatiles of groups that were used when the job was made, the most used
-   * first. Kept beside the request, as a selection; absent: none was.
+   * For the order `hot`: the numbers by zoom of the first metatiles of the groups that were used when the job was
+   * accepted, the most used first. Stored in a table of its own, like a selection. Absent: no group was used.
    */
   readonly hot?: BigUint64Array;
-  /** Kept beside the request, as they may be changed: absent where they are the standard ones, and once they are kept. */
+  /**
+   * Stored in a column of its own, as a user may change the terms. Absent: the standard terms, or the request was read
+   * from the database.
+   */
   readonly terms?: JobTerms;
-  /** Older seeds and reseeds that lie within it end. */
+  /** Older seeds and reseeds within this job's range are killed. */
   readonly supersede?: true;
 }
 
-/** Greater than any number of tiles that fail. */
+/** A limit that no number of failed tiles reaches. */
 export const NO_FAILURE_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** Who asked for a job, and under which key the same request may come again. */
+/** The account that requested a job, and the key under which the request may be repeated. */
 export interface JobOrigin {
   /** The account; null: the interface is open. */
   readonly by: string | null;
   readonly key?: IdempotencyKey;
-  /** A job of more tiles is not made: nobody has confirmed it. Absent: of any number. */
+  /** A request for more tiles is refused because it was not confirmed. Absent: any number is allowed. */
   readonly mostTiles?: number;
 }
 
 export interface IdempotencyKey {
   readonly key: string;
-  /** Of what was asked: the same key with another digest is a mistake. */
+  /** A digest of the request: the same key with another digest is refused. */
   readonly digest: string;
 }
 
-/** What a request became. `known`: its key had made the job before. */
+/** The jobs of an accepted request. `known`: an earlier request with the same key has created them. */
 export interface SubmittedJob {
   readonly jobId: number;
-  /** All that the request has made, the first among them; of a known one those that are still kept. */
+  /** All jobs of the request, the first one included. For a known request: those still in the history. */
   readonly jobIds: readonly number[];
   readonly taskIds: readonly number[];
   readonly known: boolean;
@@ -112,15 +121,15 @@ export interface KilledTask {
 export type KillScope = "all" | "running" | "pending";
 
 /**
- * What its window, or that of its schedule, does to a job. `held`: it is paused until the window opens. `released`: an operator has
- * let it go on while the window is closed.
+ * The effect of the window of a job, or of its schedule. `held`: the job is paused until the window opens. `released`:
+ * an operator has resumed the job while the window is closed.
  */
 export const WINDOW_HOLDS = ["held", "released"] as const;
 export type WindowHold = (typeof WINDOW_HOLDS)[number];
 
 export type JobOutcome = "done" | "done_with_failures" | "aborted";
 
-/** One class of a job's failures: how many tiles, and the first of them. */
+/** One class of a job's failures: the number of tiles, and the message and address of the first one. */
 export interface JobError {
   readonly class: string;
   readonly count: number;
@@ -128,19 +137,19 @@ export interface JobError {
   readonly tile: readonly [number, number, number] | null;
 }
 
-/** Tiles of a job by what became of them. */
+/** Tiles of a job by outcome. */
 export interface JobTiles {
   readonly total: bigint;
   readonly stored: bigint;
   readonly skipped: bigint;
   readonly failed: bigint;
-  /** Reseeds only: rendered, and kept already as they were rendered. */
+  /** Reseeds only: rendered, and equal to the stored tile. */
   readonly unchanged?: bigint;
   /** Truncates only. */
   readonly deleted?: bigint;
 }
 
-/** Polygons with their rings, closed; with more corners than were given where straight lines became curves. */
+/** Polygons with closed rings. There are more corners than were given if a straight line became a curve. */
 export interface AreaView {
   readonly type: "MultiPolygon";
   readonly coordinates: readonly (readonly (readonly (readonly [number, number])[])[])[];
@@ -165,68 +174,68 @@ export interface JobView {
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** First ones, by class. */
+  /** By class, with the message and tile of the first failure. */
   readonly errors: readonly JobError[];
   readonly retries: number;
-  /** Pending until it is resumed; on the classic list it is as any pending one. */
+  /** The job is pending until it is resumed. The classic list shows a paused job as pending. */
   readonly paused: boolean;
-  /** Accounts; null: the interface was open, or nobody did. */
+  /** The account. Null: the interface was open, or the server did it. */
   readonly createdBy: string | null;
   readonly abortedBy: string | null;
-  /** The job of which this one does what failed or was not done. */
+  /** The ended job whose failed and unreached tiles this job retries. */
   readonly retryOf: number | null;
-  /** The name of the schedule that made it. */
+  /** The name of the schedule that created the job. */
   readonly schedule: string | null;
-  /** The first job of the request that made it with others, of that job its own id; null: it was made alone. */
+  /** The id of the first job of the batch, which may be this job. Null: the request created one job. */
   readonly requestedWith: number | null;
-  /** Where parameters are null: the combinations that are meant, as they are asked for; null: all that are kept. */
+  /** If `parameters` is null: the requested sets of combinations. Null: all stored combinations. */
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
-  /** Its share of turns against other jobs', 1 to 100. */
+  /** The share of turns against other jobs, 1 to 100. */
   readonly priority: number;
-  /** Tiles per second that are rendered for it at most; null: no limit. */
+  /** The most tiles per second that are rendered for the job. Null: no limit. */
   readonly rateLimit: number | null;
-  /** When it may work; null: always, as far as its schedule goes. */
+  /** The hours in which the job may work. Null: always, apart from the window of its schedule. */
   readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
-  /** Written for it, tiles beyond its range included where a metatile reaches there. */
+  /** Bytes written for the job, including tiles of its metatiles beyond its range. */
   readonly bytes: bigint;
-  /** Pauses and restarts not counted. */
+  /** Seconds at work, without pauses and restarts. */
   readonly secondsWorked: number;
-  /** Lately; of one that has ended: over all. null: not known. */
+  /** The recent rate; of an ended job: the mean rate. Null: unknown. */
   readonly tilesPerSecond: number | null;
   readonly timeLeft: TimeLeft | null;
-  /** What of the bounds it works on: null, all. */
+  /** The kind of selection inside the bounds. Null: the whole bounds. */
   readonly limit: Selection["kind"] | null;
   readonly order: JobOrder;
   readonly onlyExisting: boolean;
-  /** Only tiles that were written before are rendered again; null: all. */
+  /** Only tiles written before this time are rendered again. Null: all tiles. */
   readonly olderThan: string | null;
-  /** null: any number. */
+  /** Null: no limit. */
   readonly maxFailures: number | null;
   readonly maxFailurePercent: number | null;
-  /** The area in the grid set's CRS, as GeoJSON; null: it has none. Absent in lists and events. */
+  /** The area in the grid set's CRS, as GeoJSON. Null: the job has no area. Absent in lists and events. */
   readonly area?: AreaView | null;
-  /** Each combination, where it names several. Absent in lists and events. */
+  /** The combinations, if the job names several. Absent in lists and events. */
   readonly combinations?: readonly Readonly<Record<string, string>>[];
   /** Ascending; absent in lists. */
   readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }
 
-/** What happened to a job, once it is persisted. Counts are told once a second, all else at once. */
+/** A persisted change of a job. Changes of counts alone are sent once a second, all others at once. */
 export type JobEvent =
   | { readonly kind: "job"; readonly job: JobView }
-  /** It was taken out of the history. */
+  /** The job was removed from the history. */
   | { readonly kind: "forgotten"; readonly id: number };
 
 export interface JobFilter {
   readonly layer?: string;
   readonly state?: JobState;
   readonly type?: JobType;
-  /** Made by the schedule of this name. */
+  /** Only jobs of the schedule of this name. */
   readonly schedule?: string;
-  /** Made by the request that made this job, which is one of them. */
+  /** Only jobs of the batch to which the job with this id belongs. */
   readonly requestedWith?: number;
   readonly ids?: readonly number[];
   readonly limit: number;
-  /** Only jobs with a smaller id: the last one of the page before. */
+  /** Only jobs with a smaller id: the last id of the page before. */
   readonly after?: number;
 }

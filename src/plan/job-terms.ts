@@ -1,23 +1,23 @@
 import type { RunWindow } from "./run-window.ts";
 
-/** The hours of a day in which a job may work, by the clocks of a place. */
+/** The hours of a day in which a job may work, in the local time of a time zone. */
 export interface JobHours {
   readonly window: RunWindow;
   /** A name of the IANA database. */
   readonly timeZone: string;
 }
 
-/** How a job runs beside the others: may be changed as long as it has not ended. */
+/** How a job shares the server with other jobs. A user may change the terms until the job has ended. */
 export interface JobTerms {
-  /** Its share of turns against other jobs': 1 to 100. */
+  /** The share of turns against other jobs, 1 to 100. */
   readonly priority: number;
-  /** Tiles per second that are rendered for it at most; null: no limit. */
+  /** The most tiles per second that are rendered for the job. Null: no limit. */
   readonly rateLimit: number | null;
-  /** null: always. */
+  /** Null: the job may always work. */
   readonly runWindow: JobHours | null;
 }
 
-/** What there are words for. */
+/** The priorities that have names. */
 export const PRIORITIES = { low: 1, normal: 10, high: 100 } as const;
 
 export const STANDARD_TERMS: JobTerms = { priority: PRIORITIES.normal, rateLimit: null, runWindow: null };

@@ -9,38 +9,38 @@ import type { JobRequest } from "./job-request.ts";
 /** One rectangle of a job in one combination of parameters, and the number of its first metatile. */
 export interface JobWalk {
   readonly tileSet: TileSet;
-  /** The number of its combination among the job's. */
+  /** The number of the combination of parameters among the job's. */
   readonly combination: number;
   readonly walk: MetatileWalk;
   readonly offset: bigint;
-  /** What of them the job is limited to, by each; none: all. */
+  /** The choices that limit the metatiles; a metatile must be in each of them. Empty: all metatiles. */
   readonly choices: readonly MetatileChoice[];
 }
 
 /** A metatile of one of a job's walks. */
 export interface WalkPlace {
   readonly at: JobWalk;
-  /** Its number in the walk. */
+  /** The number of the metatile in the walk. */
   readonly local: bigint;
 }
 
-/** The walk that a number by zoom is of. */
+/** Returns the walk and the number in it of a metatile number by zoom. */
 export function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
   const found = walks[firstWhere(walks.length, (i) => (walks[i]?.offset ?? 0n) > n) - 1];
   if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
   return { at: found, local: n - found.offset };
 }
 
-/** Which metatiles of a walk hold something that is kept. */
+/** Returns the metatiles of a walk in which tiles are stored. */
 export type StoredMetatilesOf = (tileSet: TileSet, walk: MetatileWalk) => MetatileChoice;
 
-/** The first metatile of a walk from a number on that may be wanted. */
+/** Returns the first metatile of a walk at or after a number that may be wanted. */
 export const nextChosen = ({ choices, walk }: JobWalk, n: bigint): bigint =>
   choices.reduce((from, choice) => (from < walk.count ? choice.next(from) : from), n);
 
 /**
- * The metatiles of a seed or reseed, numbered through, zoom by zoom with all combinations in each; a truncate has none.
- * `layerMetatile`: for jobs of older versions.
+ * Returns the walks of a seed or reseed, which number its metatiles zoom by zoom, with all combinations in each zoom. A
+ * truncate has none. `layerMetatile` serves jobs of older versions.
  */
 export function walksOf(
   request: JobRequest,

@@ -4,7 +4,7 @@ import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { type JobWalk, walksOf } from "./job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";
 
-/** Levels of a grid whose tiles are halved at each; some combinations of parameters. */
+/** Levels of a grid in which the tile size halves at each level, with some combinations of parameters. */
 const walked = fc
   .record({
     first: fc.record({ minX: fc.nat(5), minY: fc.nat(5), width: fc.nat(4), height: fc.nat(4) }),
@@ -45,7 +45,8 @@ for (const order of ["by-zoom", "centre-out", "depth-first", "hot"] as const)
           places.push(at);
         }
         expect(BigInt(seen.size)).toBe(numbers.count);
-        // All combinations of a level before the next level; of depth first one combination after the other.
+        // By zoom, all combinations of a level come before the next level. Depth first, the combinations come one after
+        // another.
         const sequence = places.map((at) => (order === "depth-first" ? at.combination : at.walk.rect.z));
         expect(sequence).toEqual([...sequence].sort((a, b) => a - b));
       }),

@@ -5,20 +5,22 @@ import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-wal
 import { MostUsedFirst } from "./most-used-first.ts";
 import type { JobOrder } from "./seed-request.ts";
 
-/** How a job's metatiles are numbered: by arithmetic, so that what is finished is told in intervals whatever the order. */
+/** Numbers the metatiles of a job by arithmetic, so that progress is a set of intervals in any order. */
 export interface JobNumbers {
   readonly count: bigint;
   placeOf(n: bigint): WalkPlace;
-  /** `placeOf` the other way. */
+  /** The inverse of `placeOf`. */
   numberOf(place: WalkPlace): bigint;
-  /** Nothing is wanted of the numbers from n to before the answer; `count` when nothing more comes. */
+  /**
+   * Returns a number at or after `n`; no metatile from `n` to before it is wanted. Returns `count` if no more follow.
+   */
   next(n: bigint): bigint;
 }
 
-/** In orders other than by zoom what is not wanted is passed over one by one: so many in one go. */
+/** In orders other than by zoom, `next` checks the metatiles one by one. It checks at most this many in one call. */
 const PASSED_AT_ONCE = 64n;
 
-/** `hot`: of the order of that name, `JobRequest.hot`. */
+/** Returns the numbering of a job's metatiles. `hot`: see `JobRequest.hot`. */
 export function numbersOf(
   walks: readonly JobWalk[],
   order: JobOrder = "by-zoom",
@@ -78,7 +80,10 @@ function centreOutOf(walks: readonly JobWalk[]): Places {
   };
 }
 
-/** One combination after the other. Walks of one grid set, coarsest first: a seed or reseed has no others. */
+/**
+ * Numbers the metatiles depth first, one combination after another. All walks must be of one grid set, the coarsest
+ * first, as those of a seed or reseed are.
+ */
 function depthFirstOf(walks: readonly JobWalk[]): Places {
   const pyramids: JobWalk[][] = [];
   const levels = new Map<JobWalk, number>();

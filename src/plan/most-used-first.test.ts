@@ -9,7 +9,9 @@ const span = fc.tuple(fc.nat(40), fc.nat(60)).map(([least, more]) => ({ least, m
 const rect = fc.record({ x: span, y: span });
 const factor = fc.integer({ min: 1, max: 5 });
 
-/** Walks over some rectangles, of which every so many metatiles are chosen, and some of their groups in any order. */
+/**
+ * Walks over some rectangles, in which metatiles at a fixed interval are chosen, and some of their groups in any order.
+ */
 const walked = fc
   .record({
     rects: fc.array(rect, { minLength: 1, maxLength: 3 }),

@@ -4,22 +4,28 @@ import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-wal
 
 /** Groups of metatiles that are numbered before all others. */
 interface Groups {
-  /** How many metatiles are in those before each, in the order in which they come; one more than there are groups. */
+  /**
+   * `begins[i]` is the number of metatiles in all groups before group `i` in most-used-first order. Has one entry more
+   * than there are groups.
+   */
   readonly begins: Uint32Array;
-  /** The same groups by their numbers by zoom. */
+  /** The numbers by zoom of the first metatile of each group, ascending. */
   readonly sorted: BigUint64Array;
-  /** Which of the order each of `sorted` is. */
+  /** `rank[i]` is the position of group `sorted[i]` in most-used-first order. */
   readonly rank: Uint32Array;
-  /** How many metatiles are in those of `sorted` before each; one more than there are groups. */
+  /**
+   * `before[i]` is the number of metatiles in all groups before `sorted[i]`. Has one entry more than there are groups.
+   */
   readonly before: Uint32Array;
 }
 
-/** Runs of numbers that are looked at in one go: each may ask the ledger. */
+/** The most runs of numbers that one call of `next` checks: each check may query the ledger. */
 const MOST_LOOKS = 16;
 
 /**
- * The metatiles of some groups first, group by group, then all others by zoom. A group is a run of numbers by zoom, so what is
- * left is a few gaps more than by zoom, found by bisection: no metatile is listed.
+ * Numbers the metatiles of the most-used groups first, group by group, and then all others by zoom. A group is a run of
+ * numbers by zoom, so the remaining metatiles have only a few more gaps than by zoom. Bisection finds the gaps: no
+ * metatile is listed.
  */
 export class MostUsedFirst {
   readonly count: bigint;
@@ -34,7 +40,7 @@ export class MostUsedFirst {
     this.#hot = hot;
   }
 
-  /** Jobs that wait do without. */
+  /** Computed at the first use, so that waiting jobs need no memory for it. */
   get #groups(): Groups {
     this.#known ??= groupsOf(this.#walks, this.#hot);
     return this.#known;
@@ -64,7 +70,7 @@ export class MostUsedFirst {
       const { byZoom, end } = this.#runOf(from);
       const { at, local } = placeByZoom(this.#walks, byZoom);
       const chosen = from + nextChosen(at, local) - local;
-      // What follows in another walk is chosen by that.
+      // The choices of this walk do not apply to the next walk.
       const endOfWalk = from + at.walk.count - local;
       if (chosen < end && chosen < endOfWalk) return chosen;
       from = end;
@@ -73,7 +79,7 @@ export class MostUsedFirst {
     return from;
   }
 
-  /** The number by zoom, and where the run of consecutive ones ends that it is in, as a number of this order. */
+  /** Returns the number by zoom, and the end of its run of consecutive numbers by zoom, as a number of this order. */
   #runOf(n: bigint): { readonly byZoom: bigint; readonly end: bigint } {
     const { begins, sorted, before } = this.#groups;
     const hot = this.#hotMetatiles;

@@ -38,7 +38,7 @@ test("the hottest groups are taken down in their order, so many of each of the j
     [{ request: hot, progress }, ...others],
     ledgerOf((column, row) => (column * 64 + row) ** 1.5),
   );
-  // The hottest are the last columns: 2^20 / 1000 of them.
+  // The most used are the last columns: 2^20 / 1000 of them.
   const most = 1048;
   const found = many[0]?.request.hot ?? new BigUint64Array();
   const expected = Array.from({ length: most }, (_, i) => {

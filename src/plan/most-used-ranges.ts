@@ -6,11 +6,14 @@ import type { CountedJobs } from "./count-planned.ts";
 import type { JobRequest } from "./job-request.ts";
 import { nextChosen, walksOf } from "./job-walk.ts";
 
-/** Groups of metatiles that one job remembers as hot, and all jobs of one request. */
+/** The most groups of metatiles that are stored for one job, and for all jobs of one request. */
 const MOST_GROUPS = 2 ** 15;
 const MOST_IN_ALL = 2 ** 20;
 
-/** Takes down for jobs of the order `hot` what is used as they are made: so it is the same after a restart. */
+/**
+ * Adds the most-used ranges to jobs of the order `hot` when they are accepted, so that the order is the same after a
+ * restart.
+ */
 export async function withMostUsedRanges(
   jobs: CountedJobs["jobs"],
   ledger: Pick<Ledger, "usedCells">,
@@ -24,7 +27,7 @@ export async function withMostUsedRanges(
   return made;
 }
 
-/** What is used is looked for in the blocks of the ledger that lie in the range, in slices. */
+/** Finds the most-used groups in the ledger's blocks in the range, in slices. */
 async function mostUsedRanges(
   request: JobRequest,
   ledger: Pick<Ledger, "usedCells">,
@@ -46,7 +49,7 @@ async function mostUsedRanges(
   return mostUsed.numbers();
 }
 
-/** Some numbers with the most heat, of any number that are looked at. */
+/** Keeps the numbers with the highest access frequency, from any number of candidates. */
 class MostUsedRanges {
   readonly #most: number;
   readonly #frequencies = new Map<bigint, number>();
@@ -59,11 +62,14 @@ class MostUsedRanges {
     const before = this.#frequencies.get(number);
     if (before !== undefined && before >= frequency) return;
     this.#frequencies.set(number, frequency);
-    // Seldom, and never more than twice as many are held.
+    // Trim seldom, but never hold more than twice as many.
     if (this.#frequencies.size > 2 * this.#most) this.#resumeJob();
   }
 
-  /** Of those that are as hot as the last that stays, the later ones. */
+  /**
+   * Trims to the numbers with the highest frequency. Of numbers with the lowest remaining frequency it deletes those
+   * that were added last.
+   */
   #resumeJob(): void {
     const excess = this.#frequencies.size - this.#most;
     if (excess <= 0) return;

@@ -15,65 +15,76 @@ import { type ChosenSet, isPlain, type RequestedSet, selectedValues, setDocument
 
 type ParameterSet = ReadonlyMap<string, string>;
 
-/** One request for a job of each layer, grid set and format: well-formed, but not yet held against the layers. */
+/**
+ * One request for a job of each layer, grid set and format. It is well-formed, but not validated against the layers.
+ */
 export interface BatchRequest {
-  /** What the jobs have in common; absent choices below are its own. */
+  /** The fields that the jobs share. If a choice below is absent, the value in `request` applies. */
   readonly request: SeedRequest;
-  /** At least one; whether `*` in them stands for any characters. */
+  /** At least one. `layersAre` tells whether `*` in them matches any characters. */
   readonly layers: readonly string[];
   readonly layersAre: "names" | "patterns";
   readonly gridSets?: readonly string[] | "*";
   readonly formats?: readonly string[] | "*";
-  /** "*": of a truncate whatever is kept, else all that the filters list; a choice of values means those among these. */
+  /**
+   * "*": for a truncate all stored combinations, else all combinations of values that the filters list. A choice of
+   * values selects among these.
+   */
   readonly parameterSets?: readonly RequestedSet[] | "*";
 }
 
-/** Jobs to be made together: all of them or none. */
+/** Jobs that are accepted together: all or none. */
 export interface PlannedJobs {
-  /** At least one. Those of the same tiles share ranges and selection. */
+  /** At least one. Jobs of the same tiles share ranges and selection. */
   readonly requests: readonly JobRequest[];
-  /** What has no tile in the range: it was named, or a wildcard stands for it. */
+  /**
+   * A job without tiles in the range: refuse the request if its layer and grid set were named, leave the job out if a
+   * wildcard matched them.
+   */
   readonly empty: "refused" | "left out";
 }
 
-/** Combinations of grid set, format and parameters in all jobs of one request at most. */
+/** The most combinations of grid set, format and parameters in all jobs of one request. */
 const MOST_TILE_SETS = 1000;
-/** Each job at work has its own index of what it is limited to: 64 MiB in all, of 8 bytes each. */
+/**
+ * The most corners or tiles in the selections of one request: each job at work has its own index, 64 MiB in all, 8
+ * bytes for each number.
+ */
 const MOST_NUMBERS = 2 ** 23;
 
-/** What the jobs of one layer are. Undefined: what a job without that field works on. */
+/** The choices for the jobs of one layer. Undefined: the default of a job without that field. */
 interface Choices {
   readonly layer: Layer;
   readonly gridSets: readonly (string | undefined)[];
   readonly formats: readonly (string | undefined)[];
   readonly parameters: readonly ParameterSet[] | StoredSets;
-  /** How they are asked for; absent: as what they are, or all. */
+  /** The sets as requested. Absent: as in `parameters`, or all. */
   readonly asked?: readonly ChosenSet[];
 }
 
-/** Those that the store holds: leftovers too, whose keys the layer may have no longer. */
+/** The stored combinations, including those with keys that the layer no longer has. */
 type StoredSets = "kept";
 
-/** The values of each key, of which every combination is meant. */
+/** The values of each key. Every combination of them is selected. */
 type Spread = readonly (readonly [string, readonly string[]])[];
 
 interface Selected extends Pick<Choices, "asked"> {
   readonly spreads: readonly Spread[] | StoredSets;
 }
 
-/** What a request meets as it comes in. */
+/** The circumstances in which a request is planned. */
 export interface Moment {
   readonly options: JobOptions;
-  /** What an age counts back from: the same for all jobs. */
+  /** The time from which ages count back, the same for all jobs. */
   readonly nowMs: number;
-  /** Ends the planning; absent: nothing does. */
+  /** Aborts the planning. Absent: never. */
   readonly signal?: AbortSignal;
 }
 
-/** What is meant now, whatever the day. */
+/** A request whose ages are resolved to times. */
 type SettledRequest = Omit<BatchRequest, "parameterSets"> & { readonly parameterSets?: readonly ChosenSet[] | "*" };
 
-/** All combinations held against their layers, or the first that forbids it. */
+/** Plans a batch: validates all combinations against their layers, or returns the first refusal. */
 export async function planBatch(
   { parameterSets: requestedSets, ...others }: BatchRequest,
   catalogue: Catalogue,
@@ -111,15 +122,15 @@ export async function planBatch(
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
-/** A wildcard was used: what it stands for need not all have something in the range. */
+/** Returns whether a wildcard was used: then a match without tiles in the range is left out. */
 const isOpen = ({ layers, layersAre, gridSets }: SettledRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
-/** Several combinations are meant, however many there are. */
+/** Returns whether the request may create several jobs. */
 export const isMany = ({ layersAre, gridSets, formats, parameterSets }: BatchRequest | SettledRequest): boolean =>
   layersAre === "patterns" || [gridSets, formats, parameterSets].some((choice) => choice !== undefined);
 
-/** Of several jobs it has to be told which. */
+/** Adds the layer to a refusal if the request may create several jobs. */
 const ofLayer = (refusal: Refusal, { name }: Layer, many: SettledRequest): Refusal =>
   isMany(many) ? { ...refusal, details: [...(refusal.details ?? []), `The layer is ${name}.`] } : refusal;
 
@@ -136,7 +147,7 @@ function chosenLayers(
   return ok([...found]);
 }
 
-/** None: there is no such layer. */
+/** Returns the layers with a name or that match a pattern. Empty: there is no such layer. */
 export function layersNamed(
   name: string,
   layersAre: BatchRequest["layersAre"],
@@ -150,14 +161,14 @@ export function layersNamed(
 const hasPlace = ({ bounds, area, tiles }: SeedRequest): boolean =>
   bounds !== undefined || area !== undefined || tiles !== undefined;
 
-/** A truncate without a place takes all grid sets in one job. */
+/** Returns whether each grid set needs a job of its own. A truncate of all places covers all grid sets in one job. */
 const isEachGridSet = ({ request, gridSets }: SettledRequest): boolean =>
   gridSets === "*" && (request.type !== "truncate" || hasPlace(request));
 
 const lengthOf = (choice: readonly unknown[] | "*" | undefined): number =>
   typeof choice === "object" ? choice.length : 1;
 
-/** Which combinations of parameters are meant of a layer. */
+/** Returns the combinations of parameters that a request selects for a layer. */
 function selectedSets(
   { request, parameterSets }: SettledRequest,
   { parameterFilters: filters }: Layer,
@@ -190,7 +201,7 @@ function selectedSets(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** The listed values that a set means. */
+/** Returns the listed values that a set selects. */
 function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {
@@ -217,7 +228,9 @@ const unlisted = (instead: string, filter: ParameterFilter, given: unknown): Ref
 
 const sizeOfSpread = (spread: Spread): number => spread.reduce((size, [, values]) => size * values.length, 1);
 
-/** How many tile sets a layer comes to: by arithmetic, as filters may have any number of combinations. */
+/**
+ * Returns the number of tile sets for a layer. Computed by arithmetic, as filters may have any number of combinations.
+ */
 function countOf(many: SettledRequest, layer: Layer, { spreads }: Selected): number {
   const { request, gridSets, formats } = many;
   const sets = spreads === "kept" ? 1 : spreads.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
@@ -246,7 +259,7 @@ function choicesOf(many: SettledRequest, layer: Layer, { spreads, asked }: Selec
   };
 }
 
-/** Every combination of the values. */
+/** Returns every combination of the values. */
 function combinations(spread: Spread): readonly ParameterSet[] {
   let sets: readonly ParameterSet[] = [new Map()];
   for (const [key, values] of spread)
@@ -254,7 +267,7 @@ function combinations(spread: Spread): readonly ParameterSet[] {
   return sets;
 }
 
-/** Bounds have the units of one CRS, tiles the numbers of one grid set. */
+/** Refuses bounds that apply to several CRS, and tiles that apply to several grid sets. */
 function placeInOneUnit(request: SeedRequest, chosen: readonly Choices[]): Refusal | undefined {
   const { bounds, tiles } = request;
   if (bounds === undefined && tiles === undefined) return undefined;
@@ -313,7 +326,7 @@ async function planAll(
   return nothing !== undefined && planned.size === 0 ? refuse(nothing) : ok([...planned.values()]);
 }
 
-/** The jobs of one layer in one grid set, one for each format: which tiles is worked out once. */
+/** Plans the jobs of one layer in one grid set, one for each format. The ranges are computed once. */
 function* planLayer(
   request: SeedRequest,
   { layer, formats, parameters, asked }: Choices,

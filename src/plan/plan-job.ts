@@ -30,15 +30,15 @@ const RETRIES = 3;
 const RETRY_WAIT_MS = 100;
 const FAILURE_LIMIT = 1000;
 
-/** How the client speaks of a request. */
+/** The words and the time of the client's request. */
 interface Asking {
-  /** What it calls the field: refusals name it. */
+  /** The name of the grid set field in the client's protocol, for refusals. */
   readonly gridSetField?: string;
-  /** What an age counts back from. */
+  /** The time from which an age counts back. */
   readonly nowMs?: number;
 }
 
-/** `planSeedInSteps` in one go: without an area it takes no time. */
+/** Runs `planSeedInSteps` without pauses: without an area the planning takes no time. */
 export const planSeed = (
   asked: SeedRequest,
   layer: Layer,
@@ -46,7 +46,10 @@ export const planSeed = (
   asking: Asking = {},
 ): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(asked, layer, options, asking));
 
-/** A seed request held against its layer: what is to be done, exactly, or the field that forbids it. Pauses now and then. Pure. */
+/**
+ * Validates a seed request against its layer. Returns the exact work, or a refusal that names the field. Yields at
+ * intervals. Pure.
+ */
 export function* planSeedInSteps(
   asked: SeedRequest,
   layer: Layer,
@@ -87,7 +90,7 @@ export function* planSeedInSteps(
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
     retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
-    // A share alone is meant for jobs of any size.
+    // A percentage alone should limit jobs of any size, so the default number does not apply.
     failureLimit:
       request.totalFailuresBeforeAborting ??
       (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
@@ -101,7 +104,7 @@ export function* planSeedInSteps(
   });
 }
 
-/** The same tiles in another format. Pure. */
+/** Returns the same job in another format. Pure. */
 export function inFormat(
   planned: JobRequest,
   request: Pick<SeedRequest, "type" | "format">,
@@ -112,7 +115,7 @@ export function inFormat(
   return ok({ ...planned, format: format.value, metatile: metatileFor(layer, format.value) });
 }
 
-/** The same tiles in several combinations of parameters, those that come to the same once only. Pure. */
+/** Returns the same job in several combinations of parameters. Equal combinations are merged. Pure. */
 export function inCombinations(
   planned: JobRequest,
   sets: readonly SeedRequest["parameters"][],
@@ -138,7 +141,7 @@ const tilesIn = (ranges: JobRequest["ranges"]): bigint =>
 const aboveMost = (tiles: bigint): Refusal | undefined =>
   tiles > MAX_TOTAL ? badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${tiles} tiles`) : undefined;
 
-/** A `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
+/** Plans a `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
 export function planExtentTruncate(
   request: Extract<MassTruncateRequest, { type: "truncateExtent" }>,
   layer: Layer,
@@ -214,18 +217,18 @@ function chooseParameters(
 ): Result<Combination, Refusal> {
   const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
   if (!parsed.ok && request.type !== "truncate") return parsed;
-  // What the filters no longer allow is taken as it is: that is how leftovers go.
+  // A truncate accepts parameters that the filters do not allow any more, so that leftover tiles can be removed.
   const { id, values } = parsed.ok ? parsed.value : verbatimParameters(request.parameters);
   return ok({ parameters: values, parametersId: id });
 }
 
-/** A combination as it stands, without the layer's filters: the identity that a client gave it. */
+/** Returns a combination and its id as the client gave it, without the layer's filters. */
 export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
   const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
   return { id: parametersId(values), values };
 }
 
-/** An area that is a box in the grid set too is bounds: those may be of any size, at any level. */
+/** Replaces an area by bounds if it is a box in the grid set too: bounds may have any size at any level. */
 function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): SeedRequest {
   const { area, ...others } = request;
   const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
@@ -237,7 +240,7 @@ interface LimitedRanges extends Ranges {
   readonly selection?: Selection;
 }
 
-/** What an area or a list of tiles leaves of the ranges: there is one grid set then. */
+/** Limits the ranges to an area or a list of tiles. With either there is exactly one grid set. */
 function* limitRanges(
   request: SeedRequest,
   ranges: Ranges,
@@ -260,7 +263,7 @@ function* limitRanges(
   });
 }
 
-/** What is wrong with an area, in the words of who gave bounds and their CRS. */
+/** Rewords a refusal of an area for a client that gave bounds and their CRS. */
 const asBounds = (refusal: Refusal): Refusal => ({
   ...refusal,
   message: refusal.message.replace(/^area(?=:|Crs:)/, "bounds"),
@@ -304,7 +307,7 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
   return refuse({ ...badField(field, `a level of the layer: ${levels}`, level), isNothingThere: true });
 }
 
-/** What bounds are compared with, for people. */
+/** Returns a readable text of the coverage with which bounds are compared. */
 export const coverageText = (subsets: readonly GridSubset[]): string =>
   `the layer's coverage, ${subsets.map((s) => `${extentText(subsetExtent(s))} in ${s.gridSet.id}`).join("; ")}`;
 

@@ -101,14 +101,14 @@ test("straight edges become the curves that they are in the grid set", () => {
   if (request.selection === undefined) throw new Error("the selection is missing");
   const index = indexOf(request.selection);
   const { forward } = proj4(ATLAS);
-  // Places along the edges, so many that each tile that an edge passes has one.
+  // Points along the edges, dense enough that each tile that an edge crosses has one.
   const { minX, minY, maxX } = tileExtent(atlas, { z: 6, x: 0, y: 0 });
   for (const [i, [x, y]] of corners.entries()) {
     const [nextX, nextY] = corners[(i + 1) % corners.length] ?? [x, y];
     for (let part = 0; part < 1; part += 1 / 500) {
       const [east, north] = forward([x + (nextX - x) * part, y + (nextY - y) * part]);
       const [column, row] = [(east - minX) / (maxX - minX), (north - minY) / (maxX - minX)];
-      // So near a border of tiles a quarter of a pixel decides.
+      // This near to a tile border a quarter of a pixel decides.
       const near = (n: number): boolean => Math.abs(n - Math.round(n)) < 0.25 / 256;
       if (near(column) || near(row)) continue;
       expect([i, part, isSelected(index, 6, Math.floor(column), Math.floor(row))]).toEqual([i, part, true]);
@@ -174,7 +174,7 @@ test("a country at all levels is counted within a second, and others get their t
   const tookMs = performance.now() - startMs;
   clearInterval(timer);
   expect(sum.total).toBeGreaterThan(10_000_000n);
-  // Ten times what it may take: the machine of the tests is slow, and busy.
+  // Ten times the allowed time, because the test machine is slow and busy.
   expect(tookMs).toBeLessThan(10_000);
   expect(turns).toBeGreaterThan(1);
 });

@@ -27,26 +27,26 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RequestedArea, RequestedTile } from "./seed-request.ts";
 
-/** What of a grid subset a job works on. */
+/** The part of a grid subset on which a job works. */
 export interface Limits {
   readonly selection: Selection;
-  /** Around it. */
+  /** The bounds around the selection. */
   readonly bounds: Extent;
   /** Ascending by zoom, at least one: around the selection, cut to the coverage. */
   readonly rects: readonly TileRect[];
 }
 
-/** How far an edge may be from where it belongs, in pixels of the deepest level. */
+/** The largest error of a reprojected edge, in pixels of the deepest level. */
 const PIXELS_OFF = 0.25;
-/** Of the area in the grid set's CRS: 16 bytes each in memory and in the database. */
+/** The most corners of the area in the grid set's CRS: 16 bytes each in memory and in the database. */
 const MOST_CORNERS = 250_000;
-/** Looks at an edge in a row of tiles: so many take some ten seconds, of which others get their share. */
+/** The most intersections of edges with rows of tiles that are computed: this many take some ten seconds, in slices. */
 const MOST_STEPS = 2 ** 27;
 const FULL_TURN = 360;
-/** Degrees east and west that are understood: half a turn beyond the date line. */
+/** The largest longitude that is accepted: a full turn beyond the date line. */
 const MOST_EAST = 540;
 
-/** An area held against a grid subset; pauses now and then. Pure. */
+/** Validates an area against a grid subset. Yields at intervals. Pure. */
 export function* planArea(
   asked: RequestedArea,
   subset: GridSubset,
@@ -81,12 +81,15 @@ export function* planArea(
   return ok({ selection: area, bounds, rects });
 }
 
-/** The box that an area is in a CRS, where it was given as bounds that stay one there; undefined: it is none. */
+/**
+ * Returns the box of an area in a CRS, if the area was given as bounds that are a box in that CRS too. Undefined: it is
+ * not a box.
+ */
 export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent | undefined {
   if (bounds === undefined || from === "grid_set") return undefined;
   if (!sameSrs(from, to) && !(isRolledOut(from) && isRolledOut(to))) return undefined;
   const { minX, minY, maxX, maxY } = bounds;
-  // What lies beyond the date line is in another place as well.
+  // The part beyond the date line also lies at the other edge of the map, so it is not one box.
   const half = FULL_TURN / 2;
   if (isGeographic(from) && (minX < -half || maxX > half || minY < -half / 2 || maxY > half / 2)) return undefined;
   const transform = transformBetween(from, to);
@@ -100,7 +103,10 @@ function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
   return { z, x: minX, y: minY, width: maxX - minX, height: maxY - minY };
 }
 
-/** In the CRS of the grid set. What lies beyond the date line of a map that goes on there is where the map has it too. */
+/**
+ * Reprojects an area to the CRS of the grid set. On a map that spans the globe, the part beyond the date line is placed
+ * at the other edge.
+ */
 function* projectedPolygons(
   asked: RequestedArea,
   subset: GridSubset,
@@ -146,7 +152,7 @@ function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
   return badField("areaCrs", isKnownSystem(gridSet.srs) ? `${own}, or ${KNOWN_SYSTEMS}` : own, from);
 }
 
-/** What nobody can mean, or two may understand differently. */
+/** Refuses degrees that are out of range, and edges that two readers may understand differently. */
 function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefined {
   for (const ring of polygons.flat()) {
     let before = ring.at(-1);
@@ -155,7 +161,7 @@ function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefin
       if (Math.abs(latitude) > 90 || Math.abs(longitude) > MOST_EAST)
         return badField("area", `[longitude, latitude] in degrees, -${MOST_EAST} to ${MOST_EAST}, -90 to 90`, corner);
       const width = Math.abs(longitude - (before?.[0] ?? longitude));
-      // All around the world is meant as it is: from -180 to 180.
+      // An edge of exactly 360 degrees, from -180 to 180, is unambiguous.
       if (width > FULL_TURN / 2 && width !== FULL_TURN)
         return badField(
           "area",
@@ -168,7 +174,9 @@ function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefin
   return undefined;
 }
 
-/** A polygon as often as some of it is on the map, each a turn further: it may reach over the date line. */
+/**
+ * Returns copies of a polygon, each shifted by a full turn, that overlap the map: the polygon may cross the date line.
+ */
 function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly Position[])[])[] {
   const longitudes = polygon.flat().map(([longitude]) => longitude);
   const [west, east] = longitudes.reduce(
@@ -183,7 +191,7 @@ function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly
   });
 }
 
-/** A list of tiles held against a grid subset: each must be one of its tiles. Pure. */
+/** Validates a list of tiles against a grid subset: each must be one of its tiles. Pure. */
 export function planTiles(asked: readonly RequestedTile[], subset: GridSubset): Result<Limits, Refusal> {
   const { gridSet, zoomStart, zoomStop } = subset;
   const tiles: TileIndex[] = [];

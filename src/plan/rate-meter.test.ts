@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RateMeter } from "./rate-meter.ts";
 
-/** Feeds a meter every 250 ms, as the coordinator does, at a rate per second that may change with time. */
+/** Feeds a meter every 250 ms, as the coordinator does, with a rate per second that may change over time. */
 function fed(seconds: number, rateAt: (second: number) => number): { meter: RateMeter; ms: number; processed: bigint } {
   const meter = new RateMeter();
   let done = 0;

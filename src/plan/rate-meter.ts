@@ -1,7 +1,7 @@
-/** How long something will still take, and how far that can be trusted. */
+/** The time left, and the confidence in it. */
 export interface TimeLeft {
   readonly seconds: number;
-  /** About as likely as not it ends between these two. `most` is null when there is no telling. */
+  /** The end is about as likely as not between these two. `most` is null if there is no upper estimate. */
   readonly least: number;
   readonly most: number | null;
   readonly confidence: "low" | "medium" | "high";
@@ -12,23 +12,26 @@ interface Sample {
   readonly processed: bigint;
 }
 
-/** Samples are at least this far apart, and so many are kept: the rate is that of the last two minutes, or longer when little happens. */
+/**
+ * The least time between samples, and the number of samples kept: the rate is that of the last two minutes, or longer
+ * if progress is slow.
+ */
 const THROTTLE_MS = 1_000;
 const SAMPLES = 120;
-/** With fewer intervals nothing is known of how steady the rate is. */
+/** With fewer intervals the spread of the rate is unknown. */
 const INTERVALS_TO_JUDGE = 5;
 const HIGH = 0.1;
 const MEDIUM = 0.35;
 
 /**
- * Measures how fast a job gets on. It begins with the first progress, not with the start: renderers have to be started,
- * and an upstream wakes up.
+ * Measures the rate of a job. The measurement begins with the first progress and not with the start, because renderers
+ * must start and an upstream may be slow at first.
  */
 export class RateMeter {
   #samples: Sample[] = [];
   #base: bigint | undefined;
 
-  /** Forgets what was: after a pause the rate may be another. */
+  /** Discards all samples: after a pause the rate may differ. */
   reset(): void {
     this.#samples = [];
     this.#base = undefined;
@@ -43,7 +46,7 @@ export class RateMeter {
     if (this.#samples.length > SAMPLES) this.#samples.shift();
   }
 
-  /** Per second; undefined while it is not known. */
+  /** Returns the tiles per second. Undefined while unknown. */
   rate(ms: number, processed: bigint): number | undefined {
     const first = this.#samples[0];
     return first === undefined ? undefined : rateBetween(first, { ms, processed });
@@ -63,7 +66,10 @@ export class RateMeter {
     };
   }
 
-  /** How far the rate may be off, as a share of it: by chance, or because it has lately become another. */
+  /**
+   * Returns the possible error of the rate as a share of the rate, by chance or by a recent change. Undefined: too few
+   * samples.
+   */
   #spread(mean: number): number | undefined {
     const rates: number[] = [];
     for (const [n, sample] of this.#samples.entries()) {

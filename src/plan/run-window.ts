@@ -1,13 +1,16 @@
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 
-/** The hours of a day in which work may be done, in minutes since midnight; `end` is the first minute outside, and may be tomorrow's. */
+/**
+ * The hours of a day in which a job may work, in minutes since midnight. `endMinute` is the first minute outside, and
+ * may be on the next day.
+ */
 export interface RunWindow {
   readonly startMinute: number;
   readonly endMinute: number;
 }
 
-/** A window of two times such as `22:00`. `fields`: what refusals call them. */
+/** Parses a window of two times such as `22:00`. `fields`: the names of the fields in refusals. */
 export function parseWindow(
   start: unknown,
   end: unknown,
@@ -33,7 +36,7 @@ function minuteOf(text: unknown): number | undefined {
 const timeText = (minute: number): string =>
   `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
 
-/** As it was asked for. */
+/** Returns the window as two times such as `22:00`. */
 export const windowTimes = ({
   startMinute,
   endMinute,
@@ -42,13 +45,16 @@ export const windowTimes = ({
   end: timeText(endMinute),
 });
 
-/** For people: `22:00-06:00`. */
+/** Returns the window as text: `22:00-06:00`. */
 export function windowText(window: RunWindow): string {
   const { start, end } = windowTimes(window);
   return `${start}-${end}`;
 }
 
-/** Offsets are no places: Node takes some of them, they know no summer time. */
+/**
+ * Returns whether a name is a time zone. Offsets are refused, though Node accepts some: they have no daylight saving
+ * time.
+ */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -58,13 +64,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The name of a time zone; `field`: what a refusal calls it. */
+/** Parses the name of a time zone. `field`: the name of the field in a refusal. */
 export const parseTimeZone = (name: string, field: string): Result<string, Refusal> =>
   isTimeZone(name)
     ? ok(name)
     : refuse(badField(field, "a time zone of the IANA database, such as Europe/Zurich", name));
 
-/** Whether a moment (ms since 1970) is inside, by the clocks of a time zone. */
+/** Returns whether a time (ms since 1970) is inside the window, in a time zone. */
 export function isOpen({ startMinute, endMinute }: RunWindow, timeZone: string, atMs: number): boolean {
   const clock = new Intl.DateTimeFormat("en", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const minute = minuteOf(clock.format(atMs)) ?? 0;

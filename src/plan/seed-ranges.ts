@@ -3,12 +3,12 @@ import type { SeedRange } from "../quota/eviction.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job-request.ts";
 
-/** What a seed stores or counts as stored, for the quota, which spares it; nothing for a truncate. */
+/** Returns the ranges that a seed stores or counts as stored, which eviction spares. Empty for a truncate. */
 export function seedRangesOf(request: JobRequest, configured: Layer | undefined): SeedRange[] {
   const { layer, format } = request;
   if (request.type === "truncate" || format === null) return [];
   const [width, height] = request.metatile ?? metatileFor(configured, format);
-  // A metatile at the border is stored beyond it.
+  // A metatile at the border also stores tiles beyond the range.
   return request.ranges.flatMap(({ gridSet, rects }) => {
     const wider = rects.map((r) => ({
       z: r.z,

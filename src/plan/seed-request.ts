@@ -6,27 +6,30 @@ import type { RequestedAge } from "./tile-age.ts";
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
-/** In which order a job renders; what is scattered is rendered by zoom, or what is used most first. */
+/** The orders in which a job renders. Beside a list of tiles or `onlyExisting` only `by-zoom` and `hot` are allowed. */
 export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out", "hot"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
-/** Polygons to work on, each with its outline and its holes; at least one, each around something. Rings are not closed. */
+/** At least one polygon, each with its outline and its holes, and none of them empty. Rings are not closed. */
 export interface RequestedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
-  /** EPSG code; "grid_set": that of the grid set. */
+  /** EPSG code. "grid_set": the CRS of the grid set. */
   readonly srs: number | "grid_set";
-  /** It was given as these bounds, in that CRS. */
+  /** The bounds from which the area was made, in the same CRS. */
   readonly bounds?: Extent;
 }
 
-/** A tile as XYZ has it: y from the **top**. */
+/** A tile in XYZ numbering: y from the **top**. */
 export interface RequestedTile {
   readonly z: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** A seed request as decoded (`docs/reference/wire-format.md`, Seed request): the fields are well-formed, but not yet held against a layer. */
+/**
+ * A seed request as decoded (`docs/reference/wire-format.md`, Seed request): the fields are well-formed, but not
+ * validated against a layer.
+ */
 export interface SeedRequest {
   readonly type: JobType;
   readonly gridSetId?: string;
@@ -36,7 +39,7 @@ export interface SeedRequest {
   readonly bounds?: Extent;
   /** At most one of bounds, area and tiles is given. */
   readonly area?: RequestedArea;
-  /** At least one; no zooms beside them. */
+  /** At least one. Excludes zoomStart and zoomStop. */
   readonly tiles?: readonly RequestedTile[];
   /** Whole numbers of any sign. */
   readonly zoomStart?: number;
@@ -49,15 +52,15 @@ export interface SeedRequest {
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
-  /** Greater than 0, 100 at most. */
+  /** Greater than 0, at most 100. */
   readonly maxFailurePercent?: number;
-  /** Reseeds only, as the next one. */
+  /** For reseeds only, as `olderThan`. */
   readonly onlyExisting?: true;
   readonly olderThan?: RequestedAge;
   readonly order?: JobOrder;
-  /** Absent: the standard ones. */
+  /** Absent: the standard terms. */
   readonly terms?: JobTerms;
-  /** Older seeds and reseeds that lie within it end; never of a seed, nor beside an area or tiles. */
+  /** Kill older seeds and reseeds within this job's range. Never set for a seed, or with an area or tiles. */
   readonly supersede?: true;
 }
 

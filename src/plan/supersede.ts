@@ -4,7 +4,7 @@ import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job-request.ts";
 import { chooser } from "./value-choice.ts";
 
-/** Whether all that a seed or reseed is to render is rendered anew, or taken away, by a newer job of the whole of its ranges. */
+/** Returns whether a newer job renders again or truncates everything that an older seed or reseed renders. */
 export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
   return (
     older.type !== "truncate" &&

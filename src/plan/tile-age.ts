@@ -1,10 +1,10 @@
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 
-/** Since when a tile is too old, as it was asked for: a moment, or an age that is counted back from when a job is made. */
+/** The requested limit of age: a time, or a duration before the job is accepted. */
 export type RequestedAge =
   | { readonly kind: "moment"; readonly text: string; readonly ms: number }
-  /** Months are those of the calendar, in UTC. */
+  /** Calendar months in UTC. */
   | { readonly kind: "age"; readonly text: string; readonly months: number; readonly ms: number };
 
 export const AGE_EXPECTED = "a time such as 2026-11-01T00:00:00Z or an age such as P7D or PT12H";
@@ -20,7 +20,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const MONTHS_PER_YEAR = 12;
 
-/** Undefined: it is neither. */
+/** Parses a time or a duration. Undefined: the text is neither. */
 export function parseAge(text: string): RequestedAge | undefined {
   const upper = text.trim().toUpperCase();
   if (MOMENT.test(upper)) {
@@ -40,21 +40,21 @@ export function parseAge(text: string): RequestedAge | undefined {
   };
 }
 
-/** Whether a time's day is one of the calendar: `Date` takes the 30th of February for a day of March. */
+/** Returns whether the day of a time exists: `Date` converts February 30 to a day in March. */
 export function isDateOf(text: string): boolean {
   const day = text.slice(0, "2026-11-01".length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-/** The moment that is meant by whoever asks now. Pure. */
+/** Returns the time that an age means at `nowMs`. Pure. */
 export function momentOf(age: RequestedAge, nowMs: number): Result<number, Refusal> {
   const ms = age.kind === "moment" ? age.ms : monthsBefore(nowMs, age.months) - age.ms;
   if (ms > nowMs) return refuse(badField("olderThan", "a time that has passed", age.text));
   return Number.isFinite(ms) && ms >= 0 ? ok(ms) : refuse(badField("olderThan", "a time in 1970 or later", age.text));
 }
 
-/** The same day and time of an earlier month, or its last day. */
+/** Returns the same day and time of an earlier month, or the last day of that month. */
 function monthsBefore(ms: number, months: number): number {
   if (months === 0) return ms;
   const date = new Date(ms);

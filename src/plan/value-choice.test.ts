@@ -17,7 +17,7 @@ describe("a range", () => {
     [{ from: "0", to: "10" }, heights, ["0.5", "9", "10.0"]],
     [{ from: "10" }, heights, ["10.0", "1e2"]],
     [{ to: "-10" }, heights, ["-10"]],
-    // Years are numbers and times.
+    // A year is both a number and a time.
     [{ from: "2026", to: "2026" }, times, times.slice(1, 5)],
     [{ from: "2000", to: "2025" }, ["2012.5", "2025-12-31T23:00Z", "2026"], ["2012.5", "2025-12-31T23:00Z"]],
   ])("%j means what lies between, its ends included", (ends, known, selected) => {
@@ -69,7 +69,7 @@ describe("what is kept", () => {
   test.each<[Readonly<Record<string, string>>, ChosenSet, boolean]>([
     [{ STYLES: "day", TIME: "2026-11-14" }, new Map([["TIME", before]]), true],
     [{ STYLES: "day", TIME: "2026-11-16" }, new Map([["TIME", before]]), false],
-    // What a set does not name has its default.
+    // A key that a set does not name has its default.
     [{ STYLES: "night", TIME: "2026-11-14" }, new Map([["TIME", before]]), false],
     [
       { STYLES: "night", TIME: "2026-11-14" },
@@ -84,7 +84,7 @@ describe("what is kept", () => {
     [{}, new Map([["STYLES", any]]), true],
     [{}, new Map([["TIME", before]]), false],
     [{ STYLES: "night", TIME: "" }, new Map([["STYLES", { kind: "any of", values: ["NIGHT"] } as const]]), true],
-    // A key that the layer had once is nobody's default.
+    // A key that the layer no longer has selects nothing unless a set names it.
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["STYLES", any]]), false],
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["elevation", any]]), true],
     [{ STYLES: "day", TIME: "" }, new Map([["ELEVATION", any]]), false],

@@ -5,35 +5,35 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
 import { isDateOf, momentOf, type RequestedAge } from "./tile-age.ts";
 
-/** Which values of one parameter are meant; a text means itself. */
+/** A choice of values of one parameter. A string selects itself. */
 export type ValueChoice =
   | string
   | { readonly kind: "any of"; readonly values: readonly string[] }
-  /** `*` in it stands for any characters. */
+  /** `*` in the pattern matches any characters. */
   | { readonly kind: "like"; readonly pattern: string }
-  /** At least one end; both belong to it, a time with all that it names (a day until midnight). */
+  /** At least one end. Both ends are included, a time in full (a day until midnight). */
   | { readonly kind: "range"; readonly from?: string; readonly to?: string }
-  /** Times alone. */
+  /** Selects times only. */
   | { readonly kind: "before"; readonly ms: number };
 
-/** A choice as it was asked for: what is old depends on the day. */
+/** A choice as requested, in which an age is not yet resolved to a time. */
 export type RequestedChoice =
   | Exclude<ValueChoice, { kind: "before" }>
   | { readonly kind: "older"; readonly than: RequestedAge };
 
-/** What is not named has its default. */
+/** A parameter that is not named has its default. */
 export type ChosenSet = ReadonlyMap<string, ValueChoice>;
 export type RequestedSet = ReadonlyMap<string, RequestedChoice>;
 
-/** A combination in which every value is named. */
+/** Returns whether every choice of a set is a single value. */
 export const isPlain = (set: ChosenSet): set is ReadonlyMap<string, string> =>
   [...set.values()].every((choice) => typeof choice === "string");
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
-/** ISO 8601-1 as WMS has it (06-042, annex D.2): of any precision, in UTC where it does not say. */
+/** ISO 8601-1 as in WMS (06-042, annex D.2): any precision, UTC if no zone is given. */
 const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
-/** The first instant after a time, ms since 1970, by how much of it is written. */
+/** By the written precision of a time: a function that returns the first instant after the time, ms since 1970. */
 const AFTER: readonly (readonly [written: string, after: (start: Date) => number])[] = [
   ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
   ["2026-11", (start) => start.setUTCMonth(start.getUTCMonth() + 1)],
@@ -43,7 +43,7 @@ const AFTER: readonly (readonly [written: string, after: (start: Date) => number
   ["2026-11-01T00:00:00", (start) => start.setUTCSeconds(start.getUTCSeconds() + 1)],
 ];
 
-/** The first and the last millisecond of a time; undefined: the text is none. */
+/** Returns the first and the last millisecond of a time. Undefined: the text is not a time. */
 function timeSpan(text: string): readonly [first: number, last: number] | undefined {
   const [, local, zone = "Z"] = TIME.exec(text.trim().toUpperCase()) ?? [];
   if (local === undefined) return undefined;
@@ -54,7 +54,7 @@ function timeSpan(text: string): readonly [first: number, last: number] | undefi
   return [first, after === undefined ? first : after(new Date(first)) - 1];
 }
 
-/** The first instant of a time, ms since 1970; undefined: the text is none. */
+/** Returns the first instant of a time, ms since 1970. Undefined: the text is not a time. */
 export const timeOf = (text: string): number | undefined => timeSpan(text)?.[0];
 
 function numberOf(text: string): number | undefined {
@@ -75,18 +75,18 @@ function limitsOf({ from, to }: Ends, first: typeof timeOf, last: typeof timeOf)
   return least === undefined || most === undefined || least > most ? undefined : [least, most];
 }
 
-/** What lies between, as numbers and as times: years are both. */
+/** The limits of a range as numbers and as times; a year is both. */
 const numberLimits = (ends: Ends): Limits | undefined => limitsOf(ends, numberOf, numberOf);
 const timeLimits = (ends: Ends): Limits | undefined => limitsOf(ends, timeOf, (text) => timeSpan(text)?.[1]);
 
-/** At least one end, two numbers or two times, the smaller first. */
+/** Returns whether a range has at least one end, and two ends are numbers or times in ascending order. */
 export const isRange = (ends: Ends): boolean =>
   (ends.from !== undefined || ends.to !== undefined) && (numberLimits(ends) ?? timeLimits(ends)) !== undefined;
 
 const lies = (at: number | undefined, within: Limits | undefined): boolean =>
   at !== undefined && within !== undefined && at >= within[0] && at <= within[1];
 
-/** Whether a value is one of those that are described. `rule`: what the filter makes of texts. */
+/** Returns whether a value matches a choice. `rule`: how the filter changes the case of values. */
 function meets(
   choice: Exclude<ValueChoice, string | { kind: "any of" }>,
   value: string,
@@ -107,7 +107,7 @@ function meets(
 const ruleOf = (filter: ParameterFilter | undefined): CaseRule | undefined =>
   filter?.type === "string" || filter?.type === "regex" ? filter.normalize : undefined;
 
-/** The values that a choice means: what it names, or those of the known ones that it describes. */
+/** Returns the values that a choice selects: those that it names, or the known values that match it. */
 export function selectedValues(
   choice: ValueChoice,
   known: readonly string[],
@@ -117,7 +117,7 @@ export function selectedValues(
   return choice.kind === "any of" ? choice.values : known.filter((value) => meets(choice, value, ruleOf(filter)));
 }
 
-/** The sets as they are meant by whoever asks now. */
+/** Resolves the ages in requested sets to times. */
 export function settled(sets: readonly RequestedSet[], nowMs: number): Result<readonly ChosenSet[], Refusal> {
   const all: ChosenSet[] = [];
   for (const set of sets) {
@@ -128,7 +128,7 @@ export function settled(sets: readonly RequestedSet[], nowMs: number): Result<re
         continue;
       }
       const { than } = choice;
-      // Forecasts are of times to come.
+      // A time may lie in the future, as forecasts do.
       const moment = than.kind === "moment" ? ok(than.ms) : momentOf(than, nowMs);
       if (!moment.ok) return refuse(badField(`parameterSets.${key}.olderThan`, "a time in 1970 or later", than.text));
       choices.set(key, { kind: "before", ms: moment.value });
@@ -141,8 +141,8 @@ export function settled(sets: readonly RequestedSet[], nowMs: number): Result<re
 type Selected = (value: string) => boolean;
 
 /**
- * Tells whether one of the sets means a combination that is kept, by the values of its filters and of others, if it has
- * such. What a set names is looked up once: there may be thousands of either.
+ * Returns a function that tells whether one of the sets selects a stored combination, which may have keys of former
+ * filters. The choices are prepared once, because there may be thousands of sets and of combinations.
  */
 export function chooser(
   sets: readonly ChosenSet[],
@@ -160,7 +160,7 @@ export function chooser(
   return (kept) =>
     named.some(
       (selected) =>
-        // A key that the layer had once is nobody's default.
+        // A key that the layer no longer has selects nothing unless a set names it.
         Object.keys(kept).every((key) => selected.has(key)) &&
         [...selected].every(([key, isSelected]) => {
           const value = kept[key] ?? byKey.get(key)?.default;
@@ -178,7 +178,7 @@ function selectedBy(choice: ValueChoice, filter: ParameterFilter | undefined): S
   return (value) => values.has(value);
 }
 
-/** A set as requests and jobs show it. */
+/** Returns a set as requests and jobs show it. */
 export const setDocument = (set: RequestedSet | ChosenSet): Readonly<Record<string, unknown>> =>
   Object.fromEntries([...set].map(([key, choice]) => [key, choiceDocument(choice)]));
 
