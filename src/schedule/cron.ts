@@ -3,7 +3,7 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { parseTimeZone } from "../plan/run-window.ts";
 
-/** When something is due, by the clocks of a place: both have been read, and such a time comes. Only `parseCron` makes one. */
+/** A validated cron expression and time zone, with at least one time. Only `parseCron` makes one. */
 export interface CronTime {
   /** Five fields (minute, hour, day, month, weekday), or `@daily` and the like. */
   readonly expression: string;
@@ -14,12 +14,12 @@ export interface CronTime {
 const EXPECTED =
   "five fields (minute hour day month weekday) or @hourly, @daily, @weekly, @monthly or @yearly, with a time that comes";
 
-/** A cron expression and its time zone, held against what they may be; refusals name `cron` or `timeZone`. */
+/** Parses a cron expression and its time zone. Refusals name `cron` or `timeZone`. */
 export function parseCron(expression: string, timeZone: string): Result<CronTime, Refusal> {
   const zone = parseTimeZone(timeZone, "timeZone");
   if (!zone.ok) return zone;
   const trimmed = expression.trim();
-  // croner takes a date for one single run too.
+  // croner would also accept a date, for one single run.
   if (!trimmed.startsWith("@") && trimmed.split(/\s+/).length !== 5)
     return refuse(badField("cron", EXPECTED, expression));
   try {
@@ -27,14 +27,15 @@ export function parseCron(expression: string, timeZone: string): Result<CronTime
     return nextTime(time, 0) === undefined ? refuse(badField("cron", EXPECTED, expression)) : ok(time);
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
-    // croner counts days and months from 0: the number is not the one that was given.
+    // croner counts days and months from 0, so its message has another number than the client has sent.
     return refuse(badField("cron", EXPECTED, expression, /^Invalid value for (day|month)/.test(why) ? [] : [why]));
   }
 }
 
 /**
- * The first time after a moment, both in ms since 1970; undefined: none comes. A single time that the change of the clock
- * leaves out is due as the clock goes on, one that comes twice the first time.
+ * Returns the first time after a moment, both in ms since 1970; undefined: there is none. A single time that a change
+ * of the clock skips is due right after the change. A single time that a change of the clock repeats is due the first
+ * time.
  */
 export function nextTime({ expression, timeZone }: CronTime, afterMs: number): number | undefined {
   const next = hourByHour(expression).flatMap(
@@ -43,21 +44,21 @@ export function nextTime({ expression, timeZone }: CronTime, afterMs: number): n
   return next.length === 0 ? undefined : Math.min(...next);
 }
 
-/** croner knows a single time of the hour that a change of the clock leaves out, or repeats, only where no other hour is named. */
+/** Splits an expression by hour: croner handles times skipped or repeated by a clock change only in single hours. */
 function hourByHour(expression: string): readonly string[] {
   const [minute = "", hour = "", ...days] = expression.split(/\s+/);
   const hours = days.length === 3 ? hoursOf(hour) : undefined;
   return hours === undefined ? [expression] : hours.map((one) => [minute, one, ...days].join(" "));
 }
 
-/** The hours of a field that names some; undefined: it means all, or is none that can be read here. */
+/** Returns the hours that a field names; undefined: the field names all hours, or cannot be read here. */
 function hoursOf(field: string): readonly number[] | undefined {
   const hours = new Set<number>();
   for (const part of field.split(",")) {
     const { from, to, every } =
       /^(?:\*|(?<from>\d{1,2})(?:-(?<to>\d{1,2}))?)(?:\/(?<every>\d{1,2}))?$/.exec(part)?.groups ?? {};
     const step = Number(every ?? 1);
-    // `5/3` is no range of its own, but of all from there on.
+    // `5/3` means every third hour from 5 on.
     const last = Number(to ?? (from === undefined || every !== undefined ? 23 : from));
     if (step < 1 || last > 23 || Number(from ?? 0) > last || !/^[\d*]/.test(part)) return undefined;
     for (let hour = Number(from ?? 0); hour <= last; hour += step) hours.add(hour);

@@ -9,7 +9,7 @@ import type { SchedulePlan } from "./schedule.ts";
 
 export interface RunWindowsParts {
   readonly runner: JobRunner;
-  /** Of a schedule; undefined: there is no such one. */
+  /** Returns the times of a schedule; undefined: there is no such schedule. */
   readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -17,15 +17,15 @@ export interface RunWindowsParts {
   readonly log: Logger;
 }
 
-/** Whose hours are asked for. */
+/** The parts of a job that determine its windows. */
 interface Timed {
   readonly schedule: string | null;
   readonly terms: JobTerms;
 }
 
 /**
- * Holds jobs while a window of theirs is closed, their own or that of their schedule. It keeps nothing: what the windows are
- * and whether an operator has let a job go on is with the schedules and the jobs.
+ * Holds jobs while their own run window, or that of their schedule, is closed. It has no state of its own: schedules
+ * and jobs store the windows, and jobs store whether an operator has released them.
  */
 export class RunWindows {
   readonly #parts: RunWindowsParts;
@@ -35,7 +35,7 @@ export class RunWindows {
     this.#parts = parts;
   }
 
-  /** Why a job may not work at this moment; undefined: it may. */
+  /** Returns why a job must not work now; undefined: it may work. */
   #closedReason({ schedule: name, terms }: Timed): string | undefined {
     const nowMs = this.#parts.now();
     const { window = null, time } = (name === null ? undefined : this.#parts.hours(name)) ?? {};
@@ -46,21 +46,21 @@ export class RunWindows {
     return outside("its run window", runWindow);
   }
 
-  /** A job as it is made: one that is made while a window of its is closed waits from the start. */
+  /** Returns a new job, held from the start if one of its windows is closed. */
   begun(job: Omit<NewJob, "hold">): NewJob {
     const reason = this.#closedReason({ schedule: job.schedule, terms: job.request.terms ?? STANDARD_TERMS });
     if (reason === undefined) return { ...job, hold: null };
     return { ...job, progress: { ...job.progress, reason }, hold: "held" };
   }
 
-  /** What the change of a window, of a schedule, or of the time means to the jobs that have not ended. */
+  /** Holds and resumes jobs after a change of a window, of a schedule, or of the time. */
   look(): void {
     for (const job of this.#parts.runner.live()) this.lookAt(job);
   }
 
   lookAt(job: ActiveJob): void {
     const { runner, hours, persist, log } = this.#parts;
-    // Of a schedule that has been removed nobody says when its job may go on: that is left to operators.
+    // The schedule has been removed, so its window is unknown: an operator decides when the job continues.
     if (job.schedule !== null && job.terms.runWindow === null && hours(job.schedule) === undefined) return;
     const reason = this.#closedReason(job);
     if (reason === undefined) {
@@ -78,7 +78,7 @@ export class RunWindows {
     }
   }
 
-  /** Once resolved the jobs that were to stop have stopped. */
+  /** Waits until the jobs that are being held have stopped. */
   async settled(): Promise<void> {
     await Promise.all(this.#closing);
   }

@@ -29,13 +29,13 @@ export interface ScheduleRunsParts {
   readonly log: Logger;
 }
 
-/** A restart over the time of a run is no miss. */
+/** A run later than this is missed. A shorter delay is normal: the server may just be restarting. */
 const MISSED_AFTER_MS = 60_000;
 
 /**
- * Makes the jobs of schedules. Planning may take a second and lets others have their turn, so runs come one after the other:
- * two of one schedule never meet. A run is written, with the next time, in the transaction of its jobs, and before it nothing
- * is: a kill in between leaves the time due.
+ * Makes the jobs of schedules. Planning may take a second and yields to other work, so runs are made one after the
+ * other, and two runs of one schedule never overlap. The run and the next time are written in the transaction of the
+ * jobs. A kill before that leaves the time due.
  */
 export class ScheduleRuns {
   readonly #parts: ScheduleRunsParts;
@@ -52,7 +52,7 @@ export class ScheduleRuns {
     return coming;
   }
 
-  /** The jobs of a request as the layers are now. */
+  /** Plans the jobs of a request for the current layers. */
   plan(many: BatchRequest, nowMs: number): Promise<Result<PlannedJobs, Refusal>> {
     return planBatch(many, this.#parts.catalogue(), { options: this.#parts.options(), nowMs });
   }
@@ -61,7 +61,7 @@ export class ScheduleRuns {
     return countPlanned(planned, this.#parts.counter);
   }
 
-  /** Deals with the time of a schedule that had come when it was looked at. */
+  /** Makes or skips the run of a schedule that was due at `lookedMs`. */
   due(name: string, lookedMs: number): Promise<void> {
     return this.#inTurn(() => this.#runDue(name, lookedMs));
   }
@@ -84,14 +84,14 @@ export class ScheduleRuns {
     };
     const lateMs = lookedMs - dueMs;
     if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
-      // A later time may have come that is only late.
+      // A later time of the schedule may be late by so little that it is not missed.
       const lastMs = nextTime(plan.time, lookedMs - MISSED_AFTER_MS - 1);
       const thenMs = lastMs !== undefined && lastMs <= lookedMs ? lastMs : nextMs;
       skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`, thenMs);
       return;
     }
     const counted = await this.#prepared(schedule, lookedMs);
-    // Whoever has paused, replaced or removed it meanwhile does not want this run.
+    // An operator has paused, replaced or removed the schedule meanwhile.
     if (schedules.nextMs(name) !== dueMs) return;
     if (!counted.ok) {
       const { code, message, details = [] } = counted.error;
@@ -104,7 +104,7 @@ export class ScheduleRuns {
     log.info("a schedule has made jobs", { schedule: name, jobIds: jobIds.slice(0, 10), jobs: jobIds.length });
   }
 
-  /** An operator's run, at once. A refusal is the operator's alone, and is not recorded. */
+  /** Makes a run for an operator, at once. A refusal is returned to the operator and not recorded. */
   now(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
     return this.#inTurn(() => this.#runNow(name, by));
   }
@@ -146,7 +146,7 @@ export class ScheduleRuns {
     return submitted;
   }
 
-  /** The run in hand is made; those that wait for it are made after the next start. */
+  /** Waits for the current run. Runs that wait behind it are made after the next start. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#last;

@@ -9,22 +9,22 @@ import { RUNS_KEPT, type ScheduleStore } from "./schedule-store.ts";
 
 /** The operations on schedules. */
 export interface ScheduleOperations {
-  /** By name. */
+  /** Returns the schedules, sorted by name. */
   schedules(): Promise<readonly ScheduleView[]>;
   schedule(name: string): Promise<ScheduleView | undefined>;
-  /** Refused when the name is taken. */
+  /** Adds a schedule. Refuses a name that is taken. */
   addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>>;
-  /** Makes a schedule, or gives one another plan. Refused, as `addSchedule`, when its jobs could not be made now. */
+  /** Adds or replaces a schedule. Like `addSchedule`, refuses it when its jobs could not be made now. */
   putSchedule(
     name: string,
     plan: SchedulePlan,
     by: string | null,
   ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>>;
-  /** Its jobs stay. */
+  /** Removes a schedule. Its jobs stay. */
   removeSchedule(name: string): Promise<Result<null, Refusal>>;
   pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
   resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
-  /** Makes its jobs now; refused while one of those before has not ended. */
+  /** Makes the jobs of a schedule now. Refuses while an earlier job of the schedule has not ended. */
   runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>>;
 }
 
@@ -37,7 +37,7 @@ export interface ScheduleServiceParts {
   readonly now: () => number;
 }
 
-/** What operators ask of schedules. */
+/** The service behind the operations on schedules. */
 export class ScheduleService implements ScheduleOperations {
   readonly #parts: ScheduleServiceParts;
 
@@ -72,19 +72,19 @@ export class ScheduleService implements ScheduleOperations {
     return refusal === undefined ? ok(this.#put(name, plan, by)) : refuse(refusal);
   }
 
-  /** Why its jobs could not be made if its time came now. */
+  /** Returns why the jobs of a plan could not be made now; undefined: they could. */
   async #refusalOf({ job: { many, confirmed } }: SchedulePlan): Promise<Refusal | undefined> {
     const { runs, options, now } = this.#parts;
     const planned = await runs.plan(many, now());
     if (!planned.ok) return planned.error;
     const mostTiles = confirmed ? undefined : options().confirmTiles;
-    // How much is kept now matters only where it is asked for.
+    // The count of existing tiles is needed only if it has to be confirmed.
     if (mostTiles === undefined && many.request.onlyExisting === true) return undefined;
     const counted = await runs.count(planned.value);
     return counted.ok ? unconfirmed(counted.value, mostTiles, '"confirm": true in its job') : counted.error;
   }
 
-  /** A schedule that is paused stays so, and what became of its runs is kept. */
+  /** Adds or replaces a schedule. A paused schedule stays paused, and the records of its runs stay. */
   #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
     const { schedules, persist, now } = this.#parts;
     const before = schedules.find(name);
@@ -113,7 +113,7 @@ export class ScheduleService implements ScheduleOperations {
     return this.#setNext(name, () => null);
   }
 
-  /** Times that passed meanwhile are not missed: nobody wanted them. */
+  /** Resumes a schedule. Times that passed during the pause are not missed runs. */
   async resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>> {
     return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.now()) ?? null);
   }

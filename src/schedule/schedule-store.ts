@@ -11,7 +11,8 @@ export const scheduleMigrations: Migrations = {
      CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
        due_ms INTEGER, account TEXT, result TEXT NOT NULL, job INTEGER, reason TEXT);
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
-    // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run alone.
+    // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run
+    // alone.
     `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
      ALTER TABLE schedule ADD COLUMN place TEXT;
      UPDATE schedule SET
@@ -27,10 +28,10 @@ export const scheduleMigrations: Migrations = {
   ],
 };
 
-/** So many runs of each schedule are remembered. */
+/** The number of runs stored for each schedule. */
 export const RUNS_KEPT = 50;
 
-/** What of a plan is not about its jobs. */
+/** The parts of a plan other than its jobs. */
 type Timing = Omit<SchedulePlan, "job">;
 
 /** Schedules and their last runs in the database. Methods that write run inside the caller's transaction. */
@@ -48,19 +49,19 @@ export class ScheduleStore {
       : scheduleOf(row, readScheduledJob(text(row, "job"), textOrNull(row, "place")));
   }
 
-  /** When it runs, and its jobs may work; undefined: there is no such schedule. */
+  /** Returns the times of a schedule and the window of its jobs; undefined: there is no such schedule. */
   hours(name: string): Pick<Timing, "time" | "window"> | undefined {
     const row = this.#db.prepare("SELECT plan FROM schedule WHERE name = ?").get(name);
     return row === undefined ? undefined : timingOf(row);
   }
 
-  /** When it runs next; null: it is paused, or not there any more. */
+  /** Returns the next time of a schedule; null: it is paused, or does not exist any more. */
   nextMs(name: string): number | null {
     const row = this.#db.prepare("SELECT next_ms FROM schedule WHERE name = ?").get(name);
     return row === undefined ? null : intOrNull(row, "next_ms");
   }
 
-  /** By name, without their areas and tiles. */
+  /** Returns the schedules by name, without their areas and tiles. */
   list(): Schedule[] {
     return this.#db
       .prepare(
@@ -76,7 +77,7 @@ export class ScheduleStore {
       });
   }
 
-  /** The names of those whose time has come, the earliest first. */
+  /** Returns the names of the due schedules, the earliest first. */
   due(nowMs: number): string[] {
     return this.#db
       .prepare("SELECT name FROM schedule WHERE next_ms <= ? ORDER BY next_ms, name")
@@ -84,7 +85,7 @@ export class ScheduleStore {
       .map((row) => text(row, "name"));
   }
 
-  /** Writes a schedule that is new or has another plan. */
+  /** Writes a schedule that is new or has a new plan. */
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
     const { job: asked, ...timing } = plan;
     const { job, place } = writeScheduledJob(asked);
@@ -122,7 +123,7 @@ export class ScheduleStore {
       .run(name, name, RUNS_KEPT);
   }
 
-  /** Newest first. */
+  /** Returns the runs of a schedule, the newest first. */
   runs(name: string, limit: number): ScheduleRun[] {
     return this.#db
       .prepare("SELECT * FROM schedule_run WHERE schedule = ? ORDER BY id DESC LIMIT ?")

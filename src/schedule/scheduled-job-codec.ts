@@ -6,7 +6,7 @@ import type { ScheduledJob } from "./schedule.ts";
 /** JSON has no maps. */
 type WrittenSet = readonly (readonly [string, string])[];
 
-/** What a job is limited to: it may be nearly as large as a request. */
+/** The area or tiles that limit a job. They may be nearly as large as a whole request. */
 type Place = Pick<SeedRequest, "area" | "tiles">;
 
 interface WrittenJob {
@@ -17,11 +17,11 @@ interface WrittenJob {
   readonly confirmed: boolean;
 }
 
-/** A schedule's job as the database keeps it: what may be large by itself, so that lists need not read it. */
+/** Encodes a schedule's job for the database. Large limits are in `place`, so that lists need not read them. */
 export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: string; place: string | null } {
   const { request: whole, parameterSets, ...choices } = many;
   const { parameters, area, tiles, ...rest } = whole;
-  // A box is small.
+  // A bounding box is small, so it stays in the request.
   const request = area?.bounds === undefined ? rest : { ...rest, area };
   const place: Place = {
     ...(area === undefined || area.bounds !== undefined ? {} : { area }),
@@ -39,9 +39,9 @@ export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: str
   return { job: JSON.stringify(job), place: Object.keys(place).length === 0 ? null : JSON.stringify(place) };
 }
 
-/** `writeScheduledJob` the other way. `place`: null where it has none, or is to be left without it. */
+/** Decodes what `writeScheduledJob` has written. `place`: null when there is none, or when it is to be left out. */
 export function readScheduledJob(written: string, place: string | null): ScheduledJob {
-  // Both were written by this file.
+  // `writeScheduledJob` has written both, so they need no validation.
   const { many, request, parameters, parameterSets, confirmed }: WrittenJob = JSON.parse(written);
   const limits: Place = place === null ? {} : JSON.parse(place);
   return {

@@ -17,14 +17,14 @@ export interface SchedulerParts {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /**
- * Has the jobs of schedules made when their time comes, and the windows of jobs looked at. It keeps nothing but its timer, and
- * which runs it is waiting for.
+ * Starts the due runs of schedules and checks the windows of jobs, once a minute. It has no state but its timer, the
+ * time of its last check, and the schedules whose runs it is making.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs: number | undefined;
-  /** Names of schedules whose run is being made, or waits for that. */
+  /** Names of schedules whose run is being made or waits for another run. */
   readonly #making = new Set<string>();
 
   constructor(parts: SchedulerParts) {
@@ -36,18 +36,18 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Times and windows begin on full minutes, whatever the clock has done meanwhile. */
+  /** Waits for the next full minute of the wall clock, because times and windows begin on full minutes. */
   #arm(): void {
     const delayMs = MINUTE_MS - (this.#parts.now() % MINUTE_MS);
     this.#timer = setTimeout(() => this.start(), delayMs);
   }
 
-  /** Deals with what is due at this moment. Never rejects. */
+  /** Starts the due runs and checks the windows. Never rejects. */
   async look(): Promise<void> {
     const nowMs = this.#parts.now();
     const isSetBack = this.#lookedMs === undefined || nowMs < this.#lookedMs;
     this.#lookedMs = nowMs;
-    // What cannot be written now is dealt with a minute later.
+    // After a fault the next minute's check tries again.
     this.#attempt("windows of jobs", () => this.#parts.windows.look());
     if (isSetBack) this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));
     let due: readonly string[] = [];
@@ -81,8 +81,8 @@ export class Scheduler {
   }
 
   /**
-   * A clock that was ahead has left next times that are too far away. Set back by less than a day it does not have times run
-   * again that had come before.
+   * Recomputes next times that are too late because the clock was ahead. If the clock was set back by less than a day,
+   * times that have been run already are not repeated.
    */
   #bringForward(nowMs: number): void {
     const { schedules, persist } = this.#parts;
