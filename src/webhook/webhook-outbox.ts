@@ -10,20 +10,20 @@ export const webhookMigrations: Migrations = {
   ],
 };
 
-/** Something that one webhook is still to be told. */
+/** An event of a job that one webhook has not accepted yet. */
 export interface Delivery {
   readonly number: number;
-  /** The same at each attempt. */
+  /** The id that receivers see, the same at each attempt. */
   readonly id: string;
   readonly event: string;
-  /** The job as it was then, as JSON. */
+  /** The job at the time of the event, as JSON. */
   readonly job: string;
   readonly createdMs: number;
-  /** That failed. */
+  /** The number of failed attempts. */
   readonly attempts: number;
 }
 
-/** What webhooks are still to be told, in the database. Methods that write run inside the caller's transaction. */
+/** The pending deliveries, in the database. Methods that write run inside the caller's transaction. */
 export class WebhookOutbox {
   readonly #db: Database;
 
@@ -40,8 +40,8 @@ export class WebhookOutbox {
   }
 
   /**
-   * Those of a webhook whose time has come, the longest due first. One that is due later than any pause lasts was written
-   * under a clock that has been set back before the start of the server: it is due.
+   * Returns the due deliveries of a webhook, the longest due first. A delivery whose time is later than the longest
+   * pause was written before the wall clock was set back and the server started again: it is due too.
    */
   due(webhook: string, nowMs: number, longestWaitMs: number, limit: number): Delivery[] {
     return this.#db
@@ -59,7 +59,7 @@ export class WebhookOutbox {
       }));
   }
 
-  /** An attempt failed. */
+  /** Records a failed attempt and the time of the next one. */
   postpone(number: number, dueMs: number): void {
     this.#db
       .prepare("UPDATE webhook_delivery SET attempts = attempts + 1, due_ms = ? WHERE number = ?")
@@ -70,7 +70,7 @@ export class WebhookOutbox {
     this.#db.prepare("DELETE FROM webhook_delivery WHERE number = ?").run(number);
   }
 
-  /** How many are kept, of one webhook or of all. */
+  /** Returns the number of pending deliveries of one webhook, or of all. */
   count(webhook?: string): number {
     const row =
       webhook === undefined
@@ -87,7 +87,7 @@ export class WebhookOutbox {
       .run(webhook);
   }
 
-  /** What is for none of these. @returns how many they were */
+  /** Removes the deliveries to all other webhooks. @returns the number of removed deliveries */
   removeOthers(webhooks: readonly string[]): number {
     const places = webhooks.map(() => "?").join(", ");
     return this.#db.prepare(`DELETE FROM webhook_delivery WHERE webhook NOT IN (${places})`).run(...webhooks).changes;

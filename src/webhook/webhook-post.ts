@@ -8,21 +8,22 @@ import { ownVersion } from "../lib/version.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
 const TIMEOUT_MS = 10_000;
-/** What is read of an answer, so that its connection can be used again; nothing of it is looked at. */
+/** Bytes that are read of an answer, so that its connection can be used again. The content is ignored. */
 const ANSWER_BYTES = 16_384;
-/** To one server. */
+/** Connections to one server. */
 const CONNECTIONS = 8;
 
-/** Tells a webhook something. */
+/** Sends deliveries to webhooks. */
 export interface WebhookPost extends AsyncDisposable {
   /**
-   * Undefined: it has taken it, with any status of 200 to 299. Else why not, without address, credentials or secret. It is
-   * not followed to another place: what is signed for one server is not for another.
+   * Sends a delivery. Returns undefined when the receiver answers with a status of 200 to 299; otherwise the reason of
+   * the failure, without address, credentials or secret. Does not follow redirects: the signature is for one server
+   * only.
    */
   send(webhook: Webhook, delivery: Delivery, sentMs: number, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** `sha256=` and the HMAC of the body, in hexadecimal digits, as GitHub and others sign theirs. */
+/** Returns `sha256=` and the HMAC of the body in hexadecimal digits, the form that GitHub uses. */
 const signatureOf = (body: string, secret: string): string =>
   `sha256=${createHmac("sha256", secret).update(body, "utf8").digest("hex")}`;
 
@@ -51,11 +52,11 @@ export function createWebhookPost(): WebhookPost {
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES } as const;
         return refusalOf((await client.ask(new URL(webhook.url), question, signal)).status);
       } catch (error) {
-        // The status has told all; that the rest does not come changes nothing.
+        // The status decides the outcome, even if the rest of the answer does not arrive.
         const isLate = error instanceof TooLate;
         if ((isLate || error instanceof BrokenAnswer) && error.status !== undefined) return refusalOf(error.status);
         if (isLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
-        // Messages of errors may repeat the address.
+        // Messages of errors may contain the address, so only the code is reported.
         return signal.aborted ? "cancelled" : codeOf(error) || "the request failed";
       }
     },

@@ -12,30 +12,30 @@ export interface WebhooksParts {
   readonly webhooks: () => readonly Webhook[];
   readonly post: WebhookPost;
   readonly transaction: (body: () => void) => void;
-  /** What to put right should the transaction in hand be rolled back. */
+  /** Registers what to undo if the current transaction is rolled back. */
   readonly onRollback: (undo: () => void) => void;
-  /** The database could not be written. */
+  /** Called when the database could not be written. */
   readonly fault: (error: unknown) => void;
-  /** ms since 1970 by the wall clock: what receivers are told. */
+  /** The wall clock in ms since 1970, for the times in messages. */
   readonly now: () => number;
   /**
-   * ms by a clock that goes on from the wall clock of the start and never steps: a clock that is set does not have
-   * deliveries wait for hours, or given up in their first attempt.
+   * ms by a clock that starts at the wall clock's time and never steps. A change of the wall clock must not delay
+   * deliveries for hours, or have them given up after the first attempt.
    */
   readonly monotonicNow: () => number;
-  /** 0 ≤ n < 1. */
+  /** Returns a random number, 0 ≤ n < 1. */
   readonly random: () => number;
   readonly log: Logger;
 }
 
-/** Since the start of the server; `pending`: now. */
+/** Deliveries since the start of the server; `pending`: the number that is stored now. */
 export interface WebhookMetrics {
   readonly delivered: number;
   readonly failed: number;
   readonly pending: number;
 }
 
-/** Deliveries in flight, of all webhooks and of one: one that hangs leaves places to the others. */
+/** Limits of deliveries in flight, of all webhooks and of one, so that a slow receiver does not block the others. */
 const AT_ONCE = 8;
 const AT_ONCE_EACH = 2;
 /** Pauses after failed attempts: the first and the longest, ms. */
@@ -43,27 +43,28 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** The longest pause with its jitter. */
 const LONGEST_WAIT_MS = 1.25 * LONGEST_PAUSE_MS;
-/** So long a delivery is tried. */
+/** A delivery is given up after this time. */
 const GIVEN_UP_MS = 86_400_000;
-/** Of one webhook; some 2 KiB each. The newest are worth more than the oldest. */
+/** Deliveries stored for one webhook, some 2 KiB each. Beyond this the oldest delivery is removed. */
 const MOST_KEPT = 10_000;
 
-/** What became of an attempt, to be written. */
+/** The outcome of an attempt, still to be written to the database. */
 interface Settled {
   readonly delivery: Delivery;
   readonly outcome: "delivered" | "failed" | { readonly dueMs: number };
 }
 
 /**
- * Tells webhooks of jobs. What is to be told is kept with the job, in one transaction, and removed when it has been taken:
- * at least once, in no order, whatever kills the process. Driven by the coordinator's tick.
+ * Sends job events to webhooks. A delivery is written in the transaction of its job and removed after the receiver has
+ * accepted it. It is sent at least once, in no fixed order, even if the process is killed. The coordinator's tick
+ * drives the deliveries.
  */
 export class Webhooks {
   readonly #parts: WebhooksParts;
-  /** By number; until what became of it has been written. */
+  /** Deliveries by number, until their outcome has been written. */
   readonly #inFlight = new Map<number, { readonly webhook: string; readonly done: Promise<void> }>();
   #settled: Settled[] = [];
-  /** Webhooks whose last attempt failed, and those that had more than is kept: told once. */
+  /** Webhooks whose last attempt failed, and webhooks whose oldest deliveries were removed. Each is logged once. */
   readonly #failing = new Set<string>();
   readonly #overflowing = new Set<string>();
   readonly #counts = { delivered: 0, failed: 0 };
@@ -71,11 +72,11 @@ export class Webhooks {
 
   constructor(parts: WebhooksParts) {
     this.#parts = parts;
-    // Each delivery on its way listens to it: more than ten are no leak, as Node would tell.
+    // Each delivery in flight listens to the signal. More than ten listeners are no leak, but Node would warn of one.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Something has happened to a job; inside the transaction that writes it. */
+  /** Stores the deliveries of a job event. Inside the transaction that writes the job. */
   announce(event: JobMoment, layer: string, view: () => JobView): void {
     const { outbox, webhooks, onRollback, monotonicNow, log } = this.#parts;
     let job: string | undefined;
@@ -96,7 +97,7 @@ export class Webhooks {
     }
   }
 
-  /** What is for webhooks that the configuration no longer has is not told. */
+  /** Removes deliveries to webhooks that are no longer configured. */
   reconfigured(): void {
     const { outbox, webhooks, transaction, fault, log } = this.#parts;
     let gone = 0;
@@ -113,7 +114,7 @@ export class Webhooks {
     log.warn("deliveries to webhooks that are no longer configured have been dropped", { deliveries: gone });
   }
 
-  /** Sends what is due and may be sent. */
+  /** Writes outcomes, and sends the due deliveries within the limits. */
   tick(): void {
     if (this.#closing.signal.aborted) return;
     this.#write();
@@ -134,7 +135,7 @@ export class Webhooks {
     const { post, now } = this.#parts;
     const { signal } = this.#closing;
     const failure = await post.send(webhook, delivery, now(), signal);
-    // It is kept, and sent again by the next life of the server.
+    // The delivery stays in the database, and the next start of the server sends it again.
     if (signal.aborted && failure !== undefined) return;
     const outcome = failure === undefined ? "delivered" : this.#outcomeOf(delivery);
     this.#report(webhook, delivery, outcome, failure);
@@ -163,7 +164,10 @@ export class Webhooks {
     this.#failing.add(webhook.id);
   }
 
-  /** What could not be written is written by a later tick, and not sent again before. */
+  /**
+   * Writes the outcomes of attempts. After a fault a later tick writes them, and the deliveries are not sent again
+   * before.
+   */
   #write(): void {
     const { outbox, transaction, fault } = this.#parts;
     const settled = this.#settled;
@@ -190,7 +194,7 @@ export class Webhooks {
     return { ...this.#counts, pending: this.#parts.outbox.count() };
   }
 
-  /** What is in flight is cut off: it is sent again after the next start. */
+  /** Aborts the deliveries in flight. They are sent again after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#inFlight.values()].map(({ done }) => done));
