@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { programOf } from "./program.ts";
 
-/** Commands that are added do not inherit it. */
+/** Makes commander throw instead of exiting. Subcommands do not inherit the setting, so each one gets it. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const inner of command.commands) throwInsteadOfExit(inner);

@@ -40,7 +40,7 @@ test("flags that are given again, all of a kind, and patterns make several jobs;
   const box = ["--bounds", "-170,10,-100,80", "--bounds-crs", "EPSG:4326", "--zoom", "0"];
   const part = await run(["truncate", "ws:roads", "ws:rivers", "--all-grid-sets", ...box, "--wait", "--json"]);
   const deleted = JSON.parse(part.stdout).jobs.map((job: { tiles: { deleted: number } }) => job.tiles.deleted);
-  // Of the roads two formats, of the default style.
+  // Two formats of the roads in the default style.
   expect([part.code, deleted], part.stderr).toEqual([0, [2, 2, 1, 1]]);
   expect((await run(["truncate", "ws:*", "--wait"])).code).toBe(0);
   expect((await usage(server)).total.tiles).toBe(0);
@@ -94,7 +94,7 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
 });
 
 test("--wait waits for all jobs of a request, wherever it is asked again; failed tiles of any end it with 3", async () => {
-  // Rivers fail, at zoom 0 alone.
+  // The rivers fail at zoom 0 only.
   upstream.behaviour = ({ width, height }, response) => {
     if (width !== height) return "render";
     response.writeHead(400).end("no");

@@ -5,7 +5,7 @@ import { commandsOf, optionsOf } from "./completion/completion-place.ts";
 import { FILES, SERVER_VALUES, WORDS } from "./completion/completion-values.ts";
 import { programWith } from "./program.ts";
 
-/** Of values that nobody can list. */
+/** Placeholders of free values, which cannot be listed. */
 const FREE = [
   ...["address", "age", "code", "command", "key", "key=value", "levels", "minx,miny,maxx,maxy", "n", "name", "number"],
   ...["parameter=age", "parameter=from..to", "parameter=pattern", "prefix", "size", "start-end", "url", "variable"],

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { ownVersion } from "../lib/version.ts";
 
-/** What shells ask, and nobody needs to know of. */
+/** The command that the shells' completion scripts run. The help does not list it. */
 const COMPLETE = "__complete";
 
 const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])[] = [
@@ -30,7 +30,10 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["explain", async () => (await import("./commands/explain-command.ts")).explainCommand()],
 ];
 
-/** With all commands, but one that is named is loaded alone: half of the time of a short one would go into what the others need. */
+/**
+ * Builds the program. If `name` is a command, loads only this command: loading the others would take half of the time
+ * of a short command.
+ */
 export async function programWith(name: string | undefined): Promise<Command> {
   const program = new Command("nuthatch")
     .description("A tile cache for maps, managed over HTTP")

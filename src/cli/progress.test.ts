@@ -5,7 +5,7 @@ import type { JobAnswer } from "./output/job-text.ts";
 import { terminalText } from "./output/progress-line.ts";
 import { barOf, progressText } from "./output/progress-text.ts";
 
-/** As the server writes it. */
+/** A job in the server's JSON. */
 const JOB: JobAnswer = JSON.parse(
   jsonText(
     jobView(7, {

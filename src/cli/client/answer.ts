@@ -6,28 +6,31 @@ export interface AnswerFlags extends ServerFlags {
   readonly json?: boolean;
 }
 
-/** A count as the server wrote it: text where a number of JavaScript would not be exact. */
+/** A count from the server's answer. It is a string where a JavaScript number would not be exact. */
 export type Count = number | string;
 
-/** Nothing in the query. */
+/** An empty query string. */
 export const NONE = new URLSearchParams();
 
-/** A command that asks a running server and shows its answer. */
+/** Creates a command that sends requests to a running server and shows the answer. */
 export const askingCommand = (name: string, description: string): Command =>
   addServerFlags(new Command(name).description(description)).option("--json", "the server's answer as it is");
 
 export const say = (text: string): void => void process.stdout.write(text);
 
-/** Shows an answer to a person, or with `--json` hands it on as it came. */
+/** Writes an answer to stdout: formatted by `show`, or with `--json` as the server's own text. */
 export function tell<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {
   say(json === true ? `${text.trimEnd()}\n` : show(JSON.parse(exactNumbers(text))));
 }
 
-/** Whole numbers of 16 digits and more as texts. Texts are matched too, so that what looks like a number in them stays. */
+/**
+ * Puts whole numbers of 16 digits and more into quotes, because `JSON.parse` would round them. The expression matches
+ * strings too, so that digits inside a string stay unchanged.
+ */
 export const exactNumbers = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (found) =>
     /^-?\d{16,}$/.test(found) ? `"${found}"` : found,
   );
 
-/** For an option that may be given again. */
+/** Collects the values of an option that may be given more than once. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../../../test/support/server.ts";
 
 let server: TestServer;
 let relay: Awaited<ReturnType<typeof startOrigin>>;
-/** Questions that are answered by breaking the connection, once the server has done what was asked. */
+/** The number of requests whose connection the relay breaks after the server has carried them out. */
 let toLose = 0;
 const keys: (string | string[] | undefined)[] = [];
 

@@ -6,7 +6,7 @@ import { NONE } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
 
-/** Of every command that makes jobs. */
+/** Flags of every command that creates jobs. */
 export interface KeyFlags {
   readonly idempotencyKey?: string;
 }
@@ -25,8 +25,8 @@ function parseKey(text: string): string {
 }
 
 /**
- * Asks a server to make something. When the answer is lost, as the server is restarted say, it asks again: by the key
- * nothing is made twice.
+ * Sends a request that creates something. If the answer is lost (the server restarts, for example), sends the request
+ * again with the same idempotency key, so that the server creates nothing twice.
  */
 export async function askOnce(
   client: ServerClient,

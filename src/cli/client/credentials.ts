@@ -7,17 +7,18 @@ import { findInNetrc } from "./netrc.ts";
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** Where they were found. */
+  /** Where the password was found: the variable, or the netrc file and its line. */
   readonly from: string;
 }
 
-/** Whom a server takes a password without a name for. */
+/** The user name for a password that is given without one. */
 const USUAL_NAME = "admin";
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * As whom a server is asked: by the environment, else by the user's netrc file. Undefined: as nobody.
- * @throws CommandFailure for a name without a password, and for a netrc file that cannot be read or is none
+ * Returns the user and password for a server: from the environment, else from the user's netrc file. Returns undefined
+ * if neither has a password and no user was named. Requests then carry no credentials.
+ * @throws CommandFailure for a name without a password, and for a netrc file that cannot be read or parsed
  */
 export function findCredentials(server: URL, user: string | undefined): Credentials | undefined {
   const name = user ?? (process.env["NUTHATCH_USER"] || undefined);
@@ -36,7 +37,7 @@ function findInFile({ hostname }: URL, name: string | undefined): Credentials | 
   const file = netrcFile();
   const text = file && readNetrc(file);
   if (file === undefined || text === undefined) return undefined;
-  // As curl has it: without the brackets of an IPv6 address.
+  // Netrc files have IPv6 addresses without brackets, as curl expects them.
   const found = findInNetrc(text, hostname.replace(/^\[(.*)\]$/, "$1"), name);
   if (!found.ok)
     throw new CommandFailure(`${file.path}:${found.error.line}: ${found.error.message}`, EXIT.configuration);
@@ -47,7 +48,7 @@ function findInFile({ hostname }: URL, name: string | undefined): Credentials | 
 
 interface NetrcFile {
   readonly path: string;
-  /** One that is named must be there. */
+  /** Whether NETRC names the file. A named file must exist. */
   readonly isNamed: boolean;
 }
 
@@ -57,7 +58,7 @@ function netrcFile(): NetrcFile | undefined {
   try {
     return { path: join(homedir(), ".netrc"), isNamed: false };
   } catch {
-    // An account without a home.
+    // `homedir()` throws for an account without a home directory.
     return undefined;
   }
 }
@@ -66,7 +67,7 @@ function readNetrc({ path, isNamed }: NetrcFile): string | undefined {
   let failure: unknown;
   try {
     const text = readFileSync(path, "utf8");
-    // Windows tells no modes.
+    // On Windows the mode does not say who can read a file.
     if (process.platform !== "win32" && (statSync(path).mode & READABLE_BY_OTHERS) !== 0)
       process.stderr.write(`warning: others can read ${path}, which holds passwords: chmod 600 ${path}\n`);
     return text;

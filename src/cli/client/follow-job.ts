@@ -8,7 +8,7 @@ export interface FollowFlags extends AnswerFlags {
   readonly wait?: boolean;
 }
 
-/** Shows a job that has just been made, or with `--wait` how it ended. */
+/** Shows a job that has just been created. With `--wait`, waits until the job ends and shows its outcome. */
 export async function tellMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made = readJob(text);
   if (flags.wait !== true) return tell(text, flags, acceptedText);
@@ -16,14 +16,14 @@ export async function tellMadeJob(text: string, flags: FollowFlags, client: Serv
   await tellEndedJob(made.id, flags, client);
 }
 
-/** Waits for a job and shows it; the exit code is its outcome. */
+/** Waits until a job ends and shows the job. The outcome sets the exit code. */
 export async function tellEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
   const texts = await waitForJobs([id], client);
   tell(texts.join(""), flags, showJob);
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Shows the jobs that a request has just made, one or several, or with `--wait` how they ended. */
+/** Shows the jobs that a request has just created. With `--wait`, waits until they end and shows their outcomes. */
 export async function tellMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
   if (!("jobs" in made)) return tellMadeJob(text, flags, client);
@@ -32,7 +32,7 @@ export async function tellMade(text: string, flags: FollowFlags, client: ServerC
   await tellEndedJobs(made, flags, client);
 }
 
-/** Waits for all of several jobs and shows them; the exit code is that of the worst. */
+/** Waits until all jobs end and shows them. The worst outcome sets the exit code. */
 export async function tellEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, client: ServerClient): Promise<void> {
   const texts = await waitForJobs(
     jobs.map(({ id }) => id),
@@ -42,14 +42,14 @@ export async function tellEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, cl
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Of jobs that have ended; a failure counts more than failed tiles. */
+/** Returns the exit code for ended jobs. An aborted job counts as worse than a job with failed tiles. */
 function exitCodeOf(texts: readonly string[]): number {
   const outcomes = new Set(texts.map((text) => readJob(text).outcome));
   if (outcomes.has("aborted")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
 }
 
-/** The id of a job on the command line. */
+/** Parses the id of a job from the command line. */
 export function parseJobId(text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new CommandFailure(`expected the id of a job, a whole number, got ${text}`, EXIT.usage);

@@ -10,7 +10,7 @@ import { findInNetrc } from "./netrc.ts";
 
 const HOST = "127.0.0.1";
 
-/** Files that curl reads in the same way, and what is in them for the host. */
+/** Files that curl reads in the same way, with the login and password of the host. */
 const FILES: readonly (readonly [name: string, text: string, login: string | undefined, password: string])[] = [
   ["on one line", "machine 127.0.0.1 login a password b\n", "a", "b"],
   ["on several lines", "machine 127.0.0.1\n  login a\n\tpassword b", "a", "b"],
@@ -55,7 +55,7 @@ test("of a user the entry of that user, or one without a name", () => {
   expect(findInNetrc("machine h login a password b", "h", "c")).toEqual({ ok: true, value: undefined });
   expect(findInNetrc("machine h login a", "h", undefined)).toEqual({ ok: true, value: undefined });
   expect(findInNetrc("", "h", undefined)).toEqual({ ok: true, value: undefined });
-  // What an editor of Windows puts before a text.
+  // Editors on Windows write a byte order mark before the text.
   expect(findInNetrc("\uFEFFmachine h password b", "h", undefined)).toMatchObject({ value: { password: "b" } });
 });
 
@@ -79,7 +79,7 @@ test("what cannot be meant is told with its line, and without the words that may
 
 const hasCurl = (() => {
   try {
-    // Quotes came with 7.84.
+    // curl reads quotes since version 7.84.
     const [, major, minor] = /^curl (\d+)\.(\d+)/.exec(execFileSync("curl", ["--version"], { encoding: "utf8" })) ?? [];
     return Number(major) > 7 || Number(minor) >= 84;
   } catch {

@@ -1,11 +1,11 @@
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** What a netrc file has for a host. */
+/** The entry of a netrc file for a host. */
 export interface NetrcEntry {
-  /** Undefined: whoever asks. */
+  /** Undefined: the entry is for any user. */
   readonly login: string | undefined;
   readonly password: string;
-  /** Of its `machine` or `default`. */
+  /** The line of the keyword `machine` or `default`. */
   readonly line: number;
 }
 
@@ -17,11 +17,11 @@ export interface NetrcProblem {
 interface Token {
   readonly text: string;
   readonly line: number;
-  /** At what it began, it never ended. */
+  /** Whether the token begins with a double quote that its line does not close. */
   readonly isOpen: boolean;
 }
 
-/** With a value after them; of the last three nothing is needed. */
+/** Keywords that a value follows. The values of the last three are not used. */
 const FIELDS = ["login", "password", "account", "port", "protocol"];
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["n", "\n"],
@@ -30,9 +30,9 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The first entry for a host, and for a user where one is meant, that has a password. Read as curl reads it: words over
- * any lines, in double quotes or not, `#` before a word is a comment, keywords and hosts in any case, a macro goes on to
- * an empty line, and what comes after the entry is not looked at.
+ * Returns the first entry for the host, and for the user if one is given, that has a password. Reads the file as curl
+ * does: an entry may extend over several lines; words may be in double quotes; `#` before a word begins a comment;
+ * keywords and hosts ignore case; a macro ends at an empty line; the text after the entry is not checked.
  */
 export function findInNetrc(
   text: string,
@@ -63,9 +63,9 @@ export function findInNetrc(
       }
     } else if (keyword === "macdef") continue;
     else if (!FIELDS.includes(keyword) || entry === undefined) {
-      // What other programs have in entries of other hosts is nobody's mistake here.
+      // Entries of other hosts may contain keywords of other programs: skip them.
       if (entry?.isSelected === false) continue;
-      // The word itself is not told: it may be a part of a password.
+      // The message leaves the word out, because the word may be part of a password.
       return entry === undefined
         ? problem(line, "machine or default")
         : problem(line, `${FIELDS.join(", ")}, machine or default; a value with blanks stands in double quotes`);
@@ -86,7 +86,7 @@ const problem = (line: number, expected: string): Result<never, NetrcProblem> =>
 const unended = (line: number): Result<never, NetrcProblem> =>
   problem(line, 'another " at the end of the quoted value, on the same line');
 
-/** One line after the other, as a quoted word ends on its line. */
+/** Yields the words of the file line by line: a quoted word ends on its line. */
 function* tokensOf(text: string): Generator<Token, undefined> {
   let isMacro = false;
   for (const [index, line] of text

@@ -6,7 +6,7 @@ import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from ".
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
-/** `/api/v1/layers`, as far as addresses of tiles depend on it. */
+/** The fields of `/api/v1/layers` that the addresses of tiles depend on. */
 export interface CatalogueAnswer {
   readonly layers: readonly {
     readonly name: string;
@@ -20,11 +20,11 @@ export interface CatalogueAnswer {
     }[];
     readonly parameters: readonly ParameterFilter[];
   }[];
-  /** Absent: a server of before they were told. */
+  /** Absent in the answers of older servers. */
   readonly gridSets?: readonly GridSetDocument[];
 }
 
-/** The layers of a running server, to read the addresses of its tiles by. They render nothing. */
+/** Returns a running server's layers, for parsing the addresses of its tiles. The layers' source is a placeholder. */
 export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Catalogue {
   const grids = new Map(
     gridSets.map((document) => {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServerRefusal, ServerUnreachable } from "./server-client.ts";
 
-/** A job outlives a restart of its server, so does the waiting for it. */
+/** Long enough for a restart of the server: jobs survive a restart, so waiting for them has to survive it too. */
 const LIMIT_MS = 120_000;
 const PAUSE_MS = 1_000;
-/** A proxy's words for a server that is not there, or its own while it starts. */
+/** Statuses of a proxy whose server is down, or of a server that is starting. */
 const AWAY = [502, 503, 504];
 
-/** Asks until there is an answer, two minutes at most. `tell`: why it takes so long. */
+/** Repeats a request until the server answers, for about two minutes. Passes each failure to `tell`. */
 export async function retryWhileBusy(ask: () => Promise<string>, tell: (text: string) => void): Promise<string> {
   const sinceMs = performance.now();
   for (;;) {

@@ -10,9 +10,9 @@ export interface ServerFlags {
 }
 
 export interface ClientOptions {
-  /** `none`: for a server that they are not meant for. */
+  /** `none`: send no password, because the password may belong to another server. */
   readonly credentials?: "found" | "none";
-  /** Of all questions; absent: each has a minute. */
+  /** Aborts all requests. Absent: each request times out after a minute. */
   readonly signal?: AbortSignal;
 }
 
@@ -24,10 +24,10 @@ export const addServerFlags = (command: Command): Command =>
     .option("--url <url>", "the server, with its mount (NUTHATCH_URL)", process.env["NUTHATCH_URL"] || DEFAULT_URL)
     .option("--user <name>", "whose password is in NUTHATCH_PASSWORD, or in a netrc file (NUTHATCH_USER)");
 
-/** No answer came: the address is wrong, or the server is not there at this moment. */
+/** The server did not answer: the address is wrong, or the server is down. */
 export class ServerUnreachable extends CommandFailure {
   override readonly name = "ServerUnreachable";
-  /** It may have heard the question, and done what it was asked for. */
+  /** Whether the server may have received the request and carried it out. */
   readonly mayHaveHeard: boolean;
 
   constructor(message: string, mayHaveHeard: boolean) {
@@ -36,11 +36,11 @@ export class ServerUnreachable extends CommandFailure {
   }
 }
 
-/** The server has answered, and not with what was asked for. */
+/** The server answered with an error status. */
 export class ServerRefusal extends CommandFailure {
   override readonly name = "ServerRefusal";
   readonly status: number;
-  /** As the server wrote it. */
+  /** The body of the answer, unchanged. */
   readonly text: string;
 
   constructor(message: string, status: number, text: string) {
@@ -50,7 +50,7 @@ export class ServerRefusal extends CommandFailure {
   }
 }
 
-/** Asks a running server over HTTP, as whom the environment or a netrc file says. */
+/** Sends requests to a running server, with the user and password from the environment or a netrc file. */
 export class ServerClient {
   readonly #base: string;
   readonly #credentials: Credentials | undefined;
@@ -59,7 +59,7 @@ export class ServerClient {
   constructor({ url, user }: ServerFlags, { credentials = "found", signal }: ClientOptions = {}) {
     if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
     const server = new URL(url);
-    // Not told: there may be a password in it.
+    // The message leaves the address out, because the address may contain a password.
     if (server.username !== "" || server.password !== "")
       throw new CommandFailure(
         "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD, or a netrc file, have one",
@@ -71,8 +71,8 @@ export class ServerClient {
   }
 
   /**
-   * The text of a good answer. `idempotencyKey`: with it the same may be asked again.
-   * @throws CommandFailure with the server's words, or why it cannot be reached
+   * Sends one request and returns the body of a successful answer. A request with an `idempotencyKey` may be repeated.
+   * @throws ServerRefusal with the server's message; ServerUnreachable with the reason
    */
   async ask(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -117,7 +117,7 @@ export class ServerClient {
   }
 }
 
-/** What breaks a connection that stood, or is no answer in time. */
+/** Codes of errors after the connection was established: it broke, or the answer did not come in time. */
 const BREAKS = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
 function mayHaveHeard(error: unknown): boolean {
@@ -125,13 +125,13 @@ function mayHaveHeard(error: unknown): boolean {
   return error.name === "TimeoutError" || ("code" in error && BREAKS.some((code) => code === error.code));
 }
 
-/** What a problem document says, else the first line. */
+/** Returns the `detail` of a problem document, else the first line of the body. */
 function wordsOf(text: string): string {
   try {
     const problem: unknown = JSON.parse(text);
     if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
   } catch {
-    // Not JSON: a proxy's words.
+    // Not JSON: the answer may come from a proxy.
   }
   return text.split("\n")[0] ?? "";
 }

@@ -5,14 +5,14 @@ import { exactNumbers, NONE } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import type { ServerClient } from "./server-client.ts";
 
-/** A line a second on a terminal, where it overwrites itself; seldom in a log. */
+/** A terminal's progress line is rewritten every second; a log gets a line every ten seconds. */
 const TERMINAL_WAIT_SECONDS = 1;
 const PIPE_WAIT_SECONDS = 10;
 const MOST_LISTED = 1_000;
 
 export const readJob = (text: string): JobAnswer => JSON.parse(exactNumbers(text));
 
-/** The jobs' documents once all have ended; their progress goes to stderr, so that stdout is the answer alone. */
+/** Waits until all jobs have ended and returns their documents. Shows progress on stderr: stdout has the answer. */
 export async function waitForJobs(ids: readonly number[], client: ServerClient): Promise<readonly string[]> {
   const line = progressLine();
   const seen = new Map<number, JobAnswer>();
@@ -20,7 +20,7 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
   const left = (): number[] => ids.filter((id) => (seen.get(id)?.outcome ?? null) === null);
   using _ = watch(line, () => [...seen.values()].filter(({ outcome }) => outcome === null));
   const wait = process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS;
-  // At the first question a wrong address is likelier than a restart.
+  // The first request is not repeated: a wrong address is likelier than a restart.
   const ask = (path: string, query: URLSearchParams): Promise<string> =>
     seen.size === 0
       ? client.ask("GET", path, query)
@@ -36,19 +36,19 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
     seen.set(first, readJob(text));
     for await (const job of listed(others, ask)) seen.set(job.id, job);
     if (left().length === 0) break;
-    // Short jobs of a long list end one after the other.
+    // The jobs of a long list may end in quick succession: a line for each would flood the log.
     if (!process.stderr.isTTY && performance.now() - toldMs < wait * 1000 - 500) continue;
     toldMs = performance.now();
     const jobs = ids.flatMap((id) => seen.get(id) ?? []);
     line.show(progressText(jobs), barOf(jobs));
   }
   const documents: string[] = [];
-  // Lists tell less of a job.
+  // A list has fewer fields than a job's own document, so request the jobs that were seen only in a list.
   for (const id of ids) documents.push((texts.get(id) ?? (await ask(`/api/v1/jobs/${id}`, NONE))).trim());
   return documents;
 }
 
-/** Those of the jobs that lists show: ids that were made together are neighbours, so that few are asked for in vain. */
+/** Yields the given jobs from pages of the job list. Ids of one request are neighbours, so few other jobs are read. */
 async function* listed(
   ids: readonly number[],
   ask: (path: string, query: URLSearchParams) => Promise<string>,
@@ -66,13 +66,16 @@ async function* listed(
   }
 }
 
-/** Takes the line away at the end; a signal that comes before is told what becomes of the jobs. */
+/**
+ * Reports on SIGINT and SIGTERM that the jobs continue at the server, then lets the signal end the program. Disposing
+ * clears the progress line and stops listening for signals.
+ */
 function watch(line: ProgressLine, left: () => readonly JobAnswer[]): Disposable {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const end = (signal: NodeJS.Signals): void => {
     release();
     process.stderr.write(leftText(left()));
-    // So that whoever has started it sees a signal, and a loop of a shell ends.
+    // The parent process must see that a signal ended the program; otherwise a shell's loop would go on.
     process.kill(process.pid, signal);
   };
   const release = (): void => {

@@ -1,19 +1,19 @@
-/** What a line of an access log tells of a request. */
+/** A request, as a line of an access log describes it. */
 export interface AccessLine {
   readonly method: string;
-  /** Raw, as it was asked, bytes beyond ASCII as Latin-1. */
+  /** The request target, still percent-encoded. Bytes beyond ASCII are read as Latin-1. */
   readonly target: string;
   readonly status: number;
 }
 
-/** Behind the time: `"GET /a HTTP/1.1" 200`; what stands before and behind differs from format to format. */
+/** Matches the request after the time: `"GET /a HTTP/1.1" 200`. The fields around it differ between formats. */
 const REQUEST = /\] "([A-Z]{3,10}) (\S+)(?: HTTP\/\d(?:\.\d)?)?" (\d{3})(?: |$)/;
-/** How nginx (`\x22`) and Apache (`\"`, `\\`, `\xc3`) write what would end the quotes, or is not ASCII. */
+/** How nginx (`\x22`) and Apache (`\"`, `\\`, `\xc3`) escape quotes, backslashes and bytes beyond ASCII. */
 const ESCAPE = /\\(?:x([0-9A-Fa-f]{2})|(.))/g;
 
 /**
- * A line of the common or combined format, of nginx and Apache, a host or more fields around it or not. Undefined: it is
- * none. There are packages for this; those that are kept up want the format said, and split all fields.
+ * Parses a line of the common or combined log format of nginx or Apache, with or without additional fields. Returns
+ * undefined for any other line. The maintained packages for this need to be given the format, and split all fields.
  */
 export function parseAccessLine(line: string): AccessLine | undefined {
   const [, method, target, status] = REQUEST.exec(line) ?? [];

@@ -5,7 +5,7 @@ import { configurationDocument } from "../../config/configuration-document.ts";
 import { EXIT } from "../exit.ts";
 import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
 
-/** Undefined: its problems have been told. */
+/** Loads the configuration and prints its warnings. Prints the problems of an invalid one and returns undefined. */
 async function loadOrTell(flags: ConfigurationFlags): Promise<Configuration | undefined> {
   const loaded = await load(flags);
   if (!loaded.ok) {
@@ -17,7 +17,7 @@ async function loadOrTell(flags: ConfigurationFlags): Promise<Configuration | un
   return loaded.value;
 }
 
-/** `nuthatch config …`: what is wrong with a configuration, and what it comes to. */
+/** `nuthatch config …`: checks a configuration, or prints it with all its defaults. */
 export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("says what is wrong with a configuration, with line and column"),

@@ -31,7 +31,7 @@ export function addConfigurationFlags(command: Command): Command {
     );
 }
 
-/** Flags win over variables, variables over the file. `running`: the server that a reload is for. */
+/** Loads the configuration. Flags override variables, and variables override the file. `running`: set on a reload. */
 export function load(
   flags: ConfigurationFlags,
   running?: RunningConfiguration,

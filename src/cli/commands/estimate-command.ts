@@ -77,7 +77,7 @@ function showEstimates(answer: EstimatesAnswer): string {
   return `${sumText(answer, ", one job after the other")}\n${textTable(head, rows)}`;
 }
 
-/** `nuthatch estimate LAYER`: what a seed or reseed would come to. */
+/** `nuthatch estimate LAYER`: estimates the tiles, bytes and time of a seed or reseed. */
 export function estimateCommand(): Command {
   const command = askingCommand("estimate", "tiles, bytes and time that a seed would take").argument(
     "<layer...>",

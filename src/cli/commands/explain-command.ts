@@ -50,20 +50,20 @@ function show(e: ExplanationAnswer): string {
   return factList(rows);
 }
 
-/** The server of an address and what to ask it for; a path is asked of the server that the flags name. */
+/** Returns the address of a tile and a client for its server. A path without a host is on the server of `--url`. */
 function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
   const ownServer = /^https?:\/\//i.test(tile);
   const relative = tile.startsWith("/") ? tile : `/${tile}`;
   const text = ownServer ? tile : `${trimEndOf(flags.url, "/")}${relative}`;
   if (!URL.canParse(text)) throw new CommandFailure(`expected the address of a tile, got ${tile}`, EXIT.usage);
   const at = new URL(text);
-  // A pasted address may lead anywhere: the password goes to the server that it is for.
+  // A pasted address may name any server: send the password only to the server of `--url`.
   const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
   const credentials = trusted ? "found" : "none";
   return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
 }
 
-/** `nuthatch explain URL`: where a tile is, or why it is not there; asks a running server, renders nothing. */
+/** `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. */
 export function explainCommand(): Command {
   return askingCommand("explain", "where a tile is, or why it is not there")
     .argument("<url>", "the tile's address, or its path on the server of --url")

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 60_000;
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
 const TILE = 256;
-/** Written for as long as they are offered: what others there are, nobody's browser shows. */
+/** Formats that browsers show. An imported layer gets those of them that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
 interface ImportFlags {
@@ -26,7 +26,7 @@ interface ImportFlags {
   readonly output?: string;
 }
 
-/** `nuthatch import …`: configurations made of what an upstream says of itself. */
+/** `nuthatch import …`: creates a configuration from an upstream's description of itself. */
 export function importCommand(): Command {
   const wms = new Command("wms")
     .description("writes the layers of a WMS as configuration, from its capabilities")
@@ -55,7 +55,7 @@ export function importCommand(): Command {
 interface Imported {
   /** In the shape of the configuration file. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** What of the WMS is left out, and why. */
+  /** The layers that are left out, with the reason. */
   readonly warnings: readonly string[];
 }
 
@@ -94,13 +94,13 @@ const gridSetDocument = ({ id, srs, extent: { minX, minY, maxX, maxY }, metersPe
   ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
 });
 
-/** Names and numbers are the WMS's: not all that it may say is a configuration. */
+/** Returns the problems of the written configuration: its names and numbers come from the WMS and may be invalid. */
 async function problemsOf(text: string, { passwordVariable }: ImportFlags): Promise<readonly ConfigurationProblem[]> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-import-"));
   try {
     const config = join(directory, "imported.yaml");
     writeFileSync(config, text);
-    // Whether the password is set is a matter of the server's environment.
+    // The variable has to be set only where the server runs, so this check uses a placeholder.
     const env = passwordVariable === undefined ? {} : { [passwordVariable]: "secret" };
     const loaded = await loadConfiguration({ env, flags: { config }, cwd: process.cwd() });
     return loaded.ok ? [] : loaded.error;
@@ -118,7 +118,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
   address.searchParams.set("SERVICE", "WMS");
   address.searchParams.set("REQUEST", "GetCapabilities");
   const password = passwordVariable === undefined ? "" : (process.env[passwordVariable] ?? "");
-  // The operator has just typed its address: nothing of it is cut out of a message.
+  // The operator has just typed the address, so messages may show all of it.
   await using upstream = createHttpFetch(
     {
       timeoutMs: TIMEOUT_MS,
@@ -172,7 +172,10 @@ function layerDocument(
   };
 }
 
-/** Several styles, and every dimension: a list of values as it is, intervals by their alphabet. */
+/**
+ * Returns a parameter filter for the styles, if there are several, and one for each dimension. A dimension with a list
+ * of values gets the list; one with intervals gets an expression of the characters that a value may have.
+ */
 function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
   const named = styles.filter((style) => style !== "");
   return [
@@ -186,7 +189,7 @@ function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly R
   ];
 }
 
-/** A style that the layer offers by its name, the first one as its default too. */
+/** Returns the legends of the layer's named styles, and of the WMS's first style as the default. */
 function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
   const named = styles.filter((style) => style !== "");
   const [standard] = styles;
@@ -202,7 +205,7 @@ function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Recor
               width: legend.width,
               height: legend.height,
               format: legend.format,
-              // What the WMS renders itself it is asked for; its address may be nobody's business.
+              // A GetLegendGraphic needs no address: the server asks the WMS, whose own address may be private.
               ...(isLegendGraphic(legend.url) ? {} : { url: legend.url }),
             },
           ],

@@ -7,7 +7,7 @@ import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 /** The grid sets in which a layer of a WMS is cached, in the shape of the configuration file. */
 export interface ImportedGrids {
   readonly gridSubsets: readonly GridSubsetDocument[];
-  /** Those that are not built in. */
+  /** Grid sets that are not built in. */
   readonly gridSets: readonly OwnGridSet[];
 }
 
@@ -26,8 +26,9 @@ export interface OwnGridSet {
 const MERCATOR_CODES = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"];
 
 /**
- * The two grid sets of everybody, as far as the WMS renders in their CRS; if in neither, those that are built in for a CRS
- * of it; if there is none, one of our own around the layer. Undefined: the WMS names no CRS and place to make one of.
+ * Chooses the grid sets of a layer: EPSG:4326 and EPSG:900913, if the WMS renders in their CRS; else built-in grid
+ * sets for the layer's CRSs; else a new grid set around the layer. Returns undefined if the WMS names no CRS with a
+ * bounding box to make a grid set of.
  */
 export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefined {
   const usual = usualSubsets(layer);
@@ -36,7 +37,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
     const grid = builtInFor(crs);
     return grid === undefined ? [] : [{ grid, box: layer.boxes.get(crs) }];
   });
-  // A WMS may offer all zones of UTM: the layer lies in those that it has a box for.
+  // A WMS may offer every UTM zone: keep the zones for which the layer has a bounding box.
   const placed = builtIn.filter(({ box }) => box !== undefined);
   const chosen = placed.length > 0 ? placed : builtIn.slice(0, 1);
   if (chosen.length > 0)
@@ -54,7 +55,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
   return undefined;
 }
 
-/** Of several layers: one grid set for each CRS, around all of them; the layers then have their parts of it. */
+/** Merges the new grid sets of several layers into one per CRS that covers all of them. Each layer uses a part. */
 export function mergedGridSets(layers: readonly ImportedGrids[]): readonly OwnGridSet[] {
   const merged = new Map<string, OwnGridSet>();
   for (const grid of layers.flatMap(({ gridSets }) => gridSets)) {
@@ -77,7 +78,7 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   const world: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
   const degrees = clipped({ minX: west, minY: south, maxX: east, maxY: north }, world);
   const square = { minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD };
-  // One that names none at all is asked in the CRS that every WMS has.
+  // A layer without any CRS is requested in EPSG:4326, which every WMS offers.
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || crs.size === 0;
   return [
     ...(geographic ? [subset("EPSG:4326", world, degrees)] : []),
@@ -85,7 +86,7 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   ];
 }
 
-/** Those of the OGC's registry (17-083r2) whose CRS has but one. */
+/** Returns the grid set of the OGC's registry (17-083r2) for a CRS that has only one there. */
 function builtInFor(crs: string): GridSet | undefined {
   switch (crs) {
     case "EPSG:3035":
@@ -112,7 +113,7 @@ const clipped = (box: Extent, to: Extent): Extent => ({
   maxY: Math.min(box.maxY, to.maxY),
 });
 
-/** Without an extent where it is all of the grid set, or none of it at all. */
+/** Returns a grid subset. Leaves its extent out if the extent covers the grid set or does not intersect it. */
 function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridSubsetDocument {
   if (part === undefined) return { gridSet };
   const { minX, minY, maxX, maxY } = clipped(part, whole);
@@ -125,7 +126,7 @@ function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridS
   return isWhole || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent: [minX, minY, maxX, maxY] };
 }
 
-/** A geographic CRS tells itself by a box that is nearly the layer's in degrees. */
+/** Detects a geographic CRS: the extent in that CRS is nearly the layer's box in degrees. */
 function isInDegrees({ minX, minY, maxX, maxY }: Extent, box: WmsCatalogueLayer["box"]): boolean {
   if (box === undefined) return false;
   const [west, south, east, north] = box;

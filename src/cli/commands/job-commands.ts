@@ -9,7 +9,7 @@ import { showBatch, showProgress } from "../output/progress-text.ts";
 import { parseWhole } from "./range-flags.ts";
 import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
 
-/** As many as one request can make. */
+/** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;
 const JOBS_BY_DEFAULT = 20;
 
@@ -42,7 +42,7 @@ export function jobsCommand(): Command {
     });
 }
 
-/** `nuthatch job ID`: one job in full; with flags on how it runs that is changed first. */
+/** `nuthatch job ID`: shows one job in full. Flags such as `--priority` change the job first. */
 export function jobCommand(): Command {
   return addTermsFlags(
     askingCommand("job", "one job in full, or changes how it runs").argument("<job>", "", parseJobId),
@@ -73,7 +73,7 @@ export function holdCommand(action: "pause" | "resume"): Command {
     });
 }
 
-/** `nuthatch retry ID`: a new job over what failed, or was not done. */
+/** `nuthatch retry ID`: creates a job over the tiles that failed or that an aborted job did not reach. */
 export function retryCommand(): Command {
   return addKeyFlag(
     askingCommand("retry", "a new job over the tiles that failed, or that an aborted job did not come to"),

@@ -11,7 +11,10 @@ interface KillFlags extends AnswerFlags {
   readonly requestedWith?: number;
 }
 
-/** `nuthatch kill ID | --requested-with ID | --layer NAME | --all`: exactly one of them, so that a variable that was empty never means all. */
+/**
+ * `nuthatch kill ID | --requested-with ID | --layer NAME | --all`. Requires exactly one of them, so that an empty shell
+ * variable never kills all jobs.
+ */
 export function killCommand(): Command {
   return askingCommand(
     "kill",
@@ -33,7 +36,7 @@ export function killCommand(): Command {
       if (requestedWith !== undefined)
         return tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/cancel`, NONE), flags, showBatch);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
-      // One request: what is posted meanwhile by others is not caught half.
+      // One request kills all jobs, so that the jobs of a request posted meanwhile are killed together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
       const page = await client.ask("POST", path, new URLSearchParams({ kill_all: "all" }));
       const ended = page.match(/<li>\[\d+: /g)?.length ?? 0;

@@ -12,7 +12,7 @@ interface LayersAnswer {
   }[];
 }
 
-/** A line per grid set: what can be given to `--grid-set`, `--zoom`, `--format` and `--parameter`. */
+/** Formats a line per grid set, with the values for `--grid-set`, `--zoom`, `--format` and `--parameter`. */
 const showLayers = ({ layers }: LayersAnswer): string =>
   textTable(
     ["layer", "grid set", "zoom", "formats", "parameters"],
@@ -27,7 +27,7 @@ const showLayers = ({ layers }: LayersAnswer): string =>
     ),
   );
 
-/** `nuthatch layers`: what can be seeded. */
+/** `nuthatch layers`: lists the layers that can be seeded. */
 export function layersCommand(): Command {
   return askingCommand("layers", "layers of a running server with their grid sets, levels and formats").action(
     async (flags: AnswerFlags) => {

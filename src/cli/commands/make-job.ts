@@ -14,11 +14,11 @@ export interface ConfirmFlags extends KeyFlags {
 export const addConfirmFlag = (command: Command): Command =>
   command.option("--yes", "however large it is: asks nothing");
 
-/** Asks the server for a job. */
+/** Sends a job request to the server, confirmed if the server requires it. */
 export const makeJob = (request: object, flags: ConfirmFlags, client: ServerClient): Promise<string> =>
   askConfirmed((confirm) => askOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
 
-/** Asks for what may have to be confirmed: by `--yes`, or by whoever sits at the terminal. */
+/** Sends a request that the server may want confirmed. `--yes` confirms it, else the user at the terminal does. */
 export async function askConfirmed(
   ask: (confirm: { readonly confirm?: true }) => Promise<string>,
   { yes }: ConfirmFlags,
@@ -36,7 +36,7 @@ export async function askConfirmed(
   throw new CommandFailure("nothing was done", EXIT.failure);
 }
 
-/** Of a refusal for size; undefined: it is another one. */
+/** Returns the number of tiles from a refusal that requires confirmation; undefined for any other refusal. */
 function tilesToConfirm(text: string): string | undefined {
   let problem: unknown;
   try {
@@ -50,10 +50,10 @@ function tilesToConfirm(text: string): string | undefined {
 }
 
 async function isSelected(question: string): Promise<boolean> {
-  // Not to stdout: that is the answer alone.
+  // The question goes to stderr, because stdout has only the answer.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Ctrl-C and Ctrl-D close it, which newer Nodes tell the question as a failure and older ones not at all.
+    // Ctrl-C and Ctrl-D close the terminal. Newer Node versions then reject the question; older ones leave it pending.
     const closed = once(terminal, "close").then(() => undefined);
     const answer = await Promise.race([terminal.question(question).catch(() => undefined), closed]);
     if (answer === undefined) process.stderr.write("\n");

@@ -74,11 +74,11 @@ const PROGRESS_MS = 500;
 const shareText = (part: number, whole: number | null): string =>
   whole === null || whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
 
-/** `compat.quotaForm: bytes` tells bytes instead. */
+/** Formats a quota. With `compat.quotaForm: bytes` the server sends bytes instead of a value with units. */
 const quotaText = (quota: Quota | { readonly bytes: number }): string =>
   "bytes" in quota ? bytesText(quota.bytes) : `${quota.value} ${quota.units}`;
 
-/** The root's name is a matter of configuration (`compat.quotaRoot`). */
+/** Formats the disk quota, which is the only member of the answer. `compat.quotaRoot` sets the name of the member. */
 function showQuota(answer: Readonly<Record<string, QuotaAnswer>>): string {
   const [quota] = Object.values(answer);
   if (quota === undefined) throw new CommandFailure("the server answered without a disk quota", EXIT.failure);
@@ -196,7 +196,7 @@ async function verify(client: ServerClient, query: URLSearchParams): Promise<Ver
   }
 }
 
-/** `nuthatch quota …`: what is kept, what may be kept, and whether the records are right; asks a running server. */
+/** `nuthatch quota …`: shows a running server's quota and usage, verifies its ledger, and simulates other quotas. */
 export function quotaCommand(): Command {
   const quota = askingCommand("quota", "the disk quota of a running server")
     .enablePositionalOptions()

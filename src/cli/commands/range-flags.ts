@@ -3,13 +3,13 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { JOB_ORDERS } from "../../plan/seed-request.ts";
 import { collect } from "../client/answer.ts";
 
-/** Of one job, as the contract has it. */
+/** The most threads of one job. */
 export const MOST_THREADS = 128;
 
-/** What a command says of its argument. */
+/** The help text of the argument `<layer...>`. */
 export const LAYERS = "names, in which * stands for any characters (in quotes, for the shell)";
 
-/** Which tiles of a layer; what is left out has the server's default. */
+/** Flags that select the tiles of a layer. The server has a default for each absent flag. */
 export interface RangeFlags {
   readonly gridSet?: readonly string[];
   readonly allGridSets?: boolean;
@@ -18,11 +18,11 @@ export interface RangeFlags {
   readonly allFormats?: boolean;
   readonly bounds?: readonly number[];
   readonly boundsCrs?: string;
-  /** GeoJSON as it was parsed, or WKT. */
+  /** Parsed GeoJSON, or WKT as a string. */
   readonly area?: unknown;
   readonly areaCrs?: string;
   readonly tiles?: readonly string[];
-  /** Several of one key: each of them. */
+  /** Several values of one key select each of them. */
   readonly parameter?: readonly KeyChoice[];
   readonly parameterLike?: readonly KeyChoice[];
   readonly parameterRange?: readonly KeyChoice[];
@@ -30,7 +30,7 @@ export interface RangeFlags {
   readonly allParameters?: boolean;
 }
 
-/** As the server has them: a value, or what describes some. */
+/** A choice as in a job request: one value, or an object that matches several values. */
 type Choice = string | object;
 interface KeyChoice {
   readonly key: string;
@@ -38,7 +38,7 @@ interface KeyChoice {
 }
 const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
-/** Which of those tiles, and how much of them may go wrong. */
+/** Flags that filter and order those tiles, and limit how many of them may fail. */
 export interface ChoiceFlags {
   readonly order?: string;
   readonly onlyExisting?: boolean;
@@ -78,14 +78,14 @@ export const addRangeFlags = (command: Command): Command =>
       ]),
     );
 
-/** Flags of commands that make jobs which render. */
+/** Adds the flags of commands whose jobs render. */
 export const addDrawingFlags = (command: Command): Command =>
   command
     .addOption(new Option("--order <order>", "in which tiles are rendered (by-zoom)").choices(JOB_ORDERS))
     .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
     .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);
 
-/** Of a reseed alone; the server says what is wrong with an age. */
+/** Adds the flags of a reseed. The server validates the age. */
 export const addAgeFlags = (command: Command): Command =>
   command
     .option("--only-existing", "nothing but tiles that are kept")
@@ -102,7 +102,7 @@ export const choiceFields = ({ order, onlyExisting, olderThan, maxFailures, maxF
 export const isRangeGiven = (flags: RangeFlags): boolean =>
   Object.values(rangeFields(flags)).some((field) => field !== undefined);
 
-/** The layers of a job's request: one, or what several names and patterns mean. */
+/** Returns the layer field of a job request: `layer` for one name, `layers` for several names or a pattern. */
 export function layerFields(
   layers: readonly string[],
 ): { readonly layer: string } | { readonly layers: readonly string[] } {
@@ -110,7 +110,7 @@ export function layerFields(
   return layers.length === 1 && layer?.includes("*") === false ? { layer } : { layers };
 }
 
-/** The fields of a job's request; absent flags are left out as the document is written. */
+/** Returns the range fields of a job request. A field of an absent flag is undefined, and JSON leaves it out. */
 export const rangeFields = (flags: RangeFlags) => ({
   ...oneOrMore("gridSet", "gridSets", flags.allGridSets === true ? "*" : flags.gridSet),
   ...flags.zoom,
@@ -126,7 +126,7 @@ export const rangeFields = (flags: RangeFlags) => ({
 const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
   given === undefined ? {} : given !== "*" && given.length === 1 ? { [one]: given[0] } : { [more]: given };
 
-/** Every combination of what the flags say of each key. */
+/** Returns every combination of the choices that the flags give for each key. */
 function parameterFields(flags: RangeFlags): object {
   if (flags.allParameters === true) return { parameterSets: "*" };
   const byKey = new Map<string, Choice[]>();
@@ -164,7 +164,7 @@ function readText(file: string): string {
     .trim();
 }
 
-/** What begins with a brace is GeoJSON, all else WKT: the server tells what is wrong with either. */
+/** Reads an area. Text that begins with a brace is GeoJSON, any other text is WKT. The server validates both. */
 function parseArea(file: string): unknown {
   const text = readText(file);
   return text.startsWith("{") ? argumentOf("It is not JSON", (): unknown => JSON.parse(text)) : text;
@@ -180,7 +180,7 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
   throw new InvalidArgumentError(`${otherwise}: ${why}.`);
 }
 
-/** Names with blanks or line ends between them. */
+/** Reads the names of tiles, separated by blanks or line ends. */
 const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
 const parseChoice =
@@ -188,7 +188,7 @@ const parseChoice =
   (text: string, before: readonly KeyChoice[] = []): readonly KeyChoice[] => {
     const equals = text.indexOf("=");
     if (equals < 1) throw new InvalidArgumentError(`It has the form KEY=${form}.`);
-    // In any case a key is the same.
+    // Keys ignore case.
     return [...before, { key: text.slice(0, equals).toUpperCase(), choice: read(text.slice(equals + 1)) }];
   };
 
@@ -210,7 +210,7 @@ function parsePercent(text: string): number {
   return percent;
 }
 
-/** A whole number between two, for an option. */
+/** Returns a parser for an option whose value is a whole number from `least` to `most`. */
 export const parseWhole =
   (least: number, most: number) =>
   (text: string): number => {

@@ -32,7 +32,7 @@ interface AddFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, AnswerFlags, T
   readonly replace?: boolean;
 }
 
-/** `nuthatch schedule …`: jobs that a running server makes again and again. */
+/** `nuthatch schedule …`: manages the recurring jobs of a running server. */
 export function scheduleCommand(): Command {
   const list = askingCommand("list", "schedules with their next and last run; of one all runs that are remembered")
     .argument("[schedule]")

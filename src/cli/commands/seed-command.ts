@@ -24,7 +24,7 @@ interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, 
   readonly supersede?: true;
 }
 
-/** `nuthatch seed LAYER`, `nuthatch reseed LAYER`: render what is missing, or everything. */
+/** `nuthatch seed LAYER` renders missing and expired tiles; `nuthatch reseed LAYER` renders all tiles. */
 export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "renders the tiles that are missing or expired" : "renders every tile anew";
   const command = addRangeFlags(

@@ -5,7 +5,7 @@ import { escapeXml } from "../../lib/escape.ts";
 import { EXIT } from "../exit.ts";
 import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
 
-/** `nuthatch serve`: one server, until a signal ends it. */
+/** `nuthatch serve`: runs one server until a signal ends it. */
 export function serveCommand(): Command {
   return addConfigurationFlags(new Command("serve").description("starts the server")).action(
     async (flags: ConfigurationFlags) => {
@@ -22,7 +22,7 @@ export function serveCommand(): Command {
         const server = await starting;
         process.stdout.write(greeting(server.address, loaded.value));
       } catch (error) {
-        // Threads of a server that came up halfway would keep the process.
+        // Exit explicitly: the threads of a partly started server would keep the process alive.
         fail("the server cannot start", error);
       }
     },
@@ -35,7 +35,7 @@ function fail(what: string, error: unknown): never {
   process.exit(isConfiguration ? EXIT.configuration : EXIT.failure);
 }
 
-/** From the first moment on: a signal that comes during the start ends what has started. */
+/** Handles signals from the beginning: after a signal during the start, the server closes as soon as it has started. */
 function obeySignals(starting: Promise<RunningServer>): void {
   let ending = false;
   for (const [signal, code] of [
@@ -43,7 +43,7 @@ function obeySignals(starting: Promise<RunningServer>): void {
     ["SIGINT", 130],
   ] as const) {
     process.on(signal, () => {
-      // The second one is meant.
+      // A second signal ends the process at once.
       if (ending) process.exit(code);
       ending = true;
       starting
@@ -55,7 +55,7 @@ function obeySignals(starting: Promise<RunningServer>): void {
     });
   }
   process.on("SIGHUP", () => {
-    // What comes of it is logged by the server.
+    // The server logs the outcome of the reload.
     starting
       .then((server) => server.reload())
       .catch((error: unknown) => process.stderr.write(`nuthatch: the reload failed: ${String(error)}\n`));

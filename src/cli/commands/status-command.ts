@@ -33,7 +33,7 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Statu
   ]);
 }
 
-/** `nuthatch status`: the server in a few lines; exit code 1 when it is not ready. */
+/** `nuthatch status`: shows the server in a few lines. The exit code is 1 if the server is not ready. */
 export function statusCommand(): Command {
   return askingCommand("status", "version, readiness, jobs and usage of a running server").action(
     async (flags: AnswerFlags) => {

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseWhole } from "./range-flags.ts";
 
-/** Takes a limit away. commander knows no null for the value of an option. */
+/** The value that removes a limit. commander has no null for the value of an option. */
 const NO_LIMIT = "none";
 
-/** Two times of the day; the server says what is wrong with them. */
+/** Two times of day. The server validates them. */
 export interface WindowFlag {
   readonly start: string;
   readonly end: string;
@@ -16,7 +16,7 @@ export function parseWindowFlag(text: string): WindowFlag {
   return { start: start.trim(), end: end.trim() };
 }
 
-/** How a job runs beside the others. */
+/** Flags that set how a job runs beside other jobs. */
 export interface TermsFlags {
   readonly priority?: number | string;
   readonly rateLimit?: number | typeof NO_LIMIT;
@@ -24,7 +24,7 @@ export interface TermsFlags {
   readonly timeZone?: string;
 }
 
-/** All but the time zone, which a schedule has for more than this. */
+/** Adds these flags without the time zone: the time zone of a schedule applies to its cron expression too. */
 export const addPaceFlags = (command: Command): Command =>
   command
     .option("--priority <priority>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
@@ -34,7 +34,7 @@ export const addPaceFlags = (command: Command): Command =>
 export const addTermsFlags = (command: Command): Command =>
   addPaceFlags(command).option("--time-zone <time-zone>", "of the run window, such as Europe/Zurich (UTC)");
 
-/** The fields of a job's request, or of its change; absent flags are left out as the document is written. */
+/** Returns these fields for a job request or a PATCH of a job. JSON leaves out the fields of absent flags. */
 export function termsFields({ priority, rateLimit, runWindow, timeZone }: TermsFlags) {
   return {
     priority,

@@ -15,7 +15,7 @@ const roads: Layer = layerNamed("ws:roads", {
   parameterFilters: [{ type: "string", key: "STYLES", default: "", values: ["night"] }],
 });
 
-/** As `/api/v1/layers` tells it. */
+/** The answer of `/api/v1/layers`. */
 const answer: CatalogueAnswer = JSON.parse(
   JSON.stringify({
     layers: [roads].map(({ name, title, formats, gridSubsets, parameterFilters }) => ({

@@ -5,7 +5,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { FrequentItems } from "../../lib/frequent-items.ts";
 import { parseAccessLine } from "./access-line.ts";
 
-/** What the tiles of one job have in common. */
+/** The tile set of one job's tiles. */
 export interface UsedTileSet {
   readonly layer: string;
   readonly gridSet: string;
@@ -14,26 +14,26 @@ export interface UsedTileSet {
 }
 
 export interface UsedTile {
-  /** The same text for all tiles of a tile set. */
+  /** The tile set as text, which `usedTileSet` parses. */
   readonly tileSet: string;
   /** `z/x/y`, y from the top. */
   readonly tile: string;
   readonly requests: number;
 }
 
-/** Of the lines of a log. */
+/** Numbers of log lines by kind. */
 export interface LineCounts {
   lines: number;
-  /** For tiles that were counted. */
+  /** Requests for tiles, counted. */
   tiles: number;
-  /** For tiles, answered with 400 and above. */
+  /** Requests for tiles that were answered with 400 or above, not counted among `tiles`. */
   failed: number;
-  /** For something else, or for what no layer of the server offers. */
+  /** Requests for something else, or for tiles that no layer of the server offers. */
   others: number;
   notUnderstood: number;
 }
 
-/** The text of a tile may be no longer: what is counted is held in memory. */
+/** The longest name of a tile that is counted, in characters. Names are held in memory. */
 const LONGEST_NAME = 1000;
 
 /** Counts how often each tile was asked for, in bounded memory. */
@@ -77,12 +77,12 @@ export class TileUse {
     return name === undefined || name.length > LONGEST_NAME ? undefined : name;
   }
 
-  /** How far the counts may be short; 0: they are exact. */
+  /** Returns by how much a count may be too low; 0: the counts are exact. */
   get shortBy(): number {
     return this.#tiles.shortBy;
   }
 
-  /** The most used first. */
+  /** Returns the most requested tiles, in descending order. */
   top(limit: number): readonly UsedTile[] {
     return this.#tiles.top(limit).map(({ item, count }) => {
       const cut = item.lastIndexOf("\n");
@@ -104,7 +104,7 @@ function nameOf({ layer, subset: { gridSet }, format, parameters, index }: TileR
   return `${JSON.stringify(tileSet)}\n${index.z}/${index.x}/${fromTop}`;
 }
 
-/** The tile that an address means, whatever stands before the path of a tile protocol: a mount, here or at a proxy. */
+/** Finds the tile of an address. Skips any prefix of the tile protocol's path, such as the mount of a proxy. */
 function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
   const split = splitTarget(target);
   if (split === undefined) return undefined;

@@ -7,7 +7,7 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
 import { showTruncated } from "./truncation-commands.ts";
 
-/** `nuthatch truncate LAYER`: the whole layer at once, or a range of it as a job. */
+/** `nuthatch truncate LAYER`: truncates a whole layer at once, or a range of a layer as a job. */
 export function truncateCommand(): Command {
   return addKeyFlag(
     addRangeFlags(
@@ -28,7 +28,7 @@ export function truncateCommand(): Command {
       if (isRangeGiven(flags) || !("layer" in fields)) {
         if (flags.soft === true)
           throw new CommandFailure("--soft goes with one whole layer, without a range", EXIT.usage);
-        // Of several whole layers all that is kept.
+        // Several layers without a range: truncate every stored combination of parameters.
         const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
         const request = { ...fields, type: "truncate", ...range };
         return tellMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
@@ -38,7 +38,7 @@ export function truncateCommand(): Command {
           "--idempotency-key goes with a range, or with several layers: those are jobs",
           EXIT.usage,
         );
-      // Answered when no reader can see the tiles any more.
+      // The server answers when no reader can see the tiles any more.
       const request = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
       tell(await client.ask("POST", "/api/v1/truncations", NONE, request), flags, showTruncated);
     });

@@ -6,7 +6,7 @@ import { timeText } from "../output/job-text.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
 import { parseWhole } from "./range-flags.ts";
 
-/** What the command line reads of a truncation of `/api/v1/truncations`. */
+/** The fields that the command line reads from a truncation of `/api/v1/truncations`. */
 export interface TruncationAnswer {
   readonly id: number;
   readonly layer: string;
@@ -24,7 +24,7 @@ export interface TruncationAnswer {
 const countText = ({ tiles, bytes }: TruncationAnswer): string =>
   tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(Number(bytes))}`;
 
-/** A truncation that has just been made. */
+/** Formats a truncation that has just been made. */
 export function showTruncated(truncation: TruncationAnswer): string {
   const { id, layer, mode, undoUntil } = truncation;
   const undo = `nuthatch undo ${id}`;
@@ -57,7 +57,7 @@ const showTruncations = ({ truncations }: { readonly truncations: readonly Trunc
         ]),
       );
 
-/** `nuthatch truncations`: mass truncations, and which can be taken back. */
+/** `nuthatch truncations`: lists mass truncations, and which can be undone. */
 export function truncationsCommand(): Command {
   return askingCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
     .option("--layer <layer>", "of one layer")
@@ -71,7 +71,7 @@ export function truncationsCommand(): Command {
     });
 }
 
-/** `nuthatch undo ID`: takes a mass truncation back. */
+/** `nuthatch undo ID`: undoes a mass truncation. */
 export function undoCommand(): Command {
   return askingCommand("undo", "takes a mass truncation back: its tiles are there again, but for those stored since")
     .argument("<truncation>", "its id", parseJobId)

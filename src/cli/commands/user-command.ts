@@ -7,7 +7,7 @@ import type { Role } from "../../http/options.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addUser, listUsers, ROLES, removeUser, userLine } from "./users-file.ts";
 
-/** From NUTHATCH_PASSWORD, from a pipe, or asked for without an echo. */
+/** Reads a password from NUTHATCH_PASSWORD, from a pipe, or from the terminal without an echo. */
 async function readPassword(): Promise<string> {
   const given = process.env["NUTHATCH_PASSWORD"];
   if (given !== undefined && given !== "") return given;
@@ -43,7 +43,7 @@ function parseRoles(text: string): readonly Role[] {
   });
 }
 
-/** Replaces a file as a whole: a crash leaves the old one or the new one. */
+/** Replaces a file atomically: a crash leaves the old file or the new one. */
 function replaceFile(name: string, text: string): void {
   const file = realpathSync(name);
   const temporary = `${file}.${process.pid}.tmp`;
@@ -56,7 +56,7 @@ function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }
   return result.value;
 }
 
-/** `nuthatch user …`: the accounts in a configuration file. */
+/** `nuthatch user …`: manages the accounts in a configuration file. */
 export function userCommand(): Command {
   const user = new Command("user").description("accounts of the management interface");
   user

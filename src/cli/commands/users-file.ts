@@ -2,7 +2,7 @@ import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, YAMLSeq 
 import type { Role, User } from "../../http/options.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** The list of users in the text of a configuration file. All else in it stays, comments too. */
+/** The list of users in the text of a configuration file. Edits preserve the rest of the text, including comments. */
 interface Users {
   readonly document: Document;
   readonly list: YAMLSeq;
@@ -17,7 +17,7 @@ function open(text: string): Result<Users, string> {
   const document = parseDocument(text, { prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) return refuse("the file is not valid YAML: `nuthatch config check` says where");
-  // Nothing but comments: these stay.
+  // The file has nothing but comments: keep them and append an empty list.
   if (document.contents === null) return open(`${text.trimEnd()}\nusers: []\n`);
   if (!isMap(document.contents)) return refuse("the file is not a map of keys");
   const list: unknown = document.get("users");
@@ -31,10 +31,10 @@ function open(text: string): Result<Users, string> {
 const nameOf = (item: YAMLMap): string => String(item.get("name"));
 const find = (list: YAMLSeq, name: string): YAMLMap | undefined =>
   list.items.filter((item) => isMap(item)).find((item) => nameOf(item) === name);
-/** Long lines stay long. */
+/** Writes the document without wrapping long lines. */
 const write = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: true });
 
-/** Adds a user; of one that is there already the password and the roles are replaced. */
+/** Adds a user. Replaces the password and the roles of an existing user. */
 export function addUser(text: string, user: User): Result<string, string> {
   const opened = open(text);
   if (!opened.ok) return opened;
@@ -43,7 +43,7 @@ export function addUser(text: string, user: User): Result<string, string> {
   const roles = document.createNode([...user.roles], { flow: true });
   if (found === undefined) {
     list.add(document.createNode({ name: user.name, passwordHash: user.passwordHash, roles }, { flow: true }));
-    // `users: []` would stay one line.
+    // A list that was read from `users: []` would stay on one line.
     list.flow = false;
   } else {
     found.delete("password");
@@ -53,7 +53,7 @@ export function addUser(text: string, user: User): Result<string, string> {
   return ok(write(document));
 }
 
-/** Undefined: there is no such user. */
+/** Removes a user. Returns undefined if there is no such user. */
 export function removeUser(text: string, name: string): Result<string | undefined, string> {
   const opened = open(text);
   if (!opened.ok) return opened;
@@ -78,7 +78,7 @@ export function listUsers(text: string): Result<readonly ListedUser[], string> {
   );
 }
 
-/** One item for `users:`, as YAML. */
+/** Returns one item of `users:` as YAML. */
 export function userLine(user: User): string {
   const document = new Document();
   const roles = document.createNode([...user.roles], { flow: true });

@@ -64,7 +64,7 @@ test("the most used tiles of a log are stored, those alone, whatever protocol th
     expect([path, tile.headers.get("geowebcache-cache-result")]).toEqual([path, "HIT"]);
   }
 
-  // Now sizes and rates are known.
+  // The jobs above have made the sizes and rates known.
   const mean = (await usage(server, "?by=tileSet")).total.bytes / 3;
   const bytes = await run(
     ["--max-bytes", `${Math.ceil(mean * 2.5)}B`, "--max-minutes", "9", "--dry-run", "--json"],

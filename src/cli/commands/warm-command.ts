@@ -15,13 +15,13 @@ import { MOST_THREADS, parseWhole } from "./range-flags.ts";
 import { TileUse, type UsedTile, usedTileSet } from "./tile-use.ts";
 import { planWarm, type TileCost, type WarmJob, type WarmPlan } from "./warm-plan.ts";
 
-/** Of one warm-up, and without any other budget. */
+/** The limit of `--max-tiles`, and its default if no other budget is given. */
 const MOST_TILES = 1_000_000;
 const TILES_BY_DEFAULT = 100_000;
-/** Tiles that are counted for each that can be taken: the rarer ones make room for one another. */
+/** Tiles that are counted per tile that may be selected. Rare tiles displace one another among the surplus. */
 const COUNTED_PER_TILE = 2;
 const LEAST_COUNTED = 200_000;
-/** Tile sets whose sizes are asked for. */
+/** The most tile sets for which the command requests an estimate. */
 const MOST_ASKED = 1000;
 const PROGRESS_MS = { terminal: 1_000, log: 10_000 };
 
@@ -47,7 +47,7 @@ function parseSize(text: string): number {
   return Number(quotaBytes({ value, units }));
 }
 
-/** `nuthatch warm FILE…`: seeds what access logs show to be used most. */
+/** `nuthatch warm FILE…`: seeds the tiles that were requested most according to access logs. */
 export function warmCommand() {
   return askingCommand("warm", "seeds the tiles that were asked for most, by access logs of nginx or Apache")
     .argument("[file...]", "logs in the common or combined format, gzip or not; - (or none): standard input")
@@ -75,7 +75,7 @@ export function warmCommand() {
         await readLog(file, use).catch((error: unknown) => {
           throw new CommandFailure(`${file}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
         });
-      // One more tells whether it is this budget that limits them.
+      // One tile more than the budget shows whether the budget is the limit.
       const used = use.top(maxTiles + 1);
       const isCostKnown = hasOther || flags.dryRun === true;
       const costs = isCostKnown ? await costsOf(used, client) : new Map<string, TileCost>();
@@ -90,7 +90,7 @@ export function warmCommand() {
 const secondsOf = ({ maxMinutes }: WarmFlags): number | undefined =>
   maxMinutes === undefined ? undefined : maxMinutes * 60;
 
-/** A budget that nobody can hold anything against would be none. */
+/** Throws if a budget is given but no tile's cost is known: such a budget would limit nothing. */
 function checkKnown({ jobs, limitedBy, bytes, seconds }: WarmPlan, { maxBytes, maxMinutes }: WarmFlags): void {
   if (jobs.length === 0 && limitedBy === null) return;
   if (maxBytes !== undefined && bytes === undefined)
@@ -105,7 +105,7 @@ function checkKnown({ jobs, limitedBy, bytes, seconds }: WarmPlan, { maxBytes, m
     );
 }
 
-/** Counts a log; how far it is goes to stderr. */
+/** Counts the requests in a log and shows the progress on stderr. */
 async function readLog(file: string, use: TileUse): Promise<void> {
   const line = progressLine();
   const everyMs = process.stderr.isTTY ? PROGRESS_MS.terminal : PROGRESS_MS.log;
@@ -124,7 +124,7 @@ async function readLog(file: string, use: TileUse): Promise<void> {
   line.close();
 }
 
-/** What a tile of each tile set comes to, by the estimate of one of them. */
+/** Returns the cost of a tile of each tile set, from the server's estimate for one of its tiles. */
 async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise<ReadonlyMap<string, TileCost>> {
   const first = new Map<string, string>();
   for (const { tileSet, tile } of used) if (!first.has(tileSet) && first.size < MOST_ASKED) first.set(tileSet, tile);
@@ -144,7 +144,7 @@ async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise
 async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient): Promise<void> {
   const made: string[] = [];
   for (const { requests: _, ...job } of jobs) {
-    // Whoever gives a budget has said how large it may be.
+    // No confirmation is needed: the budget already limits the size.
     const request = { ...job, type: "seed", threadCount: flags.threads, confirm: true };
     const text = await askOnce(client, "/api/v1/jobs", {}, request).catch((error: unknown) => {
       if (!(error instanceof CommandFailure)) throw error;

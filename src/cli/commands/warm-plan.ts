@@ -1,23 +1,23 @@
 import { type UsedTile, type UsedTileSet, usedTileSet } from "./tile-use.ts";
 
-/** What a warm-up may come to, as if none of its tiles were kept. */
+/** The limits of a warm-up, calculated as if none of its tiles were stored. */
 export interface WarmBudget {
   readonly maxTiles: number;
   readonly maxBytes: number | undefined;
   readonly maxSeconds: number | undefined;
 }
 
-/** What a tile of a tile set comes to; undefined: nobody knows. */
+/** The cost of a tile of a tile set; undefined: unknown. */
 export interface TileCost {
   readonly bytes: number | undefined;
   readonly seconds: number | undefined;
 }
 
-/** A job to be made. */
+/** A job to create. */
 export interface WarmJob extends UsedTileSet {
-  /** The most used first. */
+  /** Names of tiles, most requested first. */
   readonly tiles: readonly string[];
-  /** For these tiles. */
+  /** The number of requests for these tiles. */
   readonly requests: number;
 }
 
@@ -25,19 +25,19 @@ export interface WarmPlan {
   readonly jobs: readonly WarmJob[];
   readonly tiles: number;
   readonly requests: number;
-  /** At the mean sizes and rates; undefined: not known of any. */
+  /** Calculated from mean sizes and rates; undefined: unknown for every tile set. */
   readonly bytes: number | undefined;
   readonly seconds: number | undefined;
-  /** What ended it; null: all tiles that were counted are in it. */
+  /** The limit that ended the plan; null: the plan has all counted tiles. */
   readonly limitedBy: "tiles" | "bytes" | "minutes" | "jobs" | null;
 }
 
-/** Tiles of one job at most: a request has 1 MiB, a name up to 27 bytes. */
+/** The most tiles of one job: a request has at most 1 MiB, and a name up to 27 bytes. */
 const TILES_PER_JOB = 35_000;
-/** Parameters may be anything: tile sets of a few tiles each. */
+/** Limits the jobs, because free parameter values may produce many tile sets of a few tiles each. */
 const MOST_JOBS = 1000;
 
-/** What costs no one knows are taken to cost what the others do. */
+/** Returns the mean of the known costs. It stands for the cost of a tile set whose cost is unknown. */
 export function meanCost(costs: Iterable<TileCost>): TileCost {
   const all = [...costs];
   const mean = (of: (cost: TileCost) => number | undefined): number | undefined => {
@@ -47,7 +47,7 @@ export function meanCost(costs: Iterable<TileCost>): TileCost {
   return { bytes: mean(({ bytes }) => bytes), seconds: mean(({ seconds }) => seconds) };
 }
 
-/** The most used tiles that fit the budget, by jobs. */
+/** Plans jobs for the most requested tiles that fit the budget. */
 export function planWarm(
   used: readonly UsedTile[],
   { maxTiles, maxBytes, maxSeconds }: WarmBudget,

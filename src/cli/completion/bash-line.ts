@@ -5,12 +5,12 @@ export interface BashLine {
   readonly current: string;
   /** The quote that the cursor is in. */
   readonly quote: "'" | '"' | undefined;
-  /** How much of `current` bash keeps: what it completes begins behind its last word break. */
+  /** How many characters of `current` bash keeps: it replaces only the text after the last word break. */
   readonly kept: number;
 }
 
 /**
- * Splits a line as bash does, but for its word breaks: of `ws:roads` bash would tell of three words. `breaks`:
+ * Splits a line as bash does, but not at word breaks: bash would split `ws:roads` into three words. `breaks` is
  * COMP_WORDBREAKS.
  */
 export function readBashLine(line: string, breaks: string): BashLine {
@@ -41,7 +41,7 @@ export function readBashLine(line: string, breaks: string): BashLine {
   return { words, current, quote, kept: quote === undefined ? kept : 0 };
 }
 
-/** What bash puts at the cursor for a word. */
+/** Returns the text that bash inserts at the cursor for a word. */
 export function bashText(word: string, { quote, kept }: BashLine): string {
   const rest = word.slice(kept);
   if (quote === "'") return rest.replaceAll("'", "'\\''");

@@ -7,9 +7,9 @@ import type { Candidate } from "./completion-values.ts";
 const CONTROL = /\p{Cc}+/gu;
 
 /**
- * `nuthatch __complete SHELL …`: what the scripts of `nuthatch completion` ask. The first line tells what may come
- * (words, files, directories), each line after it is one word, with a tab and its description but for bash.
- * `programWith`: with the command of that name alone, if there is one.
+ * `nuthatch __complete SHELL …`: the command that the scripts of `nuthatch completion` run. The first output line
+ * is the kind of completion (words, files, directories). Each further line is one word; for shells other than bash a
+ * tab and its description follow. `programWith` builds the program with only the named command, if there is one.
  */
 export const completeCommand = (programWith: (name: string | undefined) => Promise<Command>): Command =>
   new Command("__complete")
@@ -19,7 +19,7 @@ export const completeCommand = (programWith: (name: string | undefined) => Promi
       const { words, current, textOf } = shell === "bash" ? bashQuestion(given) : question(given);
       const [name] = words;
       const { kind, candidates } = await completionOf(await programWith(name), words, current);
-      // What would break the lines of the answer is left out.
+      // A word with a control character would break the lines of the output.
       const lines = candidates.filter(({ value }) => value.search(CONTROL) < 0).map(textOf);
       process.stdout.write([kind, ...lines].map((line) => `${line}\n`).join(""));
     });
@@ -38,7 +38,7 @@ const question = (given: readonly string[]): Question => ({
 
 function bashQuestion([line = "", breaks = ""]: readonly string[]): Question {
   const read = readBashLine(line, breaks);
-  // Variables that are set for the one command stand before it.
+  // Assignments of variables for this command (`NAME=value nuthatch …`) precede it.
   const program = read.words.findIndex((word) => !/^\w+=/.test(word));
   return {
     words: read.words.slice(program + 1),

@@ -3,7 +3,7 @@ import { say } from "../client/answer.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** They know nothing themselves: the program that is completed is asked, so that they are never out of date. */
+/** The scripts contain no words: they run the program for each completion, so that they are never out of date. */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `# Completion of nuthatch for bash: source <(nuthatch completion bash)
 _nuthatch_complete() {
@@ -59,7 +59,7 @@ complete -c nuthatch -f -k -a '(__nuthatch_complete)'
 `,
 };
 
-/** `nuthatch completion SHELL`: what a shell needs to complete the words of this program. */
+/** `nuthatch completion SHELL`: prints the script by which a shell completes the words of this program. */
 export const completionCommand = (): Command =>
   new Command("completion")
     .description("prints a script by which a shell completes commands, options, and what a running server has")

@@ -1,17 +1,17 @@
 import type { Argument, Command, Option } from "commander";
 
-/** Where a cursor stands on a command line. */
+/** The position of the cursor on a command line. */
 export interface Place {
   readonly command: Command;
   readonly operands: readonly string[];
   readonly given: readonly { readonly option: Option; readonly value: string | undefined }[];
-  /** Undefined: a new word begins, an option may be one. */
+  /** The option whose value is at the cursor; undefined: the cursor is not at an option's value. */
   readonly option: Option | undefined;
-  /** Of the word at the cursor, before what is looked for: `--format=`. */
+  /** The part of the word at the cursor before the value, such as `--format=`. */
   readonly prefix: string;
-  /** So much of what is looked for has been typed. */
+  /** The part of the value that has been typed. */
   readonly typed: string;
-  /** After `--` nothing is an option. */
+  /** True after `--`, when no word is an option. */
   readonly onlyOperands: boolean;
 }
 
@@ -19,17 +19,17 @@ const takesValue = ({ required, optional }: Option): boolean => required || opti
 const optionOf = (command: Command, word: string): Option | undefined =>
   optionsOf(command).find(({ short, long }) => word === short || word === long);
 
-/** Those that its help shows. */
+/** Returns the options that the command's help shows. */
 export const optionsOf = (command: Command): readonly Option[] => command.createHelp().visibleOptions(command);
 export const commandsOf = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
 
-/** What an operand at this place is; the last one may be given again. */
+/** Returns the argument that an operand at this place belongs to. A variadic last argument takes all others. */
 export function argumentOf({ command, operands }: Place): Argument | undefined {
   const last = command.registeredArguments.at(-1);
   return command.registeredArguments[operands.length] ?? (last?.variadic === true ? last : undefined);
 }
 
-/** Reads the words as commander would, without running anything. `current`: the word at the cursor, as far as it goes. */
+/** Parses the words as commander would, without running a command. `current`: the last word, up to the cursor. */
 export function placeOf(program: Command, words: readonly string[], current: string): Place {
   let command = program;
   let waiting: Option | undefined;
@@ -67,7 +67,7 @@ export function placeOf(program: Command, words: readonly string[], current: str
   };
 }
 
-/** `--name=value`. */
+/** Splits `--name=value`. */
 function splitOption(word: string): readonly [name: string, value: string | undefined] {
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
   return equals < 0 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];

@@ -5,19 +5,19 @@ import type { TruncationAnswer } from "../commands/truncation-commands.ts";
 import { type JobAnswer, type JobsAnswer, stateText } from "../output/job-text.ts";
 import type { ScheduleAnswer } from "../output/schedule-text.ts";
 
-/** Something that may be typed, and what it is. */
+/** A word that may be typed, and its description. */
 export interface Candidate {
   readonly value: string;
   readonly description?: string;
 }
 
-/** What of the line a list of values depends on. */
+/** The parts of the command line that a list of values depends on. */
 export interface Asking {
   readonly command: string;
   readonly layers: readonly string[];
 }
 
-/** Words that stand for a value, by the name of the placeholder; where a value is free they are some of it. */
+/** Words for a value, by the name of the placeholder. If the value is free, other words are possible too. */
 export const WORDS: ReadonlyMap<string, () => readonly string[]> = new Map([
   ["priority", () => ["low", "normal", "high"]],
   ["rate", () => ["none"]],
@@ -28,7 +28,7 @@ export const WORDS: ReadonlyMap<string, () => readonly string[]> = new Map([
   ["policy", () => ["LRU", "LFU"]],
 ]);
 
-/** Names that the shell itself knows, by the name of the placeholder. */
+/** Placeholders whose values the shell completes itself: names of files or directories. */
 export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
   ["file", "files"],
   ["directory", "directories"],
@@ -36,7 +36,7 @@ export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
 
 type Values = (client: ServerClient, asking: Asking) => Promise<readonly Candidate[]>;
 
-/** What a server is asked for, by the name of the placeholder. */
+/** Values that are requested from the server, by the name of the placeholder. */
 export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values>([
   [
     "layer",
@@ -94,7 +94,7 @@ async function layers(client: ServerClient): Promise<CatalogueAnswer["layers"]> 
   return answer.layers;
 }
 
-/** Those that the line names, all where it names none that is known. */
+/** Returns the layers that the line names, or all layers if the line names no known one. */
 async function selected(client: ServerClient, { layers: given }: Asking): Promise<CatalogueAnswer["layers"]> {
   const all = await layers(client);
   const named = all.filter(({ name }) => given.includes(name));
@@ -104,7 +104,7 @@ async function selected(client: ServerClient, { layers: given }: Asking): Promis
 const distinct = (values: readonly string[]): readonly Candidate[] => [...new Set(values)].map((value) => ({ value }));
 
 const isPaused = ({ paused }: JobAnswer): boolean => paused;
-/** Commands that have to do with some jobs only: what those are, and in which states to look for them. */
+/** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
 const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits: (job: JobAnswer) => boolean }> =
   new Map([
     ["pause", { states: ["running", "pending"], fits: (job: JobAnswer) => !isPaused(job) }],

@@ -11,7 +11,7 @@ let server: TestServer;
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-shell-"));
 beforeAll(async () => {
   server = await startServer();
-  // In the place of the program: what it would be asked to do is shown.
+  // A script in place of the program: it prints its arguments, except for completion commands.
   const file = join(directory, "nuthatch");
   const own = `case $1 in completion|__complete) exec "${process.execPath}" "${program}" "$@" ;; esac`;
   writeFileSync(file, `#!/bin/sh\n${own}\nprintf '<%s>' "$@"; echo\n`);
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const run = clientOf(() => server.url);
-/** The words that may come at the end of these; the first one tells the kind. */
+/** Returns the kind of completion at the end of these words, then the completions. */
 async function completed(...words: string[]): Promise<readonly string[]> {
   const { code, stdout, stderr } = await run(["__complete", "fish", "--", ...words]);
   expect([code, stderr]).toEqual([0, ""]);
@@ -107,7 +107,7 @@ function isInstalled(shell: string): boolean {
 
 for (const [shell, flags, load] of SHELLS)
   describe.skipIf(!isInstalled(shell))(`in ${shell} (skipped where it is not installed, or python3 is not)`, () => {
-    /** What the program is asked to do when a line is typed and sent. */
+    /** Returns the arguments that the program gets when a line is typed and sent. */
     async function typed(line: string): Promise<string | undefined> {
       const { shown } = await inTerminal([shell, ...flags], {
         env: { PATH: `${directory}:${process.env["PATH"]}`, NUTHATCH_URL: server.url, HOME: directory },

@@ -3,16 +3,16 @@ import { ServerClient } from "../client/server-client.ts";
 import { argumentOf, commandsOf, optionsOf, type Place, placeOf } from "./completion-place.ts";
 import { type Candidate, FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
 
-/** What may come at the cursor: words that are known here, or names that the shell itself knows. */
+/** The completions at the cursor: words, or names of files or directories, which the shell lists itself. */
 export interface Completion {
   readonly kind: "words" | "files" | "directories";
   readonly candidates: readonly Candidate[];
 }
 
-/** A shell waits for it. */
+/** Short, because the user's shell waits for the completion. */
 const SERVER_TIMEOUT_MS = 1_000;
 
-/** What commander's own tree of commands, options and arguments allows at the cursor. */
+/** Returns what commander's own tree of commands, options and arguments allows at the cursor. */
 export async function completionOf(program: Command, words: readonly string[], current: string): Promise<Completion> {
   const place = placeOf(program, words, current);
   const { kind, candidates } = await valuesAt(place);
@@ -35,19 +35,19 @@ async function valuesAt(place: Place): Promise<Completion> {
     ...commands.map((one) => ({ value: one.name(), description: one.description() })),
     ...(values?.candidates ?? []),
   ];
-  // Where nothing else can come the options are worth a look.
+  // If neither a command nor an argument can follow, offer the options.
   if (argument === undefined && commands.length === 0 && !onlyOperands)
     return { kind: "words", candidates: optionCandidates(place) };
   return { kind: values?.kind ?? "words", candidates };
 }
 
-/** Flags that are given are left out; an option with a value may come again. */
+/** Returns the options. Leaves out flags that the line has already; an option with a value may be repeated. */
 const optionCandidates = ({ command, given }: Place): readonly Candidate[] =>
   optionsOf(command)
     .filter((option) => option.required || given.every((one) => one.option !== option))
     .flatMap(({ long, description }) => (long === undefined ? [] : [{ value: long, description }]));
 
-/** The name by which the value of an option or argument is asked for: of `--layer <layer>` it is `layer`. */
+/** Returns the placeholder of an option's or argument's value: `layer` for `--layer <layer>`. */
 export const placeholderOf = (asked: Option | Argument): string =>
   "flags" in asked ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(asked.flags)?.[1] ?? "") : asked.name();
 
@@ -60,7 +60,7 @@ async function valuesOf(asked: Option | Argument, place: Place): Promise<Complet
   return { kind: "words", candidates: await askedValues(name, place) };
 }
 
-/** A server that does not answer in time, or not with what was asked for, is no reason to disturb whoever is typing. */
+/** Returns values from the server, or none if the request fails: a message would disturb the user who is typing. */
 async function askedValues(name: string, { command, operands, given }: Place): Promise<readonly Candidate[]> {
   const values = SERVER_VALUES.get(name);
   const flag = (long: string): string | undefined => given.findLast(({ option }) => option.long === long)?.value;

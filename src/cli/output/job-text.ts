@@ -10,7 +10,7 @@ interface Tiles {
   readonly deleted?: Count;
 }
 
-/** What the command line reads of a job of `/api/v1/jobs`. */
+/** The fields that the command line reads from a job of `/api/v1/jobs`. */
 export interface JobAnswer {
   readonly id: number;
   readonly layer: string;
@@ -75,18 +75,18 @@ function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
   ];
   return only.length === 0 ? undefined : only.join(", ");
 }
-/** A moment without its fraction of a second. */
+/** Formats a time without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 export const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
-/** A share of all, with one digit; "" when all is not known. */
+/** Formats a percentage with one decimal; "" if the total is unknown. */
 export const shareText = (done: bigint, total: bigint): string =>
   total === 0n ? "" : `${(Number((done * 1000n) / total) / 10).toFixed(1)} %`;
 export const rateText = (tilesPerSecond: number | null): string =>
   tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
 
-/** What a job is about, as it was accepted. */
+/** Describes a job that has just been accepted. */
 export const acceptedText = (job: JobAnswer): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
@@ -138,7 +138,7 @@ function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
 
-/** Which parameters are meant: a combination, several as they were asked for, or whatever is kept. */
+/** Describes the parameters of a job: one combination, several as requested, or all that are stored. */
 export function selectionText({ parameters, parameterSets }: Pick<JobAnswer, "parameters" | "parameterSets">): string {
   if (parameters !== null) return parametersText(parameters);
   return parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");

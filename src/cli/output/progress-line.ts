@@ -1,17 +1,17 @@
 export interface Bar {
-  /** Of all, 0 to 1. */
+  /** The completed share, from 0 to 1. */
   readonly share: number;
-  /** What stands beside it instead of the whole text. */
+  /** The text beside the bar, instead of the full text. */
   readonly text: string;
 }
 
-/** How far something is, on stderr: so that stdout is the answer alone. */
+/** Shows progress on stderr, so that stdout has only the answer. */
 export interface ProgressLine {
   show(text: string, bar?: Bar): void;
   close(): void;
 }
 
-/** One with a bar that overwrites itself on a terminal; lines elsewhere. */
+/** Creates a progress line: on a terminal a bar that overwrites itself, elsewhere one line per report. */
 export const progressLine = (): ProgressLine => (process.stderr.isTTY ? terminalLine() : logLine());
 
 const CLEAR = "\r\x1b[K";
@@ -19,14 +19,14 @@ const CELLS = { most: 30, least: 10 } as const;
 
 function terminalLine(): ProgressLine {
   return {
-    // A terminal that does not say how wide it is has 0 columns.
+    // `columns` is 0 on a terminal that does not report its width.
     show: (text, bar) =>
       void process.stderr.write(`${CLEAR}${terminalText(text, bar, (process.stderr.columns || 80) - 1)}`),
     close: () => void process.stderr.write(CLEAR),
   };
 }
 
-/** A line that wraps, or goes to the next in its middle, could not be overwritten. */
+/** Fits a text to the terminal. A line that wraps or contains a line break could not be overwritten. */
 export function terminalText(text: string, bar: Bar | undefined, width: number): string {
   const line = (bar?.text ?? text).replace(/\p{Cc}+/gu, " ");
   if (bar === undefined) return line.slice(0, width);

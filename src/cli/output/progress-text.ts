@@ -1,12 +1,12 @@
 import { type JobAnswer, rateText, shareText, stateText, workedOff } from "./job-text.ts";
 import { durationText } from "./text-table.ts";
 
-/** How far one job is, or several in their sum. */
+/** The progress of one job, or the sum over several jobs. */
 interface Progress {
   readonly whose: string;
   readonly renderStatus: string;
   readonly done: bigint;
-  /** 0: nobody knows how many. */
+  /** 0: the total is unknown. */
   readonly total: bigint;
   readonly failed: bigint;
   readonly tilesPerSecond: number | null;
@@ -40,20 +40,20 @@ function progressOf(jobs: readonly JobAnswer[]): Progress {
     renderStatus: [...states].map(([state, count]) => `${count} ${state}`).join(", "),
     ...counts,
     tilesPerSecond: rate === 0 ? null : rate,
-    // What waits for its turn goes on at the rate of those that work.
+    // Assumes that waiting jobs will run at the total rate of the running jobs.
     secondsLeft: rate === 0 || counts.total === 0n ? null : Number(counts.total - counts.done) / rate,
     reason: null,
   };
 }
 
-/** The parts that both a line of a log and one beside a bar have. */
+/** Returns the rate and the time left, for a log line and for the text beside a bar. */
 const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): readonly string[] => [
   ...(tilesPerSecond === null ? [] : [`${rateText(tilesPerSecond)}${unit}`]),
   ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
 ];
 const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
 
-/** One line on how far jobs are. */
+/** Formats the progress of jobs as one line. */
 export function progressText(jobs: readonly JobAnswer[]): string {
   const progress = progressOf(jobs);
   const { whose, renderStatus, done, total, reason } = progress;
@@ -66,7 +66,7 @@ export function progressText(jobs: readonly JobAnswer[]): string {
   ].join(", ");
 }
 
-/** The same in less, for beside a bar: what matters most comes first. Undefined: there is no share to render. */
+/** Returns a bar with a short text, most important part first. Returns undefined if the total is unknown. */
 export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; readonly text: string } | undefined {
   const progress = progressOf(jobs);
   const { renderStatus, done, total, reason } = progress;
@@ -82,7 +82,7 @@ export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; rea
   return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
 }
 
-/** The jobs of one request, as `/api/v1/batches/ID` tells of them. */
+/** The jobs of one request, as `/api/v1/batches/ID` reports them. */
 interface BatchAnswer extends Pick<JobAnswer, "tiles" | "paused"> {
   readonly jobs: Readonly<Record<string, number>>;
 }

@@ -10,7 +10,7 @@ interface Run {
   readonly reason: string | null;
 }
 
-/** What the command line reads of a schedule of `/api/v1/schedules`. */
+/** The fields that the command line reads from a schedule of `/api/v1/schedules`. */
 export interface ScheduleAnswer {
   readonly name: string;
   readonly cron: string;
@@ -31,7 +31,7 @@ const windowText = ({ window }: ScheduleAnswer): string => (window === null ? ""
 const nextText = ({ nextRun }: ScheduleAnswer): string => timeText(nextRun) ?? "paused";
 const resultText = ({ result, jobs, reason }: Run): string =>
   result === "started" ? jobsText(jobs) : `${result}: ${reason}`;
-/** Jobs of one run have numbers in a row. */
+/** Formats the ids of one run's jobs, which are consecutive. */
 const jobsText = (jobs: readonly number[]): string =>
   jobs.length === 1 ? `job ${jobs[0]}` : `${jobs.length} jobs, ${jobs[0]} to ${jobs.at(-1)}`;
 

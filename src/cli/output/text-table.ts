@@ -1,13 +1,13 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/** Bytes for people: `1.5 GiB`. */
+/** Formats bytes for people: `1.5 GiB`. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** power;
   return `${power === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${UNITS[power]}`;
 }
 
-/** Columns two blanks apart; numbers, and what begins like one, to the right. */
+/** Formats a table. Aligns a column to the right if every cell in it is empty or begins like a number. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -23,17 +23,17 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .join("");
 }
 
-/** Named facts, one a line; those that are undefined are left out. */
+/** Formats named facts, one per line. Leaves out undefined facts. */
 export const factList = (facts: readonly (readonly [string, string | undefined])[]): string =>
   facts.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
 
-/** The values of parameter filters as a query has them; "": none. */
+/** Formats the values of parameter filters as in a query string; "" if there are none. */
 export const parametersText = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
     .map(([key, value]) => `${key}=${value}`)
     .join("&");
 
-/** Seconds for people: the two largest units, such as `2 h 5 min`. */
+/** Formats seconds for people, with the two largest units, such as `2 h 5 min`. */
 export function durationText(seconds: number): string {
   let left = Math.round(seconds);
   const parts: string[] = [];
