@@ -6,7 +6,7 @@ import { upstreamProcess } from "./peers.ts";
 const LAYER = "ws:roads";
 const SIDE = 12;
 
-/** What a miss takes on an idle machine beyond what the upstream takes for the same metatile, asked in turns. */
+/** Measures the time of a miss on an idle machine beyond the upstream's time for the same metatile, in turns. */
 export async function benchColdTile(): Promise<void> {
   const upstream = await upstreamProcess("map");
   for (const metatile of [1, 4]) {
@@ -33,7 +33,7 @@ export async function benchColdTile(): Promise<void> {
       // The rest of the metatile is still being encoded.
       await pause(60);
     }
-    // The first ones start renderers and render the upstream's pictures.
+    // The first misses are not counted: they start renderers and make the upstream's pictures.
     const from = SIDE * 2;
     const beyond = cold.map((c, i) => c - (rendered[i] ?? 0)).slice(from);
     console.log(

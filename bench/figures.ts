@@ -2,20 +2,23 @@ import { readdirSync, readFileSync } from "node:fs";
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** The value below which the share `q` of all lies. */
+/** Returns the quantile `q`: the value below which the share `q` of the values lies. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 
-/** CPU seconds of a process, all threads, and of its children, those that have ended too (proc(5), fields 14 to 17; 100 ticks a second). */
+/**
+ * Returns the CPU seconds of all threads of a process and of its children, including children that have ended (proc(5),
+ * fields 14 to 17; 100 ticks per second).
+ */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
 }
 
-/** Resident memory of a process in MiB, and of its children without what they share (proc(5), `VmRSS` and `Pss`). */
+/** Returns the memory in MiB of a process (`VmRSS`) and its children (`Pss`, without double counts); see proc(5). */
 export const memoryMiB = (pid: number): number =>
   childrenOf(pid).reduce(
     (sum, child) => sum + kib(child, "smaps_rollup", /^Pss:\s+(\d+)/m),
@@ -25,7 +28,7 @@ export const memoryMiB = (pid: number): number =>
 const kib = (pid: number, file: string, line: RegExp): number =>
   Number(line.exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1] ?? 0);
 
-/** Any thread can have forked. */
+/** Returns the children of all threads of a process, because any thread can fork. */
 const childrenOf = (pid: number): readonly number[] =>
   readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")

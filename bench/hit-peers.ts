@@ -19,7 +19,7 @@ interface Contender {
   readonly micros: number[];
 }
 
-/** A hundred cached tiles of zoom 4, pictures like maps: from memory, from files, by MapCache, by nginx as files; in turns. */
+/** Compares hits from memory, from files, of MapCache and of nginx in turns: a hundred map-like tiles of zoom 4. */
 export async function benchHitPeers(): Promise<void> {
   const upstream = await upstreamProcess("map");
   const places = Array.from({ length: 100 }, (_, i) => ({ x: i % 10, y: Math.floor(i / 10) }));
@@ -66,7 +66,7 @@ export async function benchHitPeers(): Promise<void> {
   upstream.close();
 }
 
-/** Throughput of one and of two HTTP workers, by a client that costs little. */
+/** Measures the throughput of one and of two HTTP workers with a client that needs little CPU time. */
 export async function benchWorkers(): Promise<void> {
   const wrk = installed("wrk");
   if (wrk === undefined || cpus().length < 2) {

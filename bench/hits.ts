@@ -10,7 +10,7 @@ const LAYER = "ws:roads";
 const REQUESTS = 20_000;
 const ROUNDS = 7;
 
-/** A hit against a bare `node:http` server and against nginx with the tile as a file, in turns. */
+/** Compares a hit with a bare `node:http` server and with nginx that serves the tile as a file, in turns. */
 export async function benchHits(): Promise<void> {
   const upstream = await startUpstream();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
@@ -64,7 +64,7 @@ export async function benchHits(): Promise<void> {
   await upstream.close();
 }
 
-/** What each hit pays for the quota's knowledge of what is used, drained as in the server. */
+/** Returns the microseconds that use recording adds to each hit, with the recorder drained as in the server. */
 function recordingMicros(): number {
   const recorder = new UseRecorder(Date.now);
   const tileSet = { layer: LAYER, gridSet: "EPSG:900913", format: "image/png", parametersId: "" };

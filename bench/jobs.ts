@@ -8,7 +8,7 @@ import { median, memoryMiB } from "./figures.ts";
 const JOBS = 1_000_000;
 const RARE = "rare";
 
-/** A history of many small jobs, all like the one that the server has just done. */
+/** Writes a history of many small jobs, all copies of the one that the server has just done. */
 function multiply(dataDir: string): void {
   const db = openDatabase(join(dataDir, "state.db"));
   db.exec("BEGIN");
@@ -30,7 +30,7 @@ async function listMs(server: TestServer, query: string): Promise<number> {
   return median(times);
 }
 
-/** What a history of a million jobs costs: start, memory, lists. */
+/** Measures start, memory and lists with a history of a million jobs. */
 export async function benchJobs(): Promise<void> {
   const upstream = await startUpstream();
   const configuration = wmsConfiguration(upstream.url, [{ name: RARE }, { name: "a" }]);

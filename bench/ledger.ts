@@ -21,7 +21,7 @@ const FULL_ZOOM = 13;
 const SCATTERED_ZOOM = 18;
 const GRID_SET = "EPSG:900913";
 
-/** A ledger of twenty million tiles, half in full blocks, half twenty to a block; the tiles themselves are not there. */
+/** Writes a ledger of twenty million tiles without their files: half in full blocks, half with twenty per block. */
 async function fill(dataDir: string): Promise<{ blocks: number; seconds: number }> {
   const began = performance.now();
   const root = join(dataDir, "tiles");
@@ -68,11 +68,11 @@ async function fill(dataDir: string): Promise<{ blocks: number; seconds: number 
   return { blocks, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Start, memory and a clean-up pass with twenty million tiles. */
+/** Measures start, memory and a clean-up pass with twenty million tiles. */
 export async function benchLedger(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
   const { blocks, seconds } = await fill(dataDir);
-  // The database is free when its statements have been collected.
+  // The database stays locked until its statements have been garbage-collected.
   collectGarbage();
   await turn();
   console.log(`20 million tiles in ${blocks} blocks, made in ${seconds.toFixed(0)} s`);

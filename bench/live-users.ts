@@ -16,9 +16,9 @@ const UPSTREAMS = [
 const SEED = { gridSetId: "EPSG:900913", format: "image/png" };
 
 /**
- * What users wait for hits while a seed of 16 threads is at work, against what they wait without. A bare server that is
- * asked beside it has to share the processors with the renderers too: what is beyond its own ratio is Nuthatch's. An upstream
- * on the same two cores takes its part of them; one on processors of its own does not.
+ * Measures the latency of hits during a seed of 16 threads, against the latency without it. A bare server measured at
+ * the same time shares the processors with the renderers too, so only the excess over its ratio is due to Nuthatch. An
+ * upstream on the same two cores takes CPU time from both; one on processors of its own does not.
  */
 export async function benchLiveUsers(): Promise<void> {
   const bare = await bareServer({}, Buffer.alloc(300));

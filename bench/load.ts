@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-/** So many GETs of paths in turns over 32 connections. @throws when an answer is not a 200 */
+/** Sends `requests` GETs of the paths in turns over 32 connections. @throws when an answer is not a 200 */
 export async function load(port: number, paths: readonly string[], requests: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   let left = requests;

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { png } from "../test/support/upstream.ts";
 
-/** Different pictures of one size: as many as keep a tile's bytes from being the same all over. */
+/** Number of different pictures of one size, so that not all tiles have the same bytes. */
 const VARIANTS = 8;
 
 /**
@@ -12,7 +12,7 @@ const VARIANTS = 8;
 export class MapPictures {
   readonly #made = new Map<string, Promise<Buffer>>();
 
-  /** The same for the same `where`. */
+  /** Returns a PNG. The same size and `where` always give the same picture. */
   of(width: number, height: number, where: string): Promise<Buffer> {
     const variant = crc32(Buffer.from(where)) % VARIANTS;
     const key = `${width}x${height}/${variant}`;

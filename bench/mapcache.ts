@@ -18,7 +18,7 @@ export class MapCache {
   readonly #file = join(this.#directory, "mapcache.xml");
 
   constructor(upstream: string, compression: "fast" | "best" | "default", metatile: number) {
-    // Without a format it keeps the upstream's own bytes, as we do with single tiles.
+    // Without a format MapCache stores the upstream's own bytes, as Nuthatch does with single tiles.
     const format = metatile > 1 ? "<format>png</format>" : "";
     const level = compression === "default" ? "" : `<compression>${compression}</compression>`;
     writeFileSync(
@@ -37,7 +37,7 @@ export class MapCache {
     );
   }
 
-  /** Every tile from zoom 0 on, with two threads. */
+  /** Seeds every tile from zoom 0 on with two threads. */
   async seed(zoomStop: number): Promise<SeededCache> {
     const zooms = `0,${zoomStop}`;
     const args = ["-q", "-f", "-c", this.#file, "-t", "roads", "-g", "GoogleMapsCompatible", "-n", "2", "-z", zooms];
@@ -46,7 +46,10 @@ export class MapCache {
     return { ...run, tiles: files, bytes };
   }
 
-  /** Apache with MapCache's module, event MPM; undefined where it is not installed. Tiles: `/tms/1.0.0/roads@GoogleMapsCompatible/z/x/y.png`. */
+  /**
+   * Starts Apache (event MPM) with MapCache's module. Returns undefined if Apache is not installed. A tile's path is
+   * `/tms/1.0.0/roads@GoogleMapsCompatible/z/x/y.png`.
+   */
   async serve(): Promise<Peer | undefined> {
     const program = installed("apache2");
     if (program === undefined) return undefined;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SeededCache } from "./mapcache.ts";
 import { filesBelow, runTool } from "./tools.ts";
 
-/** Every tile from zoom 0 on by mapproxy-seed (Debian: python3-mapproxy), two processes, true colour as the others. */
+/** Seeds every tile from zoom 0 on with mapproxy-seed (Debian: python3-mapproxy): two processes, true-colour PNG. */
 export async function seedByMapProxy(upstream: string, metatile: number, zoomStop: number): Promise<SeededCache> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   const levels = Array.from({ length: zoomStop + 1 }, (_, z) => z).join(", ");

@@ -6,7 +6,7 @@ import { upstreamProcess } from "./peers.ts";
 const LAYER = "ws:roads";
 const WORLD = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed" };
 
-/** The whole world to zoom 30 for 75 seconds: memory must not follow the size of a job. */
+/** Seeds the whole world to zoom 30 for 75 seconds: memory must not depend on the size of a job. */
 export async function benchWorld(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
@@ -39,7 +39,7 @@ export async function benchWorld(): Promise<void> {
   );
 }
 
-/** Least squares. */
+/** Returns the slope of the memory over time, by least squares. */
 function slopeMiBPerMinute(samples: readonly { seconds: number; mib: number }[]): number {
   const n = samples.length;
   const meanX = samples.reduce((sum, s) => sum + s.seconds, 0) / n;
@@ -49,7 +49,7 @@ function slopeMiBPerMinute(samples: readonly { seconds: number; mib: number }[])
   return (60 * over) / under;
 }
 
-/** Before the first render, while seeding, and two minutes after the last render. */
+/** Measures memory before the first render, during a seed, and two minutes after the last render. */
 export async function benchMemory(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
@@ -80,7 +80,7 @@ export async function benchMemory(): Promise<void> {
   );
 }
 
-/** Start to ready, and memory then. */
+/** Measures the time from the start until the server is ready, and the memory then. */
 export async function benchStart(): Promise<void> {
   const times: number[] = [];
   const memory: number[] = [];

@@ -2,15 +2,15 @@ import { Agent, request } from "node:http";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
 export interface Latencies {
-  /** Answers that came, in ms from sending to the last byte. */
+  /** Latencies of the answers, in ms from sending the request to the last byte. */
   readonly ms: number[];
   /** Answers that were not 200 HIT where a hit was expected. */
   misses: number;
 }
 
 /**
- * Reads at a fixed pace and never waits for an answer before the next request: a server that stops is seen in the
- * latencies of all that were sent meanwhile. So few requests that the reader costs a few percent of a core.
+ * Sends requests at a fixed rate and never waits for an answer before the next request, so that a server that stalls
+ * shows in the latency of every request sent meanwhile. The rate is low: the reader needs a few percent of a core.
  */
 export class PacedReader {
   readonly #agents = new Map<string, Agent>();
@@ -19,7 +19,7 @@ export class PacedReader {
   readonly #targets: ReadonlyMap<string, () => { port: number; path: string }>;
   #phase = new Map<string, Latencies>();
 
-  /** Each target is asked `perSecond` times a second. */
+  /** Sends `perSecond` requests per second to each target. */
   constructor(targets: ReadonlyMap<string, () => { port: number; path: string }>, perSecond: number) {
     this.#targets = targets;
     for (const name of targets.keys()) this.#agents.set(name, new Agent({ keepAlive: true, maxSockets: 256 }));
@@ -58,7 +58,7 @@ export class PacedReader {
     return fresh;
   }
 
-  /** What was measured since the last call, and the reader's own delay (99th percentile, ms). */
+  /** Returns the latencies since the last call, and the reader's own delay (99th percentile, ms). */
   take(): { readonly byTarget: ReadonlyMap<string, Latencies>; readonly ownDelayMs: number } {
     const byTarget = this.#phase;
     this.#phase = new Map();

@@ -14,9 +14,9 @@ export interface Peer {
 }
 
 /**
- * An instant upstream in a process of its own; `pictures`: the side of what cannot be compressed in each tile, or pictures
- * that compress as maps do. `apart`: it gives way to whoever wants its processor (SCHED_IDLE), as one on another machine
- * takes none from the server.
+ * Starts an instant upstream in a process of its own. `pictures`: side of the incompressible square in each tile, or
+ * `map` for pictures that compress as maps do. `apart`: the upstream runs with SCHED_IDLE, so that it takes no CPU time
+ * from the server, like an upstream on another machine.
  */
 export async function upstreamProcess(
   pictures: number | "map" = 0,
@@ -31,13 +31,13 @@ export async function upstreamProcess(
   );
   return {
     url,
-    /** Each answer takes so long from now on. */
+    /** Sets the delay of each further answer. */
     delay: async (ms) => void (await fetch(new URL(`/delay?ms=${ms}`, url))),
     close: () => void child.kill(),
   };
 }
 
-/** A bare `node:http` server of a body and headers. */
+/** Starts a bare `node:http` server that answers with a body and headers. */
 export async function bareServer(headers: Record<string, string>, body: Buffer): Promise<Peer> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   const file = join(directory, "body");
@@ -51,7 +51,7 @@ export async function bareServer(headers: Record<string, string>, body: Buffer):
   return { port, pid: child.pid ?? 0, close: () => void child.kill() };
 }
 
-/** nginx with one worker and the body as a file at the path; undefined where nginx is not installed. */
+/** Starts nginx with one worker and the body as a file at the path. Returns undefined if nginx is not installed. */
 export async function nginx(path: string, body: Buffer): Promise<Peer | undefined> {
   const program = installed("nginx");
   if (program === undefined) return undefined;
@@ -63,7 +63,7 @@ export async function nginx(path: string, body: Buffer): Promise<Peer | undefine
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (t) => `${t}_temp_path ${directory}/${t};`,
   );
-  // One process, no master: its CPU seconds are nginx's.
+  // Without a master process, the CPU seconds of this one process are all of nginx's.
   writeFileSync(
     join(directory, "nginx.conf"),
     `daemon off; master_process off; worker_processes 1; pid ${directory}/pid; error_log stderr crit;
@@ -91,13 +91,13 @@ http {
   };
 }
 
-/** The path of a program, undefined where it is not installed. */
+/** Returns the path of a program, or undefined if it is not installed. */
 export const installed = (program: string): string | undefined =>
   [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
     .map((directory) => join(directory, program))
     .find((candidate) => existsSync(candidate));
 
-/** Neither nginx nor Apache can be told to take any port. */
+/** Returns a free port, because neither nginx nor Apache can choose one. */
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

@@ -12,7 +12,7 @@ const TILES = 128 * 256;
 const READS = 40_000;
 const READERS = 4;
 
-/** Ranks by Zipf's law with exponent 1, by a table of sums. */
+/** Returns a generator of ranks by Zipf's law with exponent 1, from a table of sums. */
 function zipf(random: () => number): () => number {
   const sums = new Float64Array(TILES);
   let sum = 0;
@@ -32,13 +32,13 @@ function zipf(random: () => number): () => number {
   };
 }
 
-/** Neighbouring ranks are neighbouring tiles, cell by cell. */
+/** Returns the tile of a rank. Neighbouring ranks are neighbouring tiles of the same cell. */
 function placeOf(rank: number): { x: number; y: number } {
   const cell = Math.floor(rank / 256);
   return { x: (cell % 16) * 16 + (rank % 16), y: Math.floor(cell / 16) * 16 + Math.floor((rank % 256) / 16) };
 }
 
-/** Users read 3 GiB of tiles through a quota of 1 GiB, then somebody seeds as much. */
+/** Measures hits while users read 3 GiB of tiles under a quota of 1 GiB, and after a seed of the same size. */
 export async function benchQuota(): Promise<void> {
   for (const policy of ["LFU", "LRU"] as const) await underPolicy(policy);
 }

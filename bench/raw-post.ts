@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Posts over one open connection with nothing of an HTTP client's own time: what is measured is the server. */
+/** Posts over one open connection without an HTTP client, whose own time would be measured with the server's. */
 export class RawPost {
   readonly #socket: Socket;
   readonly #host: string;

@@ -14,8 +14,8 @@ import { benchSkip } from "./skip.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
 /*
- * `npm run bench [name]`: ratios measured in one run, rounds in turns, medians. Absolute figures only beside the machine
- * they were measured on (docs/benchmarks.md).
+ * `npm run bench [name]`: prints medians and ratios, measured in turns in one run. Absolute figures are meaningful only
+ * beside the machine they were measured on (docs/benchmarks.md).
  */
 
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([

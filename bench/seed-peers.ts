@@ -11,7 +11,7 @@ import { filesBelow } from "./tools.ts";
 const LAYER = "ws:roads";
 const ROUNDS = 3;
 
-/** A cache without tiles, each time. */
+/** A cache that is empty before each seed. */
 interface Cache {
   readonly seed: (zoomStop: number) => Promise<SeededCache>;
   readonly close: () => Promise<void>;
@@ -25,8 +25,8 @@ interface Seeder extends Cache {
 }
 
 /**
- * The same levels of the same pictures by Nuthatch, MapCache and MapProxy in turns: 4x4 metatiles, then single tiles. A
- * server stays up for all rounds, as servers do; its first seed, of which V8 has compiled nothing yet, is told apart.
+ * Compares seeds of the same levels and pictures by Nuthatch, MapCache, MapProxy in turns: 4x4 metatiles, then single
+ * tiles. The server runs for all rounds. Its first seed is reported separately, because V8 has compiled nothing yet.
  */
 export async function benchSeedPeers(): Promise<void> {
   const upstream = await upstreamProcess("map");
@@ -34,7 +34,7 @@ export async function benchSeedPeers(): Promise<void> {
     [4, 7],
     [1, 8],
   ] as const) {
-    // Single tiles are kept as the upstream rendered them: neither compresses them.
+    // Single tiles are stored as the upstream rendered them, without compressing them again.
     const ways = metatile > 1 ? (["fast", "small"] as const) : (["fast"] as const);
     const seeders: Seeder[] = [];
     for (const way of ways) seeders.push(seeder(`nuthatch, ${way}`, await ours(upstream.url, metatile, way)));
@@ -64,7 +64,7 @@ export async function benchSeedPeers(): Promise<void> {
       }
     console.log(`seed with ${metatile}x${metatile} metatiles, pictures like maps:`);
     for (const { name, perTile, bytes, rate } of seeders) {
-      // Of the same round, as the machine's speed changes from round to round.
+      // Compare figures of the same round, because the machine's speed changes between rounds.
       const ratios = seeders
         .filter((peer) => peer.name.startsWith("nuthatch") && peer.name !== name)
         .map((peer) => {
@@ -82,7 +82,7 @@ export async function benchSeedPeers(): Promise<void> {
 
 const seeder = (name: string, cache: Cache): Seeder => ({ ...cache, name, perTile: [], bytes: [], rate: [] });
 
-/** One whose process lives as long as its seed. */
+/** Wraps a tool whose process ends with its seed. */
 const tool = (run: Cache["seed"]): Cache => ({ seed: run, close: async () => undefined });
 
 async function byMapCache(
@@ -97,7 +97,7 @@ async function byMapCache(
   return seeded;
 }
 
-/** From the request to the end of the job: neither the server's start is counted nor what removes its tiles again. */
+/** Measures Nuthatch from the request to the end of the job, without the server's start and the truncation. */
 async function ours(upstream: string, metatile: number, compression: string): Promise<Cache> {
   const extra = `metatile: [${metatile}, ${metatile}]\n    pngCompression: ${compression}`;
   const server = await startServer({

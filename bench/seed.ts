@@ -11,7 +11,7 @@ import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
 
-/** The physical limit of seeding here: decode, cut, zlib level 3, write, rename; nothing else. */
+/** Measures the physical limit of seeding on this machine: only decode, cut, zlib level 3, write, rename. */
 async function bareLoop(metatiles: number): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   const bytes = picture(1024, 1024);

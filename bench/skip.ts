@@ -6,10 +6,10 @@ import { median } from "./figures.ts";
 
 const LAYER = "ws:roads";
 
-/** Bytes that a process has read, from files and sockets (proc(5)). */
+/** Returns the bytes that a process has read from files and sockets (proc(5)). */
 const readBytes = (pid: number): number => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 
-/** A seed over a cache that is full: what it costs to look, and that nothing is fetched or read for it. */
+/** Measures a seed over a full cache: the cost of the look-ups, and that no tile is fetched or read. */
 export async function benchSkip(): Promise<void> {
   const upstream = await startUpstream();
   const configuration = smallTiles(upstream.url, [{ name: LAYER, extra: "metatile: [16, 16]" }]);

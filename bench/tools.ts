@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a command-line tool used, with its children. */
+/** The resources that a command-line tool and its children used. */
 export interface ToolRun {
   readonly cpuSeconds: number;
   readonly seconds: number;
 }
 
-/** CPU seconds of children that have ended and been waited for (proc(5), fields 16 and 17; 100 ticks a second). */
+/** Returns the CPU seconds of children that have ended and been waited for (proc(5), fields 16 and 17; 100 ticks/s). */
 function childSeconds(): number {
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[13]) + Number(fields[14])) / 100;
@@ -31,7 +31,7 @@ export async function runTool(program: string, args: readonly string[]): Promise
   return { cpuSeconds: childSeconds() - before, seconds: (performance.now() - t0) / 1000 };
 }
 
-/** Files below a directory that end so, and their bytes. */
+/** Counts the files below a directory that have an extension, and their bytes. */
 export function filesBelow(directory: string, extension: string): { readonly files: number; readonly bytes: number } {
   let files = 0;
   let bytes = 0;

@@ -10,10 +10,10 @@ import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
 
 const LAYER = "ws:roads";
 const OTHER = "ws:other";
-/** What is measured includes the removal of the files. */
+/** The measured time includes the removal of the files. */
 const READS_PER_SECOND = 200;
 const ROUNDS = 15;
-/** Before these: the code that is measured is compiled by then. */
+/** Rounds before the measured ones, until V8 has compiled the measured code. */
 const UNCOUNTED = 10;
 const REQUEST = { gridSetId: "EPSG:900913", format: "image/png", type: "seed", threadCount: 16 };
 
@@ -25,7 +25,7 @@ async function massTruncateMs(server: TestServer, layer: string): Promise<number
   return performance.now() - t0;
 }
 
-/** What an answer takes of a server that does nothing: what HTTP costs on this machine now. */
+/** Returns the time of an answer from a server that does nothing: the current cost of HTTP on this machine. */
 async function bareMs(port: number): Promise<number> {
   const client = await RawPost.open(port);
   const times: number[] = [];
@@ -38,13 +38,13 @@ async function bareMs(port: number): Promise<number> {
   return median(times);
 }
 
-/** How long the last truncations took the server itself, from the head of the request to the answer, as its log tells. */
+/** Returns the server's own times for the last truncations from its log: from the request's head to the answer. */
 function serverMs(server: TestServer): readonly number[] {
   const lines = [...server.log().matchAll(/"path":"\/rest\/masstruncate","status":200,"ms":([\d.]+)/g)];
   return lines.slice(-ROUNDS).map(([, ms]) => Number(ms));
 }
 
-/** The answer's time over layers of different sizes, nothing else going on. */
+/** Measures the time of a truncation for layers of different sizes on an otherwise idle server. */
 export async function benchTruncate(): Promise<void> {
   const upstream = await upstreamProcess();
   const server = await startServer({
@@ -66,7 +66,7 @@ export async function benchTruncate(): Promise<void> {
       if (round >= 0) answers.push(ms);
       const [made] = await truncations(server, "?limit=1");
       if (made?.tiles !== tiles) throw new Error(`${made?.tiles} tiles were truncated`);
-      // The same tiles once more.
+      // Undo brings the same tiles back for the next round.
       if ((await undo(server, made.id)).status !== 200) throw new Error("not undone");
     }
     console.log(
@@ -81,8 +81,8 @@ export async function benchTruncate(): Promise<void> {
 }
 
 /**
- * A layer of 218,453 tiles is cleared while it is being seeded and another is being read: once with an upstream that answers
- * at once, so that the machine is as busy as it can be, and once with one that takes as long as a quick map server.
+ * Measures the truncation of a layer of 218,453 tiles that is being seeded while another layer is being read: once with
+ * an instant upstream, which keeps the machine fully busy, and once with the delay of a quick map server.
  */
 export async function benchTruncateUnderLoad(): Promise<void> {
   for (const delayMs of [0, 50]) await truncateUnderLoad(delayMs);
@@ -107,7 +107,7 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
   for (const [key, value] of sample.headers)
     if (!["date", "connection", "keep-alive"].includes(key)) headers[key] = value;
   const bare = await bareServer(headers, Buffer.from(await sample.arrayBuffer()));
-  // The reader must not wait for the seed: its children have been started with the usual priority.
+  // The reader must not wait for the seed, whose processes were started with the usual priority.
   try {
     setPriority(-15);
   } catch {
@@ -176,7 +176,7 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
     const of = (phase: typeof idle): number[] => phase.byTarget.get(target)?.ms ?? [];
     const loaded = quantile([...of(seeding), ...of(clearing)], 0.99);
     const quiet = quantile([...of(idle), ...of(idleAgain)], 0.99);
-    // The bare server has nothing to do with the seed: its ratio is what the machine does to any server meanwhile.
+    // The bare server has no part in the seed: its ratio shows the effect of the busy machine on any server.
     console.log(
       `  p99 of ${target}'s hits: ${loaded.toFixed(2)} ms loaded, ${quiet.toFixed(2)} ms idle, ratio ${(loaded / quiet).toFixed(1)}`,
     );

@@ -3,8 +3,8 @@ import { picture } from "../test/support/upstream.ts";
 import { MapPictures } from "./map-pictures.ts";
 
 /*
- * Answers every GetMap with a prepared picture of the asked size: at once, or after what `/delay?ms=` has been told.
- * Argument: the side of what cannot be compressed in each tile, or `map` for pictures that compress as maps do.
+ * Answers every GetMap with a prepared picture of the requested size, at once or after the delay set by `/delay?ms=`.
+ * Argument: the side of the incompressible square in each tile, or `map` for pictures that compress as maps do.
  */
 
 const kind = process.argv[2] ?? "0";
@@ -29,7 +29,7 @@ async function answerTo(incoming: IncomingMessage, response: ServerResponse): Pr
   else setTimeout(answer, delayMs);
 }
 
-// A bench that fails leaves nobody behind.
+// End with the bench, even if it fails: its end closes stdin.
 process.stdin.on("close", () => process.exit()).resume();
 
 const server = createServer((incoming, response) => void answerTo(incoming, response));
