@@ -153,8 +153,8 @@ export class JobRunner {
   }
 
   /**
-   * Inserts a job; must run inside a transaction. `first`: the first job of the batch; undefined: this job is the
-   * first.
+   * Inserts a job; must run inside a transaction.
+   * @param first the first job of the batch; undefined: this job is the first; "alone": the request creates one job
    */
   #insert(made: NewJob, nowMs: number, first: number | undefined | "alone"): StoredJob {
     const { jobs, announce } = this.#parts;

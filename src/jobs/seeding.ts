@@ -480,7 +480,7 @@ export class Seeding implements Work {
   }
 
   /**
-   * Checks stored tiles with the layer's seed guard, until a user has resumed the job after a check.
+   * Checks stored tiles with the layer's seed guard, unless a user has resumed the job since the start of the server.
    * @throws JobSuspension if the tiles are suspicious
    */
   #lookAt(job: ActiveJob, { seedGuard }: Layer, written: readonly WrittenTile[]): void {

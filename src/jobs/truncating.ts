@@ -114,7 +114,7 @@ export class Truncation implements Work {
     return false;
   }
 
-  /** Recounts the blocks that a kill left marked, so that the ledger knows the stored tiles. */
+  /** Recounts the cells that a kill left marked, so that the ledger knows the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();

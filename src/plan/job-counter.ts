@@ -13,7 +13,7 @@ import type { JobRequest } from "./job-request.ts";
 
 export interface JobCounterParts {
   readonly ledger: Pick<Ledger, "countStored">;
-  /** Waits until the blocks that a crash left marked are recounted. */
+  /** Waits until the cells that a crash left marked are recounted. */
   readonly recounted: () => Promise<void>;
   /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;

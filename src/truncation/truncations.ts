@@ -13,7 +13,7 @@ export const truncationMigrations: Migrations = {
   ],
 };
 
-/** What is removed from the ledger when the names are renamed. */
+/** The ledger records that a truncation removes when it renames the files. */
 export type TruncationTarget =
   | { readonly kind: "layer"; readonly layer: string }
   | { readonly kind: "pyramid"; readonly pyramid: StoredPyramid }
