@@ -3,7 +3,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, startServer, type TestServer, usage } from "../support/server.ts";
 
 const running = closedAfterEach();
-const ASKED = { zoomStart: 3, zoomStop: 4 };
+const ASKED = { zoomStart: 3, zoomStop: 6 };
 
 async function post<T>(server: TestServer, path: string, body: object): Promise<T> {
   const init = { method: "POST", body: JSON.stringify({ layer: "topp:states", gridSet: "EPSG:900913", ...body }) };
@@ -17,7 +17,7 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
     post<{ tiles: number; missing: number; bytes: number | null }>(server, "estimate", asked);
   expect(await estimate()).toMatchObject({ bytes: null });
   // Every second metatile of 4 x 4 tiles.
-  const tiles = [3, 4].flatMap((z) => {
+  const tiles = [3, 4, 5, 6].flatMap((z) => {
     const side = 2 ** z / 4;
     const all = Array.from({ length: side * side }, (_, n) => ({ x: n % side, y: Math.floor(n / side) }));
     return all.filter(({ x, y }) => (x + y) % 2 === 0).map(({ x, y }) => `${z}/${4 * x}/${4 * y}`);
@@ -26,8 +26,8 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
   const before = (await usage(server)).total;
   const told = await estimate();
   // As many are missing as are kept, and other levels say nothing of this one.
-  const deepest = (await usage(server, "?by=tileSet")).tileSets?.[0]?.zooms.find(({ z }) => z === 4);
-  expect((await estimate({ ...ASKED, zoomStart: 4 })).bytes).toBe(deepest?.bytes);
+  const deepest = (await usage(server, "?by=tileSet")).tileSets?.[0]?.zooms.find(({ z }) => z === 6);
+  expect((await estimate({ ...ASKED, zoomStart: 6 })).bytes).toBe(deepest?.bytes);
   const last = await ended(server, (await post<JobJson>(server, "jobs", ASKED)).id);
   const after = (await usage(server)).total;
   expect(last.tiles).toMatchObject({ total: told.tiles, stored: told.missing });
