@@ -24,7 +24,7 @@ writePmtiles(join(directory, "b.pmtiles"), { type: "mvt", tiles: TILES, metadata
 writeFileSync(join(directory, "broken.pmtiles"), "<html>not found</html>");
 
 let files = 0;
-/** `layer`: what the only layer has but its name. */
+/** Loads a configuration with one layer. `layer`: the fields of the layer except its name. */
 async function loading(layer: string) {
   const config = `${++files}.yaml`;
   writeFileSync(join(directory, config), layer.startsWith("{") ? layer : `layers: [{ name: a, ${layer} }]`);

@@ -18,14 +18,14 @@ function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>
   return {
     ...plain,
     timeoutSeconds: timeoutMs / 1000,
-    // An upstream's key may be among them.
+    // A vendor parameter may be a key of the upstream.
     vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
     ...(username === undefined ? {} : { username: MASKED }),
     ...(password === undefined ? {} : { password: MASKED }),
   };
 }
 
-/** The same seconds at all zooms as a number, as they are mostly written. */
+/** Returns one number if the same seconds hold for all zooms, the usual form in a file, else a list of rules. */
 function expiryDocument(rules: ByZoom<number | "no-cache">) {
   const list = rules.map(({ minZoom, value }) => ({ minZoom, seconds: value === "no-cache" ? -1 : value }));
   return list.length === 1 ? list[0]?.seconds : list;
@@ -59,7 +59,7 @@ const evictionDocument = ({ minFreeBytes, minFreeInodes, pins, floors, ...plain 
   floors: floors.map(({ layer, bytes }) => ({ layer, value: String(bytes), units: "B" })),
 });
 
-/** The path of an address, like its credentials, may be a key. */
+/** Returns the document of a webhook. Masks the path of its address too: the path may contain a key. */
 const webhookDocument = (webhook: Webhook) => ({
   url: `${webhookOrigin(webhook)}/${MASKED}`,
   events: webhook.events,
@@ -67,7 +67,7 @@ const webhookDocument = (webhook: Webhook) => ({
   secret: MASKED,
 });
 
-/** A configuration in the shape of its file, all defaults filled in, secrets masked: for people to read. */
+/** Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;
   const { memoryTierBytes, ...plain } = server;

@@ -5,22 +5,25 @@ import type { JobOptions } from "../plan/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 
-/** Everything that one running server is built from: checked, defaults filled, plain data (it travels to the threads). */
+/**
+ * The configuration of one running server: validated, defaults filled in. It is plain data, because it is sent to the
+ * threads.
+ */
 export interface Configuration {
-  /** The file it came from; undefined: the demo layers. */
+  /** The configuration file; undefined if the server shows the demo layers. */
   readonly file: string | undefined;
   readonly server: ServerOptions;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   readonly users: readonly User[];
   readonly layers: readonly Layer[];
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };
-  /** The initial quota, while none is persisted. */
+  /** The quota in force until one is stored in the state database. */
   readonly diskQuota: QuotaConfiguration;
   readonly eviction: EvictionOptions;
   readonly webhooks: readonly Webhook[];
-  /** Told to the operator once, at start and reload. */
+  /** Warnings for the operator, printed once at start and at each reload. */
   readonly warnings: readonly string[];
 }

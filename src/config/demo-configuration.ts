@@ -7,7 +7,7 @@ import { DEFAULT_ENCODING, type GridSubset, gridSubset, type Layer, STANDARD_LAY
 import type { Legend } from "../layer/legend.ts";
 import { legendSize } from "../source/demo/legend-size.ts";
 
-/** The grid set of GWC's own `geowebcache.xml`, in the projection of the US National Atlas. */
+/** Returns the grid set of GWC's own `geowebcache.xml`, in the projection of the US National Atlas. */
 function usAtlas(): GridSet {
   const created = createGridSet({
     id: "EPSG:2163",
@@ -55,11 +55,13 @@ const common = {
   jobs: STANDARD_LAYER_JOBS,
 } as const;
 
-/** One for each style; "" is the default. */
+/** Returns one legend for each style; "" is the default style. */
 const statesLegends = (...styles: string[]): Legend[] =>
   styles.map((style) => ({ style, format: "image/png", ...legendSize(style) }));
 
-/** The layers of GWC's documentation, rendered here, so that its examples work on a fresh start. */
+/**
+ * Returns the layers of GWC's documentation, rendered by Nuthatch itself, so that the examples work on a fresh start.
+ */
 export function demoLayers(): readonly Layer[] {
   const geodetic = whole("EPSG:4326");
   const mercator = whole("EPSG:900913");

@@ -31,7 +31,7 @@ async function loaded(given: Given): Promise<Configuration> {
   if (!result.ok) throw new Error(result.error.map(problemText).join("\n"));
   return result.value;
 }
-/** The problems as they are printed, the file's name left out. */
+/** Returns the problems as they are printed, without the name of the file. */
 async function problems(given: Given): Promise<string[]> {
   const result = await loading(given);
   return result.ok ? [] : result.error.map((p) => problemText(p).replace(/^\d+\.yaml:/, ""));
@@ -600,7 +600,7 @@ test("a source may have several addresses, each of them checked, and shows them 
 });
 
 const tiles = (source: string, more = "") => `layers: [{ name: a, source: { ${source} }${more} }]`;
-/** Without where they are: that has its own tests. */
+/** Returns problems without their positions, which have tests of their own. */
 const sentences = async (yaml: string): Promise<string[]> =>
   (await problems({ yaml })).map((line) => line.replace(/^[\d:]+ /, ""));
 

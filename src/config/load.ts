@@ -45,15 +45,15 @@ export interface ConfigurationInput {
   readonly env: Variables;
   /** `config`, `host`, `port`, `data-dir`, or the path of a key (`jobs.maxRunningTasks`). */
   readonly flags: Readonly<Record<string, string>>;
-  /** What relative paths are relative to. */
+  /** The directory to which relative paths refer. */
   readonly cwd: string;
-  /** At a reload: the server whose configuration it would replace. */
+  /** Given at a reload: facts of the server whose configuration is replaced. */
   readonly running?: RunningConfiguration;
 }
 
 /**
- * The configuration from file, variables and flags, the later over the earlier; without a file the demo layers.
- * Every problem is told at once. The result is frozen.
+ * Loads the configuration from the file, from variables and from flags; a later source overrides an earlier one.
+ * Without a file it has the demo layers. Returns all problems at once. The result is frozen.
  */
 export async function loadConfiguration(
   input: ConfigurationInput,
@@ -72,12 +72,12 @@ export async function loadConfiguration(
       message,
     }),
   );
-  // What is not YAML has no content to look at further.
+  // A file that is not valid YAML has no content to check further.
   if (file !== undefined && file.content === undefined && file.problems.length > 0)
     return refuse([...file.problems, ...unplaced]);
 
   let content: unknown = file?.content ?? {};
-  // What is no map is told as that; laid over, it would be one.
+  // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
   if (isMap(content)) for (const { path, value } of laid.overrides) content = lay(content, path, value);
   const overrideAt = (path: Path) => laid.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
@@ -97,7 +97,7 @@ export async function loadConfiguration(
     warnings,
     cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(path) !== undefined,
   });
-  // A text that lacks its variable is told as that, and not as empty, too.
+  // A text whose variable is not set is reported once: its emptiness is not a second problem.
   const told = new Set((file?.problems ?? []).map(({ path }) => path));
   const found = [...(file?.problems ?? []), ...unplaced, ...problems.list.filter(({ path }) => !told.has(path))];
   return found.length > 0 ? refuse(found) : ok(freeze(built));
@@ -130,12 +130,12 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const { input, problems, warnings, file } = building;
   const shaped = conform(ConfigurationSchema, content, [], building);
   const root = isMap(shaped) ? shaped : {};
-  /** A section whose shape is right; else what an absent one is, as its problems are told already. */
+  /** Returns a section; undefined if it is absent or has problems, which have been reported already. */
   const section = <T extends Shape>(schema: T, key: string) => {
     const value = root[key];
     return !problems.within([key]) && fits(schema, value) ? value : undefined;
   };
-  /** The items of a list, undefined those whose shape is wrong. */
+  /** Returns the items of a list. An item of the wrong shape is undefined. */
   const items = <T extends Shape>(schema: T, key: string) => {
     const value = root[key];
     const list: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -183,7 +183,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     },
     compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },
     store: { fsync: false, shared: false, undoSeconds: 15, ...section(StoreSchema, "store") },
-    // Layers that are wrong are told once, not as unknown ones again.
+    // If layers have problems, references to them are not checked: an invalid layer would be reported as unknown too.
     diskQuota: problems.within(["layers"])
       ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)
       : buildDiskQuota(diskQuota, known, ["diskQuota"], problems),

@@ -1,18 +1,18 @@
-/** One thing that is wrong with a configuration. All of them are told at once. */
+/** A problem of a configuration. All problems are reported at once. */
 export interface ConfigurationProblem {
-  /** The file as it was named, or the variable (`NUTHATCH_PORT`) or flag (`--port`) that holds the value. */
+  /** The file as the operator named it, or the variable (`NUTHATCH_PORT`) or flag (`--port`) with the value. */
   readonly file: string;
-  /** Counted from 1; undefined: not from a file. */
+  /** Line and column count from 1; undefined if the value does not come from a file. */
   readonly line: number | undefined;
   readonly column: number | undefined;
-  /** Such as `layers[0].source.url`; empty: the whole. */
+  /** The path of the value, such as `layers[0].source.url`; empty for the whole configuration. */
   readonly path: string;
-  /** As JSON; undefined for what is missing, for maps and lists, and for anything that may be a secret. */
+  /** The value as JSON; undefined for a missing value, a map, a list, and any value that may be a secret. */
   readonly value: string | undefined;
-  /** One sentence: the path, what would do, the value. */
+  /** One sentence with the path, the expected and the given value. */
   readonly message: string;
 }
 
-/** `file:line:column: message`, as compilers print it and editors find it. */
+/** Returns `file:line:column: message`, the format of compilers, in which editors find positions. */
 export const problemText = ({ file, line, column, message }: ConfigurationProblem): string =>
   `${line === undefined ? file : `${file}:${line}:${column ?? 1}`}: ${message}`;

@@ -9,12 +9,12 @@ import { buildConnections } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArchiveSourceDocument, GridSubsetDocument, LayerDocument } from "./schema.ts";
 
-/** What the archives of a configuration say of themselves, asked before the layers are built. */
+/** The reports of the archives that a configuration names. They are read before the layers are built. */
 export interface Archives {
   of(document: ArchiveSourceDocument): { readonly file: string; readonly report: Result<ArchiveReport, string> };
 }
 
-/** Reads each archive that a layer names, once. Relative paths are relative to `cwd`. */
+/** Reads each archive that a layer names, once. Relative paths refer to `cwd`. */
 export async function readArchives(documents: readonly (LayerDocument | undefined)[], cwd: string): Promise<Archives> {
   const reports = new Map<string, Result<ArchiveReport, string>>();
   const keyOf = (type: string, file: string): string => `${type} ${file}`;
@@ -50,7 +50,7 @@ export function buildArchive(
   return { type, file, ...connections, stamp: report.ok ? report.value.stamp : "" };
 }
 
-/** A layer's grid sets with the archive's levels and bounds where the file says nothing else. */
+/** Returns the grid subsets of a layer. Zooms and bounds that the configuration does not give come from the archive. */
 export function withBounds(
   documents: readonly GridSubsetDocument[],
   facts: ArchiveFacts,
@@ -81,7 +81,9 @@ export function warnOfLevels(
       );
 }
 
-/** Undefined where the archive has the whole world, as far as web mercator goes. */
+/**
+ * Returns the bounds of an archive in web mercator; undefined if the archive covers the whole world of web mercator.
+ */
 function mercatorBounds({ bounds }: ArchiveFacts): Extent | undefined {
   if (bounds === undefined) return undefined;
   const { minX, minY, maxX, maxY } = bounds;

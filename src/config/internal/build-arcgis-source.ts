@@ -4,7 +4,7 @@ import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArcgisSourceDocument } from "./schema.ts";
 
-/** What Nuthatch itself asks for: not the operator's to set. */
+/** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
 const EXPORT_PARAMETERS = ["BBOX", "BBOXSR", "IMAGESR", "SIZE", "FORMAT", "TRANSPARENT", "LAYERS", "F"];
 
 export function buildArcgis(document: ArcgisSourceDocument, path: Path, problems: Problems): ArcgisSourceOptions {

@@ -10,7 +10,7 @@ import type { Path, Problems } from "./problems.ts";
 import type { DiskQuotaSchema } from "./schema.ts";
 import type { Static } from "./shape.ts";
 
-/** The default quota with what is given laid over it. */
+/** Returns the default quota, overridden by the fields of the document. */
 export function buildDiskQuota(
   document: Static<typeof DiskQuotaSchema>,
   layers: readonly string[],

@@ -11,7 +11,7 @@ import type { Static } from "./shape.ts";
 
 type Document = Static<typeof EvictionSchema>;
 
-/** How clean-ups go about it; pins as rectangles of tiles. */
+/** Returns the options of clean-ups. Pins become rectangles of tiles. */
 export function buildEviction(
   document: Document,
   layers: readonly Layer[],

@@ -2,7 +2,10 @@ import { atEveryZoom, type ByZoom, type ZoomRule } from "../../layer/by-zoom.ts"
 import type { Path, Problems } from "./problems.ts";
 import type { ExpiryDocument } from "./schema.ts";
 
-/** Seconds for all zooms, or rules that each hold from a zoom on, as GWC's `expirationRule`. */
+/**
+ * Returns expiry rules, each valid from a zoom on, as GWC's `expirationRule`. A plain number of seconds is one rule for
+ * all zooms.
+ */
 export function buildExpiry<T>(
   document: ExpiryDocument,
   read: (seconds: number) => T,
@@ -23,6 +26,9 @@ export function buildExpiry<T>(
   return [first, ...others];
 }
 
-/** GWC's codes (`docs/explanation/geowebcache.md`, Expiry): -1 never without asking again, -2 for good, which HTTP knows as a year. */
+/**
+ * Decodes GWC's codes (`docs/explanation/geowebcache.md`, Expiry). -1: clients must revalidate each time. -2: the tile
+ * never expires; HTTP has no such value, so clients get a year.
+ */
 export const clientExpiryOf = (seconds: number): number | "no-cache" =>
   seconds === -1 ? "no-cache" : seconds === -2 ? 31_536_000 : seconds;

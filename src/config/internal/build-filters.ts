@@ -9,13 +9,13 @@ import {
 import type { Path, Problems } from "./problems.ts";
 import type { LayerDocument } from "./schema.ts";
 
-/** GWC's, when a filter names none. */
+/** GWC's thresholds for a filter that gives none. */
 const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
 
 type FilterDocument = NonNullable<LayerDocument["parameterFilters"]>[number];
 type RegexDocument = Extract<FilterDocument, { readonly type: "regex" }>;
 
-/** The parameter filters of a layer, whose name problems say. */
+/** Builds the parameter filters of a layer. Problems name the layer. */
 export function buildFilters(
   documents: readonly FilterDocument[],
   layer: string,

@@ -5,7 +5,7 @@ import type { Result } from "../../lib/result.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSetDocument } from "./schema.ts";
 
-/** GWC's, when none of the three ways is used. */
+/** GWC's number of levels, for a grid set without resolutions, scale denominators and levels. */
 const DEFAULT_LEVELS = 18;
 
 export const hasControlCharacter = (text: string): boolean => /\p{Cc}/u.test(text);
@@ -14,10 +14,10 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
   return { minX, minY, maxX, maxY };
 }
 
-/** What a file of `tileMatrixSet` holds: its JSON, or why there is none. */
+/** Returns the JSON of a file that `tileMatrixSet` names, or the reason why it cannot be read. */
 export type ReadDocument = (file: string) => Result<unknown, string>;
 
-/** The operator's own grid sets; one with the id of a built-in takes its place (as in GWC). */
+/** Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. */
 export function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
   at: Path,
@@ -74,7 +74,7 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
   return undefined;
 }
 
-/** A grid set that an OGC TileMatrixSet document describes: the file says everything but what it is called here. */
+/** Builds a grid set from an OGC TileMatrixSet document. The configuration gives only its id and title. */
 function importGridSet(
   { id, title, tileMatrixSet: _, ...others }: GridSetDocument,
   file: string,

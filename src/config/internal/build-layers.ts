@@ -27,7 +27,7 @@ import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
-  /** Grid sets of the file, also those that are wrong: these are told once, not as unknown ones again. */
+  /** The ids of all configured grid sets, also of invalid ones: an invalid grid set is not reported as unknown too. */
   readonly declared: ReadonlySet<string>;
   readonly archives: Archives;
   readonly problems: Problems;
@@ -35,18 +35,18 @@ export interface LayerContext {
 }
 
 const MAX_NAME = 200;
-/** Most file systems stop at 255 bytes; the store puts a suffix behind a name that it drops. */
+/** Most file systems allow 255 bytes. The store appends a suffix to the name of a directory that it truncates. */
 const MAX_DIRECTORY_BYTES = 200;
-/** Names that the store's root has for itself. */
+/** Names that the root of the store reserves. */
 const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
-/** GWC's. */
+/** GWC's default. */
 const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
 
 const DEFAULT_GUARDED_TILES = 1000;
 
-/** The layers in the order of the file. Documents that did not fit the schema are undefined here. */
+/** Builds the layers in the order of the file. Documents that did not fit the schema are undefined here. */
 export function buildLayers(
   documents: readonly (LayerDocument | undefined)[],
   at: Path,
@@ -157,7 +157,7 @@ function factsOf(source: LayerDocument["source"], archives: Archives): ArchiveFa
   return report?.ok === true ? report.value.facts : undefined;
 }
 
-/** One of the file, whether it is right or not, hides the built-in one of its name. */
+/** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
   gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
 

@@ -4,7 +4,7 @@ import { legalValue, legalValuesText, type ParameterFilter, stylesFilter } from 
 import type { Path, Problems } from "./problems.ts";
 import type { LegendDocument } from "./schema.ts";
 
-/** What map servers render when nothing is said (GWC's, too). */
+/** The size in pixels that map servers and GWC use by default. */
 const DEFAULT_SIDE = 20;
 const DEFAULT_FORMAT = "image/png";
 
@@ -14,7 +14,7 @@ export interface LegendContext {
   readonly problems: Problems;
 }
 
-/** A layer's legends, one per style at most. */
+/** Builds the legends of a layer, at most one for each style. */
 export function buildLegends(
   documents: readonly LegendDocument[],
   at: Path,
@@ -49,14 +49,14 @@ export function buildLegends(
   });
 }
 
-/** A style as tile sets are named by it, "" for the default; undefined: the layer has no such style. */
+/** Returns the name that a style has in tile sets, "" for the default; undefined if the layer has no such style. */
 function nameOf(style: string, filter: ParameterFilter | undefined): string | undefined {
   if (style === "") return "";
   const value = filter === undefined ? undefined : legalValue(filter, style);
   return style === filter?.default || (value !== undefined && value === filter?.default) ? "" : value;
 }
 
-/** It goes into capabilities as it is: everybody reads it. */
+/** Checks the address of a legend. It must not contain secrets: capabilities show it to everybody. */
 function checkUrl(url: string, path: Path, problems: Problems): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))

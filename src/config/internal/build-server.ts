@@ -27,7 +27,7 @@ export function buildServer(document: Static<typeof ServerSchema>, at: Path, pro
   };
 }
 
-/** Longest first, as the longest that fits an address wins. */
+/** Builds the mounts, the longest first, because the longest matching mount of an address is used. */
 function buildMounts(given: readonly string[], at: Path, problems: Problems): readonly string[] {
   const mounts = given.map((mount, i) => {
     if (!/^(?:\/[\w.~-]+)*\/*$/.test(mount) || !mount.startsWith("/") || /\/\.{1,2}(\/|$)/.test(mount))
@@ -37,7 +37,7 @@ function buildMounts(given: readonly string[], at: Path, problems: Problems): re
   return [...new Set(mounts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 }
 
-/** Only this machine can reach the address. */
+/** Returns whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
   const plain = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   return plain === "localhost" || plain === "::1" || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);

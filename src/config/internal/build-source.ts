@@ -6,7 +6,7 @@ import { buildConnections, buildUpstream, checkAddresses } from "./build-upstrea
 import type { Path, Problems } from "./problems.ts";
 import type { LayerDocument, WmsSourceDocument } from "./schema.ts";
 
-/** What Nuthatch itself asks for: not the operator's to set. */
+/** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
 const PROTOCOL_PARAMETERS = [
   "SERVICE",
   "REQUEST",

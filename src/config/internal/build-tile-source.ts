@@ -29,7 +29,7 @@ export function buildXyz(document: XyzSourceDocument, path: Path, problems: Prob
 }
 
 const WMTS_PLACEHOLDERS = ["TileMatrix", "TileRow", "TileCol", "TileMatrixSet", "Style", "Layer", "Format"];
-/** What Nuthatch itself asks for: not the operator's to set. */
+/** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
 const WMTS_PARAMETERS = ["SERVICE", "REQUEST", "VERSION", ...WMTS_PLACEHOLDERS.map((name) => name.toUpperCase())];
 
 export function buildWmts(

@@ -12,7 +12,7 @@ interface ConnectionsDocument {
   readonly jobConnections?: number;
 }
 
-/** How many connections of a source may be in use at once. */
+/** Returns the limits of concurrent connections of a source. */
 export function buildConnections(
   { connections = DEFAULT_CONNECTIONS, jobConnections }: ConnectionsDocument,
   path: Path,
@@ -25,8 +25,8 @@ export function buildConnections(
 }
 
 /**
- * What every source over HTTP has, defaults filled in. Its addresses are `checkAddresses`'s.
- * `protocolParameters`: what Nuthatch itself asks for, not the operator's to set.
+ * Builds the options that all sources over HTTP share, defaults filled in. `checkAddresses` checks the addresses.
+ * @param protocolParameters parameters that Nuthatch sets itself, which the operator must not configure
  */
 export function buildUpstream(
   document: UpstreamDocument,
@@ -58,8 +58,8 @@ export function buildUpstream(
 }
 
 /**
- * Checks each address. `expected` tells what one lacks in the eyes of its kind of source (undefined: nothing);
- * `subdomains` are what `{s}` stands for.
+ * Checks each address of a source. `expected` returns what the kind of source misses in an address; undefined if
+ * nothing. `subdomains` are the values of `{s}`.
  */
 export function checkAddresses(
   url: string | readonly string[],
@@ -77,10 +77,10 @@ export function checkAddresses(
     if (lacking !== undefined) problems.expected(at, lacking, address);
     else if (servers.some((server) => server === undefined || !["http:", "https:"].includes(server.protocol)))
       problems.expected(at, "an address with http:// or https://", address);
-    // The servers must be known beforehand: credentials are for them, and messages must not name them.
+    // The servers must be known at start: credentials are sent to them, and messages must not name them.
     else if (servers.some((server) => server?.host.includes("{")))
       problems.expected(at, "no placeholder in the host but {s} of a source of type xyz", address);
-    // An address is shown in logs and pages.
+    // Logs and pages show the address.
     else if (servers.some((server) => server?.username !== "" || server.password !== ""))
       problems.add(at, "expected no credentials in the address; source.username and source.password are for them");
     else if (addresses.indexOf(address) < i) problems.add(at, "the same address is given twice");

@@ -8,10 +8,10 @@ import type { Static } from "./shape.ts";
 
 type UserDocument = Static<typeof UserSchema>;
 
-/** The colon ends the name in Basic credentials (RFC 7617). */
+/** Returns whether a name is valid. In Basic credentials the name ends at the first colon (RFC 7617). */
 const isUserName = (name: string): boolean => name.length <= 100 && !name.includes(":") && !hasControlCharacter(name);
 
-/** The users of the file; plain passwords are hashed here. */
+/** Builds the configured users. Hashes plain passwords. */
 export async function buildUsers(
   documents: readonly (UserDocument | undefined)[],
   at: Path,
@@ -40,7 +40,7 @@ export async function buildUsers(
   return [...users.values()];
 }
 
-/** The lines of a htpasswd file (`htpasswd -B`). Who has another hash than bcrypt is told in a warning, and cannot log in. */
+/** Parses a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
 export function parseHtpasswd(text: string, roles: readonly Role[], file: string, warnings: string[]): readonly User[] {
   const users = new Map<string, User>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
@@ -56,7 +56,10 @@ export function parseHtpasswd(text: string, roles: readonly Role[], file: string
   return [...users.values()];
 }
 
-/** The administrator that two variables make; undefined: they do not. */
+/**
+ * Returns the administrator of the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD; undefined if there is no
+ * password.
+ */
 export async function administratorOf(env: Variables, problems: Problems): Promise<User | undefined> {
   const password = env["NUTHATCH_ADMIN_PASSWORD"];
   if (password === undefined || password === "") return undefined;

@@ -10,7 +10,10 @@ type Document = Static<typeof WebhookSchema>;
 const momentsOf = (event: NonNullable<Document["events"]>[number]): readonly JobMoment[] =>
   event === "ended" ? ENDS : [event];
 
-/** `layers`: the names that there are; undefined: they are wrong themselves. No problem shows an address: many are keys. */
+/**
+ * Builds the webhooks. Problems never show an address, because many addresses contain a key.
+ * @param layers the names of the layers; undefined if the layers have problems themselves
+ */
 export function buildWebhooks(
   documents: readonly (Document | undefined)[],
   layers: readonly string[] | undefined,

@@ -1,14 +1,15 @@
 import type { Problems } from "./problems.ts";
 
-/** What a reload must not take away from the running server by an omission. */
+/** Facts of the running server that a reload must not lose because a section is absent. */
 export interface RunningConfiguration {
   readonly users: number;
   readonly layers: number;
 }
 
 /**
- * Refuses a reload that would open the management interface or remove every layer because a section is absent: an editor
- * that rewrites the file, or a full disk, leaves a file that ends early for a moment. `hasLayers`: the section is there.
+ * Refuses a reload that would open the management interface or remove every layer because a section is absent. A file
+ * can end early for a moment: an editor is rewriting it, or the disk is full.
+ * `hasLayers`: the section exists.
  */
 export function checkReload(
   running: RunningConfiguration,

@@ -4,10 +4,10 @@ import { addressesOf } from "../../source/http/servers.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
 
-/** The one that nearly all tiles on the web are in. */
+/** The grid set of nearly all tiles on the web. */
 export const TILE_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:900913" }];
 
-/** What a layer must be like in front of a source that has single tiles of a grid of its own. */
+/** Checks a layer whose source delivers single tiles of its own grid. */
 export function checkTileLayer(
   document: LayerDocument,
   source: SourceOptions,
@@ -25,7 +25,7 @@ export function checkTileLayer(
   const [first] = subsets;
   for (const { gridSet } of subsets) {
     const at = subsetPath(document, gridSet, path);
-    // Another grid's tiles under the same numbers would be kept as this one's, and nobody would be told.
+    // Otherwise tiles of another grid with the same numbers would be stored as tiles of this grid, without any error.
     if (first !== undefined && !sameTiles(first.gridSet, gridSet))
       problems.expected(
         at,
@@ -60,7 +60,7 @@ function checkQuadTree(
       );
 }
 
-/** Every level that a layer offers has to have a name. */
+/** Checks that the source has a name for every level that the layer offers. */
 function checkTileMatrices(
   names: readonly string[],
   subsets: readonly GridSubset[],
@@ -82,7 +82,10 @@ function isQuadTree({ gridSet, zoomStart, zoomStop }: GridSubset): boolean {
     .every((m, i) => m.matrixWidth === 2 ** (zoomStart + i) && m.matrixHeight === m.matrixWidth);
 }
 
-/** Grid sets that could not be built are missing from the subsets, so that their places are found by name. */
+/**
+ * Returns the path of a grid subset. Finds it by name: invalid grid sets are missing from the subsets, so positions
+ * differ.
+ */
 function subsetPath({ gridSubsets }: LayerDocument, { id }: GridSet, path: Path): Path {
   const at = gridSubsets?.findIndex(({ gridSet }) => gridSet === id) ?? -1;
   return at < 0 ? [...path, "source"] : [...path, "gridSubsets", at, "gridSet"];

@@ -2,24 +2,24 @@ import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type P
 import type { ConfigurationProblem } from "../problem.ts";
 import { type Origin, type Path, pathText } from "./problems.ts";
 
-/** What a file says, and where it says it. */
+/** The content of a configuration file and the positions of its values. */
 export interface ConfigurationFile {
-  /** Plain data, variables put in. */
+  /** Plain data, with variables replaced. */
   readonly content: unknown;
   readonly problems: readonly ConfigurationProblem[];
   positionOf(path: Path, part: "key" | "value"): Origin;
-  /** The text that variables were put into. */
+  /** Returns the text of a value before its variables were replaced. */
   writtenAs(path: Path): string | undefined;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Far beyond any real file; each alias, each level and each value costs time, stack and memory. */
+/** Limits far beyond any real file. Each alias, level and value takes time, stack and memory. */
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 50;
 const MAX_VALUES = 1_000_000;
 
-/** The document as a whole cannot be used. */
+/** Thrown when the whole document is unusable. */
 class Unusable extends Error {
   readonly path: Path;
 
@@ -32,7 +32,7 @@ class Unusable extends Error {
 /** Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). */
 export function readConfigurationFile(name: string, text: string, env: Variables): ConfigurationFile {
   const lines = new LineCounter();
-  // Without pretty errors: those quote the file, and with it its secrets.
+  // Pretty errors quote the file, and so its secrets.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: true });
   const problems: ConfigurationProblem[] = [];
   const at = (offset: number | undefined): Origin => {
@@ -53,7 +53,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   };
 
   const errors = [...document.errors, ...document.warnings];
-  // What follows the first mistake in syntax is mostly its echo.
+  // Later syntax errors are mostly consequences of the first.
   const first = errors.find((error) => error.code !== "DUPLICATE_KEY");
   for (const error of errors) {
     if (error.code === "DUPLICATE_KEY" || error === first)
@@ -78,10 +78,10 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   }
 
   let values = 0;
-  /** The collections that hold the one that is being filled. */
+  /** The collections around the value that is being filled. */
   const around = new Set<object>();
   function fill(value: unknown, path: Path): unknown {
-    // Aliases share one collection, and here each gets a copy: the copies are what grows.
+    // Aliases share one collection in YAML. Here each alias becomes a copy, so the number of copies is limited.
     if (++values > MAX_VALUES) throw new Unusable([], `its aliases make more than ${MAX_VALUES} values of it`);
     if (path.length > MAX_DEPTH) throw new Unusable(path, "it is nested too deeply");
     if (typeof value === "object" && value !== null) {
@@ -108,7 +108,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   }
 }
 
-/** The parser's words without the text of the file, which may hold a secret. */
+/** Removes the quoted text of the file from the parser's message: it may contain a secret. */
 const unquoted = (message: string): string => message.replace(/:? "(?:\\.|[^"\\])*"/g, "");
 
 function substitute(text: string, env: Variables): { readonly text: string; readonly problems: readonly string[] } {
@@ -131,7 +131,7 @@ function substitute(text: string, env: Variables): { readonly text: string; read
   return { text: filled, problems };
 }
 
-/** Where a key or its value begins; where the path leads nowhere, the nearest thing above it. */
+/** Returns the offset of a key or its value; if the path does not exist, that of its nearest existing parent. */
 function offsetOf(
   root: Node | null,
   path: Path,

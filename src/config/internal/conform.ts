@@ -5,13 +5,13 @@ import { accepts, type Shape } from "./shape.ts";
 
 export interface Reading {
   readonly problems: Problems;
-  /** The value came as text (a variable, a flag): numbers and switches may be read from it. */
+  /** Returns whether the value came as text (from a variable or a flag), so that numbers and booleans are parsed. */
   cameAsText(path: Path): boolean;
 }
 
 /**
- * A value in the shape of a schema: keys that are there but empty left out, texts of variables read as what is meant.
- * Everything that does not fit is a problem, told with its place; what is returned then is of no use.
+ * Returns a value in the shape of a schema. Omits keys with empty values and parses texts of variables. Each value that
+ * does not fit adds a problem with its position; the caller must then ignore the result.
  */
 export function conform(schema: Shape, value: unknown, path: Path, reading: Reading): unknown {
   if (schema.kind === "object") return conformMap(schema.properties, schema.required, value, path, reading);
@@ -71,7 +71,7 @@ function conformMap(
 
 type Kinds = ReadonlyMap<string, Shape>;
 
-/** The members of a union by their literal `type`; undefined: a union of plain values. */
+/** Returns the members of a union by their literal `type`; undefined for a union of plain values. */
 function kindsOf(members: readonly Shape[]): Kinds | undefined {
   const kinds = new Map<string, Shape>();
   for (const member of members) {

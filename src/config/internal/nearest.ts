@@ -1,4 +1,4 @@
-/** Levenshtein's distance, two rows at a time. */
+/** Returns the Levenshtein distance. Stores two rows at a time. */
 function distance(a: string, b: string): number {
   let before = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, charA] of [...a].entries()) {
@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
   return before.at(-1) ?? 0;
 }
 
-/** The name that was probably meant; undefined when none is near. Case does not count. */
+/** Returns the known name nearest to a misspelt one; undefined if none is near. Ignores case. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 100) return undefined;
   const found = known

@@ -5,16 +5,16 @@ import type { Path } from "./problems.ts";
 import { ConfigurationSchema } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 
-/** A value from a variable or a flag, laid over the file's. */
+/** A value of a variable or a flag that overrides the file's. */
 export interface Override {
   readonly path: Path;
-  /** The variable or flag, for messages. */
+  /** The name of the variable or flag, for messages. */
   readonly name: string;
   readonly value: unknown;
 }
 
 export interface Overrides {
-  /** In the order in which they are laid on: flags after variables. */
+  /** The overrides in the order in which they apply: flags after variables. */
   readonly overrides: readonly Override[];
   readonly problems: readonly { readonly name: string; readonly path: string; readonly message: string }[];
   readonly warnings: readonly string[];
@@ -25,7 +25,10 @@ interface Key {
   readonly schema: Shape;
 }
 
-/** Every key that has a variable and a flag: the top ones and, of sections, those inside. Lists are given whole. */
+/**
+ * Returns every key that has a variable and a flag: the keys at the top and the keys inside sections. A list is one
+ * key.
+ */
 function keysOf(schema: Shape, path: readonly string[]): Key[] {
   const self = path.length === 0 ? [] : [{ path, schema }];
   if (schema.kind !== "object") return self;
@@ -38,10 +41,10 @@ const snake = (key: string): string =>
     .replace(/MiB$/, "Mib")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toUpperCase();
-/** `server.trustProxy`: NUTHATCH_SERVER_TRUST_PROXY */
+/** Returns the variable of a key: `server.trustProxy` gives NUTHATCH_SERVER_TRUST_PROXY. */
 const variableOf = (path: readonly string[]): string => ["NUTHATCH", ...path.map(snake)].join("_");
 
-/** The short names that scripts rely on. */
+/** Short names, which scripts rely on. */
 const SHORT_VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ["NUTHATCH_HOST", ["server", "host"]],
   ["NUTHATCH_PORT", ["server", "port"]],
@@ -51,7 +54,7 @@ const SHORT_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["port", ["server", "port"]],
   ["data-dir", ["dataDir"]],
 ]);
-/** Read elsewhere. */
+/** Variables that other parts of Nuthatch read. */
 const OTHER_VARIABLES = [
   "NUTHATCH_CONFIG",
   "NUTHATCH_ADMIN_USER",
@@ -60,7 +63,7 @@ const OTHER_VARIABLES = [
   "NUTHATCH_LOG_LEVEL",
 ];
 
-/** What variables and flags say. Flags: a short one or the path of a key with dots (`jobs.maxRunningTasks`). */
+/** Reads variables and flags. The name of a flag is short, or the path of a key with dots (`jobs.maxRunningTasks`). */
 export function readOverrides(env: Variables, flags: Readonly<Record<string, string>>): Overrides {
   const overrides: Override[] = [];
   const problems: Overrides["problems"][number][] = [];
@@ -94,12 +97,15 @@ export function readOverrides(env: Variables, flags: Readonly<Record<string, str
   return { overrides, problems, warnings: misspelt(env, [...byVariable.keys()]) };
 }
 
-/** An empty variable counts as not set. */
+/** Calls `take` unless the variable is unset or empty. */
 function takeSet(text: string | undefined, take: (text: string) => void): void {
   if (text !== undefined && text !== "") take(text);
 }
 
-/** Other programs set variables with this prefix too (Kubernetes does), so that only near misses are told. */
+/**
+ * Returns warnings of misspelt variables. Other programs (Kubernetes) set variables with this prefix too, so only near
+ * misses are reported.
+ */
 function misspelt(env: Variables, names: readonly string[]): string[] {
   const known = [...names, ...SHORT_VARIABLES.keys(), ...OTHER_VARIABLES];
   return Object.keys(env)
@@ -116,7 +122,7 @@ function misspelt(env: Variables, names: readonly string[]): string[] {
     });
 }
 
-/** Undefined: not the JSON that it has to be. */
+/** Reads the text of a variable or flag. Returns undefined if the key needs JSON and the text is not valid JSON. */
 function readText(schema: Shape, text: string): { readonly value: unknown } | undefined {
   const list = schema.kind === "array";
   if (!list && schema.kind !== "object") return { value: text };
@@ -129,12 +135,12 @@ function readText(schema: Shape, text: string): { readonly value: unknown } | un
     const value: unknown = JSON.parse(trimmed);
     return { value };
   } catch {
-    // The parser's words quote the text, which may hold a password.
+    // The parser's message quotes the text, which may contain a password.
     return undefined;
   }
 }
 
-/** The content of a file with a value laid over it at a path. */
+/** Returns the content of a file with one value replaced at a path. */
 export function lay(content: unknown, path: Path, value: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;

@@ -1,7 +1,7 @@
 import { shown } from "../../lib/refusal.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 
-/** Keys and indices from the root of the document. */
+/** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[];
 
 export const pathText = (path: Path): string =>
@@ -15,7 +15,7 @@ export const pathText = (path: Path): string =>
     )
     .join("");
 
-/** `names` is at or above `path`. */
+/** Returns whether `path` is `above` or lies below it. */
 export const isWithin = (path: Path, above: Path): boolean =>
   above.length <= path.length && above.every((key, i) => key === path[i]);
 
@@ -25,10 +25,10 @@ export interface Origin {
   readonly column: number | undefined;
 }
 
-/** Where values come from. `key`: the place of the key itself, not of its value. */
+/** The origins of values. Part `key` is the position of the key itself, not of its value. */
 export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
-  /** How a value was written, where variables were put into it: what it became may be a secret. */
+  /** Returns a value as written in the file if variables were replaced in it: the replaced text may be a secret. */
   writtenAs(path: Path): string | undefined;
 }
 
@@ -40,13 +40,13 @@ const SECRET_KEYS: readonly (string | number)[] = [
   "secret",
 ];
 
-/** What may be shown of a value: nothing of secrets, nothing of what maps and lists hold. */
+/** Returns the text of a value for messages; undefined for secrets, maps and lists. */
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
   const secret =
     path.some((key) => SECRET_KEYS.includes(key)) ||
-    // Instead of a user, somebody's `admin:secret` may stand here.
+    // A misplaced text such as `admin:secret` may stand in place of a user.
     (path[0] === "users" && path.length < 3) ||
-    // Many addresses of webhooks are keys.
+    // Many addresses of webhooks contain a key.
     (path[0] === "webhooks" && (path.length < 3 || path[2] === "url"));
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
   const written = origins.writtenAs(path) ?? value;
@@ -56,7 +56,7 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
 
-/** Everything that is found wrong while one configuration is read. */
+/** Collects the problems of one configuration. */
 export class Problems {
   readonly #origins: Origins;
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
@@ -65,12 +65,12 @@ export class Problems {
     this.#origins = origins;
   }
 
-  /** `layers[0].gutter: SENTENCE` */
+  /** Adds the problem `layers[0].gutter: SENTENCE`. */
   add(path: Path, sentence: string, part: "key" | "value" = "value"): void {
     this.#put(path, sentence, undefined, part);
   }
 
-  /** `layers[0].gutter: expected WHAT, got VALUE` */
+  /** Adds the problem `layers[0].gutter: expected WHAT, got VALUE`. */
   expected(path: Path, what: string, value: unknown): void {
     const text = display(path, value, this.#origins);
     this.#put(path, `expected ${what}, got ${text ?? kindOf(value)}`, text, "value");
@@ -82,12 +82,12 @@ export class Problems {
     this.#found.push({ path, problem: { ...this.#origins.originOf(path, part), path: where, value, message } });
   }
 
-  /** Whether something at or below a path is wrong. */
+  /** Returns whether there is a problem at or below a path. */
   within(path: Path): boolean {
     return this.#found.some((found) => isWithin(found.path, path));
   }
 
-  /** In the order of the file, what is not from it last. */
+  /** The problems in the order of the file; problems from other origins come last. */
   get list(): readonly ConfigurationProblem[] {
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);

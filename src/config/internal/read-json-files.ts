@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** No document that a configuration names is larger. */
+/** The limit in bytes of a document that a configuration names. */
 const LIMIT = 4 * 1024 * 1024;
 
-/** Reads files that a configuration names, relative to `cwd`; asks each once. */
+/** Reads the JSON files that a configuration names, each once. Relative paths refer to `cwd`. */
 export async function readJsonFiles(
   files: readonly string[],
   cwd: string,

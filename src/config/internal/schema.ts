@@ -4,14 +4,14 @@ import { CASE_RULES } from "../../layer/parameter-filter.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Fields, type Static, Type } from "./shape.ts";
 
-/** The shape of the configuration file. `description`s are for people; defaults are filled by the builders. */
+/** Defines a map of the configuration file. `description`s are for readers; the builders fill in defaults. */
 const strict = <P extends Fields>(properties: P) => Type.Object(properties);
 const optional = Type.Optional;
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 /** The greatest number of single precision (IEEE 754). */
 const MAX_FLOAT = 2 ** 128 - 2 ** 104;
 const MAX_SECONDS = 10 * 366 * 86_400;
-/** For all zooms, or by zoom. */
+/** Seconds for all zooms, or rules by zoom. */
 const expiry = (least: number) =>
   Type.Union([
     whole(least, MAX_SECONDS),
@@ -29,9 +29,9 @@ export const ServerSchema = strict({
   mounts: optional(Type.Array(text, { minItems: 1 })),
   trustProxy: optional(Type.Boolean()),
   allowedOrigins: optional(Type.Array(text)),
-  /** Costs this much memory when full. */
+  /** The memory that a full memory tier takes. */
   memoryTierMiB: optional(whole(0, 65536)),
-  /** Processes that serve. */
+  /** The number of processes that answer requests. */
   workers: optional(whole(1, 64)),
 });
 
@@ -44,7 +44,7 @@ export const UserSchema = strict({
 
 export const HtpasswdSchema = strict({ file: text, roles: optional(Roles) });
 
-/** `id`, `srs` and `extent` are needed unless a document says them: the builder tells. */
+/** `id`, `srs` and `extent` are required unless a TileMatrixSet document gives them. The builder checks that. */
 export const GridSetSchema = strict({
   id: optional(text),
   title: optional(Type.String()),
@@ -64,10 +64,10 @@ export const GridSetSchema = strict({
 });
 
 const connections = optional(whole(1, 1024));
-/** Of these, for jobs at most. */
+/** The limit of these connections for jobs. */
 const jobConnections = connections;
 
-/** What every source over HTTP has. */
+/** The keys of all sources over HTTP. */
 const upstream = {
   url: Type.Union([text, Type.Array(text, { minItems: 1 })]),
   timeoutSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
@@ -109,7 +109,7 @@ export const WmtsSourceSchema = strict({
 export const ArcgisSourceSchema = strict({
   type: Type.Literal("arcgis"),
   mode: optional(Type.Enum(["export", "tile"])),
-  /** Of `export` only, like `transparent`. */
+  /** Only for `mode: export`, like `transparent`. */
   layers: optional(Type.Array(whole(0, 1_000_000), { minItems: 1 })),
   transparent: optional(Type.Boolean()),
   ...upstream,
@@ -149,7 +149,7 @@ const RegexFilterSchema = strict({
   regex: Type.String(),
   normalize,
 });
-/** In quotes a default is kept letter for letter. */
+/** A default in quotes keeps its exact text. */
 const numberDefault = optional(Type.Union([Type.Number(), Type.String()]));
 const FloatFilterSchema = strict({
   type: Type.Literal("float"),
@@ -185,7 +185,7 @@ const SeedGuardSchema = strict({
   unlikeParentPercent: percent,
 });
 
-/** How the jobs of a layer run beside those of others. */
+/** The shares of the jobs of a layer beside jobs of other layers. */
 const LayerJobsSchema = strict({
   weight: optional(Type.Number({ minimum: 0.01, maximum: 100 })),
   maxTasks: optional(whole(1, 4096)),
@@ -220,7 +220,7 @@ export const LayerSchema = strict({
   negativeCacheSeconds: optional(Type.Number({ minimum: 0, maximum: 3600 })),
   seedGuard: optional(SeedGuardSchema),
   jobs: optional(LayerJobsSchema),
-  /** GWC's codes too: -1 no-cache, -2 for good. */
+  /** Also GWC's codes: -1 no-cache, -2 never expires. */
   expireClientSeconds: optional(expiry(-2)),
   queryable: optional(Type.Boolean()),
   /** GWC's fullWMS: WMS maps of any extent and size. */
@@ -251,10 +251,10 @@ export const DiskQuotaSchema = strict({
 });
 
 export const EvictionSchema = strict({
-  /** A clean-up begins above this share of a quota and ends at or below the other. */
+  /** A clean-up begins above the high share of a quota and ends at or below the low share. */
   highWaterPercent: optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
   lowWaterPercent: optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
-  /** Below this much room on the store's disk nothing is stored. */
+  /** Nothing is stored while the store's disk has less free space. */
   minFreeMiB: optional(Type.Number({ minimum: 0 })),
   minFreeInodes: optional(whole(0, Number.MAX_SAFE_INTEGER)),
   pins: optional(
@@ -283,17 +283,17 @@ export const CompatSchema = strict({
 });
 
 export const StoreSchema = strict({
-  /** Syncs every tile: survives a power loss at the price of a disk flush per tile. */
+  /** Syncs every tile: tiles survive a power loss, at the price of a disk flush per tile. */
   fsync: optional(Type.Boolean()),
-  /** Another program writes into the same store: hits and seeds ask the disk. */
+  /** Another program writes into the same store, so hits and seeds check the disk. */
   shared: optional(Type.Boolean()),
-  /** So long what a mass truncation takes away stays on the disk, to be taken back. */
+  /** The time for which truncated tiles stay on the disk, so that a mass truncation can be undone. */
   undoSeconds: optional(whole(0, MAX_SECONDS)),
 });
 
 export const WebhookSchema = strict({
   url: text,
-  /** `ended`: all three ends. */
+  /** `ended` stands for all three kinds of end. */
   events: optional(Type.Array(Type.Enum([...JOB_MOMENTS, "ended"]), { minItems: 1 })),
   layers: optional(Type.Array(text, { minItems: 1 })),
   secret: text,

@@ -55,8 +55,8 @@ interface Queued {
 }
 
 /**
- * Returns the network that stands for an address: the /64 of an IPv6 address, because a host can use all 2^64 addresses
- * of its network. An IPv4 address in IPv6 form stands for itself.
+ * Returns the network of an address: for IPv6 the /64, because a host can use all 2^64 addresses of its network. An
+ * IPv4 address in IPv6 form counts as that IPv4 address.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
