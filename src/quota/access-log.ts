@@ -12,12 +12,12 @@ export const accessLogMigrations: Migrations = {
        reads INTEGER NOT NULL,
        tile_sets TEXT NOT NULL,
        records BLOB NOT NULL);`,
-    // Records have become longer.
+    // The records have become longer, so old ones cannot be read.
     "DELETE FROM access_batch;",
   ],
 };
 
-/** Reads of one minute at most, in their order. */
+/** Reads of at most one minute, in their order. */
 export interface AccessBatch {
   readonly atMs: number;
   readonly sampledBelow: number;
@@ -26,15 +26,15 @@ export interface AccessBatch {
 
 const BATCH_MS = 60_000;
 const BATCH_READS = 4_096;
-/** The newest are kept, so many and so long. */
+/** At most this many of the newest reads are kept, for at most this time. */
 const READS_KEPT = 500_000;
 const KEPT_MS = 14 * 86_400_000;
-/** Tile set, zoom, x, y: those can be beyond 2^32, and are exact as doubles. */
+/** Tile set, zoom, x and y. x and y can exceed 2^32, and are exact as doubles. */
 const RECORD_BYTES = 2 + 1 + 8 + 8;
 
 /**
- * Sampled reads of the last days, for simulations: addresses only. What a crash loses of it is a minute's worth, and never
- * missed.
+ * Stores the sampled reads of the last days for simulations, addresses only. A crash loses the reads of about a minute,
+ * which is harmless.
  */
 export class AccessLog {
   readonly #db: Database;
@@ -60,7 +60,7 @@ export class AccessLog {
     return this.#reads.length >= BATCH_READS || (this.#reads.length > 0 && nowMs - this.#sinceMs >= BATCH_MS);
   }
 
-  /** Inside the caller's transaction. */
+  /** Writes the reads inside the caller's transaction. */
   write(nowMs: number): void {
     const reads = this.#reads;
     if (reads.length === 0) return;
@@ -93,7 +93,7 @@ export class AccessLog {
     this.#reads = [];
   }
 
-  /** From the oldest on, a batch at a time. */
+  /** Yields the batches from the oldest on, one at a time. */
   *batches(): Generator<AccessBatch> {
     const next = this.#db.prepare("SELECT * FROM access_batch WHERE id > ? ORDER BY id LIMIT 1");
     for (let row = next.get(-1); row !== undefined; row = next.get(int(row, "id"))) yield batchOf(row);

@@ -2,9 +2,9 @@ import type { StoredSize } from "../render/admission.ts";
 import type { Room } from "../store/tile-store.ts";
 
 export interface DiskRoomParts {
-  /** Asks the file system. May take long, or for ever. */
+  /** Asks the file system for its room. The answer may take long, or never come. */
   readonly ask: () => Promise<Room>;
-  /** What the disk takes for one file beyond its bytes, at most. */
+  /** The most bytes that the disk uses for one file beyond its content. */
   readonly blockBytes: number;
   /** Monotonic, ms. */
   readonly now: () => number;
@@ -17,25 +17,26 @@ interface Reading {
   readonly askedMs: number;
 }
 
-/** A reading that is younger is as good as a new one. */
+/** A younger reading is as good as a new one. */
 const FRESH_MS = 100;
-/** An older reading is replaced, but decides until then. */
+/** An older reading is renewed, but remains valid until the new one arrives. */
 const OLD_MS = 1_000;
-/** An older one decides nothing: other programs may have filled the disk. */
+/** An older reading is not used: other programs may have filled the disk. */
 const TOO_OLD_MS = 5_000;
 /** How long a caller waits for the file system, and how long a question may take before it counts as hanging. */
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * The room on the store's disk. The file system is asked beside the work, one question at a time, and what is written
- * meanwhile is taken off its last answer. A network file system that hangs keeps one question waiting, and nobody else.
+ * Knows the free room on the store's disk. The file system is asked in the background, one request at a time. Bytes
+ * that are written meanwhile are subtracted from its last answer. A network file system that hangs delays only its own
+ * request.
  */
 export class DiskRoom {
   readonly #parts: DiskRoomParts;
   #reading: Reading | undefined;
-  /** Written since the question of the last reading. */
+  /** Written since the request of the last reading. */
   #since = { bytes: 0, files: 0 };
-  /** Written since the question that is out. */
+  /** Written since the request that is not answered yet. */
   #sinceAsked = { bytes: 0, files: 0 };
   #asking: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
   #again: Promise<void> | undefined;
@@ -45,12 +46,12 @@ export class DiskRoom {
     this.#parts = parts;
   }
 
-  /** What the disk takes for one file beyond its bytes, at most. */
+  /** The most bytes that the disk uses for one file beyond its content. */
   get blockBytes(): number {
     return this.#parts.blockBytes;
   }
 
-  /** Tiles were stored. */
+  /** Records that tiles were stored. */
   wrote({ bytes, files }: StoredSize): void {
     const taken = Math.max(0, bytes) + Math.max(0, files) * this.#parts.blockBytes;
     for (const since of [this.#since, this.#sinceAsked]) {
@@ -59,7 +60,7 @@ export class DiskRoom {
     }
   }
 
-  /** The room that is left, as far as is known at this moment; undefined: it is not known. */
+  /** Returns the free room that is known at this moment; undefined: it is not known. */
   now(): Room | undefined {
     const reading = this.#reading;
     const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.askedMs;
@@ -68,30 +69,33 @@ export class DiskRoom {
     return this.#left(reading);
   }
 
-  /** The room at the last answer of the file system, however old; undefined: it never answered. */
+  /** Returns the room by the last answer of the file system, however old; undefined: there was none. */
   async last(): Promise<Room | undefined> {
     await this.fresh();
     return this.#reading === undefined ? undefined : this.#left(this.#reading);
   }
 
-  /** A reading that is fresh; undefined: the file system does not answer in time. */
+  /** Returns a fresh reading; undefined: the file system does not answer in time. */
   async fresh(): Promise<Room | undefined> {
     const ageMs = this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.askedMs;
     return ageMs <= FRESH_MS ? this.now() : await this.again();
   }
 
-  /** A reading that is asked for after this call, such as after files were removed. */
+  /**
+   * Returns a reading that is requested after this call, such as after files were removed; undefined: the file system
+   * does not answer in time.
+   */
   async again(): Promise<Room | undefined> {
     const before = this.#asking?.answered;
     this.#again ??= Promise.resolve(before).then(async () => {
       this.#again = undefined;
-      // One question at a time: one that somebody else has begun in between is as late as this one.
+      // Only one request runs at a time. A request that another caller has started in between is recent enough.
       await (this.#asking?.answered ?? this.#ask());
     });
     return (await this.#wait(this.#again)) ? this.now() : undefined;
   }
 
-  /** Why the room is not known. */
+  /** The reason why the room is not known. */
   get reason(): string {
     return this.#fault ?? "the file system of the store does not answer";
   }
@@ -121,7 +125,10 @@ export class DiskRoom {
     return asking.answered;
   }
 
-  /** False: not answered in time. A question that has been out for long is not waited for at all. */
+  /**
+   * Waits for a reading. Returns false when the file system does not answer in time. Does not wait at all for a request
+   * that has been unanswered for long.
+   */
   async #wait(answered: Promise<void> | undefined): Promise<boolean> {
     const waitedMs = this.#asking === undefined ? 0 : this.#parts.now() - this.#asking.sinceMs;
     if (waitedMs >= LONGEST_WAIT_MS) return false;

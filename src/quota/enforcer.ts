@@ -19,9 +19,9 @@ export interface EnforcerParts {
   readonly disk: DiskRoom;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
-  /** Gives back the space of truncations that could be taken back: of one layer, or of all. */
+  /** Reclaims the space of truncations that could still be undone: of one layer, or of all. */
   readonly giveUpTruncated: (layer: string | undefined) => void;
-  /** Space is being given back at this moment. */
+  /** Returns whether space of truncations is being reclaimed at the moment. */
   readonly isReclaiming: () => boolean;
   /** ms by a clock that never steps: the period between clean-ups is a duration. */
   readonly monotonicNow: () => number;
@@ -32,7 +32,7 @@ export interface EnforcerParts {
 export interface EnforcerCounts {
   readonly evictedTiles: number;
   readonly evictedBytes: number;
-  /** Renders that were served and not stored. */
+  /** Renders whose tiles were served but not stored. */
   readonly notStored: number;
   readonly cleanUps: number;
 }
@@ -43,11 +43,11 @@ const UNIT_MS: Readonly<Record<CleanUpUnit, number>> = {
   HOURS: 3_600_000,
   DAYS: 86_400_000,
 };
-/** Timers count in 32 bits. */
+/** Timers have a limit of 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Cells that a user's write evicts at most; one that needs more is not stored. */
+/** The most cells that a user's write evicts. A write that needs more is not stored. */
 const CELLS_FOR_USER = 64;
-/** Cells that are evicted between two turns of the loop, with one commit of their marks. */
+/** The most cells that are evicted between two turns of the event loop, with one commit of their marks. */
 const CELLS_PER_TURN = CELLS_IN_HAND / 2;
 const DEFAULT_FREE_SHARE = 0.05;
 const DEFAULT_FREE_BYTES = 64 * 2 ** 20;
@@ -55,24 +55,24 @@ const DEFAULT_FREE_INODES = 1_000;
 
 const STORE: Admission = { kind: "store" };
 
-/** What is in the way of a size: a limit, by how much, or the reserve of the disk. */
+/** Why a size does not fit: a limit, and by how much, or the reserve of the disk. */
 type Obstacle = { readonly kind: "limit"; readonly limit: Limit; readonly excess: bigint } | { readonly kind: "disk" };
 
 /**
- * Keeps the store inside its quotas. A writer reserves what it is about to add to the store: usage and reservations
- * together never pass a limit. Where they would, the coldest cells are evicted, whole, and never more than is needed. A
- * clean-up does the same when a limit was lowered, and at the configured frequency.
+ * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
+ * together never pass a limit. If they would, the coldest cells are evicted, whole, and never more than needed. A
+ * clean-up evicts in the same way when a limit was lowered, and at the configured frequency.
  */
 export class Enforcer {
   readonly #parts: EnforcerParts;
-  /** Renders that were served and not stored. */
+  /** Renders whose tiles were served but not stored. */
   notStored = 0;
   #cleanUps = 0;
   #timer: NodeJS.Timeout | undefined;
   #periodMs = 0;
   #nextMs = 0;
   #running: Promise<void> | undefined;
-  /** Clean-ups that were asked for. */
+  /** Clean-ups that were requested. */
   #asked = 0;
   #closed = false;
 
@@ -86,8 +86,8 @@ export class Enforcer {
   }
 
   /**
-   * The configuration may have changed. A new frequency counts from now on; the same one goes on, as a tool that puts the
-   * same configuration again and again must not put the clean-up off for ever.
+   * Applies a configuration that may have changed. A new clean-up period starts now. An equal period continues: a tool
+   * that puts the same configuration repeatedly must not postpone the clean-up for ever.
    */
   schedule(): void {
     const { cacheCleanUpFrequency, cacheCleanUpUnits } = this.#parts.configuration();
@@ -124,7 +124,7 @@ export class Enforcer {
 
   // ---- at a write
 
-  /** Reserves a size if it fits as the store is now. */
+  /** Reserves a size if it fits without eviction. Returns whether it does. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean {
     if (!reservation.isOpen || this.#obstacle(reservation.layer, size) !== undefined) return false;
     reservation.refused = undefined;
@@ -133,8 +133,8 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size, and evicts what has to go for it. A size of 0 is granted while there is room for something. A seed
-   * that holds nothing itself waits until other writers have counted or given up what they hold.
+   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any room. A seed that
+   * holds nothing waits until other writers have counted or released what they hold.
    */
   async reserve(reservation: Reservation, size: StoredSize): Promise<Admission> {
     let cells = 0;
@@ -149,7 +149,10 @@ export class Enforcer {
     return STORE;
   }
 
-  /** @returns how many cells went, or why there is no room */
+  /**
+   * Makes room for a size.
+   * @returns the number of evicted cells, or why there is no room
+   */
   async #makeRoom(reservation: Reservation, size: StoredSize, evicted: number): Promise<number | Refused> {
     const { layer, writer, held } = reservation;
     if (!reservation.isOpen || this.#closed) return { kind: "busy", reason: "the writer has ended" };
@@ -173,7 +176,7 @@ export class Enforcer {
       return cells;
     }
     if (this.#used(limit) + needed > limit.bytes) return full;
-    // It fits beside what is stored: only what other writers hold is in the way.
+    // The size fits beside the stored tiles, so only the reservations of other writers are in the way.
     if (writer === "user" || held.bytes > 0)
       return { kind: "busy", reason: "other writers hold the room in the store" };
     await this.#parts.reservations.less();
@@ -202,7 +205,7 @@ export class Enforcer {
     return (layer === undefined ? ledger.total : ledger.sumOf(layer)).bytes;
   }
 
-  /** What is in the way of a size at this moment. */
+  /** Returns why a size does not fit at this moment; undefined: it fits. */
   #obstacle(layer: string, size: StoredSize): Obstacle | undefined {
     const { disk, configuration, reservations } = this.#parts;
     const room = disk.now();
@@ -218,7 +221,9 @@ export class Enforcer {
     return undefined;
   }
 
-  /** Bytes that have to go before a size fits beside the reserve of the disk; undefined: it fits. */
+  /**
+   * Returns the bytes that have to be evicted before a size fits beside the reserve of the disk; undefined: it fits.
+   */
   #excessOnDisk({ freeBytes, totalBytes, freeInodes, totalInodes }: Room, size: StoredSize): bigint | undefined {
     const { reservations, disk, options } = this.#parts;
     const { minFreeBytes, minFreeInodes } = options();
@@ -234,7 +239,7 @@ export class Enforcer {
 
   // ---- clean-ups
 
-  /** Brings usage under all limits as they are now. Of several that are asked for while one runs, one more runs. */
+  /** Brings usage below all current limits. Requests that arrive during a clean-up share one further clean-up. */
   cleanUp(): Promise<void> {
     this.#asked++;
     this.#running ??= this.#cleanUpAsAsked()
@@ -261,7 +266,7 @@ export class Enforcer {
     await this.#cleanUp(global, configuration);
   }
 
-  /** Ends early when the configuration is another: whoever changed it has asked for the next clean-up. */
+  /** Cleans up for one limit. Ends early when the configuration changes, as the change requests the next clean-up. */
   async #cleanUp(limit: Limit, configuration: QuotaConfiguration): Promise<void> {
     const { eviction, options, log } = this.#parts;
     const { highWaterPercent, lowWaterPercent } = options();

@@ -8,27 +8,29 @@ export interface Area {
   readonly rects: readonly TileRect[];
 }
 
-/** An area that no clean-up takes, and as what it was configured. */
+/** An area that is never evicted, with the extent and levels of its configuration. */
 export interface Pin extends Area {
   readonly extent: Extent | undefined;
   readonly zoomStart: number;
   readonly zoomStop: number;
 }
 
-/** How clean-ups go about it, beside what the contract's quota configuration says. */
+/** Options of eviction beside the quota configuration of the classic interface. */
 export interface EvictionOptions {
-  /** A clean-up begins above this share of a quota, and ends at or below that one. */
+  /** A clean-up begins above the high-water share of a quota, and ends at or below the low-water share. */
   readonly highWaterPercent: number;
   readonly lowWaterPercent: number;
   /** Free room on the store's disk below which nothing is stored; null: 5 % of it, 64 MiB and 1000 files at most. */
   readonly minFreeBytes: number | null;
   readonly minFreeInodes: number | null;
   readonly pins: readonly Pin[];
-  /** Bytes that a layer keeps whatever other layers need. */
+  /** Bytes that a layer keeps even if other layers need room. */
   readonly floors: readonly { readonly layer: string; readonly bytes: bigint }[];
 }
 
-/** How much of a rectangle of a tile set is covered by others. */
+/**
+ * Returns how much of a rectangle of a tile set the areas cover. A single rectangle has to cover all of it for "all".
+ */
 export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Area>): "all" | "some" | "none" {
   let answer: "some" | "none" = "none";
   for (const area of by) {

@@ -7,7 +7,7 @@ import { type Area, covered, type EvictionOptions } from "./eviction-options.ts"
 import type { Limit } from "./limits.ts";
 import type { Writer } from "./reservations.ts";
 
-/** Tiles that running seeds store or count as stored: spared while anything else can go. */
+/** Tiles that running seeds store or count as stored. They are spared while other tiles can be evicted. */
 export interface SeedRange extends Area {
   readonly format: string;
   readonly parametersId: string;
@@ -17,21 +17,21 @@ export interface EvictionParts {
   readonly ledger: Ledger;
   readonly options: () => EvictionOptions;
   readonly seedRanges: () => readonly SeedRange[];
-  /** Tiles have left the store. */
+  /** Called when tiles have been evicted from the store. */
   readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
   readonly now: () => number;
 }
 
 /**
- * What may go: "any" cell, in the order of the policy; "cold" ones that no running seed stores and that are less used than
- * a cell written at this moment (nothing in it was read again lately).
+ * Which cells may be evicted. "any": all, in the order of the policy. "cold": cells that no running seed stores and
+ * that are used less than a cell written at this moment, so no tile in them was read again recently.
  */
 type Choice = "any" | "cold";
 
-/** An order of cells is walked for so long; what was born since is not in it. */
+/** An order of cells is used for this time. Cells written since are not part of it. */
 const ORDER_MS = 5_000;
 
-/** Removes cells from the store, the coldest first, and counts what went. */
+/** Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. */
 export class Eviction {
   readonly #parts: EvictionParts;
   readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
@@ -42,20 +42,21 @@ export class Eviction {
     this.#parts = parts;
   }
 
-  /** The limits have changed: orders that were made for others are not used any more. */
+  /** Discards the orders of cells, because the limits have changed. */
   renew(): void {
     this.#orders.clear();
   }
 
   /**
-   * Evicts cells for a writer until `bytes` have gone, `most` cells at most. A user's tile takes the place of the coldest
-   * cell, whatever that is; a seed's only that of one that nobody uses. @returns how many cells went
+   * Evicts cells for a writer until `bytes` are free, at most `most` cells. A user's tile replaces the coldest cell,
+   * however often it is used. A seed's tile replaces only a cell that is not in use.
+   * @returns the number of evicted cells
    */
   makeRoom(limit: Limit, writer: Writer, bytes: bigint, most: number): number {
     const key = `${writer} ${limit.name}`;
     const batch = this.#take(this.#order(key, limit, writer), bytes, most);
     if (batch.length === 0) {
-      // The order may have been made before the last cells were born.
+      // The order may be older than the last cells.
       this.#orders.delete(key);
       batch.push(...this.#take(this.#order(key, limit, writer), bytes, most));
     }
@@ -72,9 +73,9 @@ export class Eviction {
     return order;
   }
 
-  /** What a clean-up towards a limit evicts, a batch at a time. */
+  /** Returns a function that evicts one batch of cells for a clean-up towards a limit. */
   cleanUp(limit: Limit): (bytes: bigint, most: number) => number {
-    // While seeds run, what nobody uses goes first, so that they neither chase their own tiles nor push out what is used.
+    // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
     const victims = this.#victims(limit, this.#parts.seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
     return (bytes, most) => {
       const batch = this.#take(victims, bytes, most);
@@ -83,10 +84,10 @@ export class Eviction {
     };
   }
 
-  /** The coldest cells, until they hold `bytes` together: the last of them is the only one that holds more than is needed. */
+  /** Takes the coldest cells until they hold `bytes` together. Without the last of them, they hold less than needed. */
   #take(victims: Victims, bytes: bigint, most: number): ColdCell[] {
     const batch: ColdCell[] = [];
-    // A floor is held against what is stored, so what is in hand has to be gone before the next is chosen.
+    // A layer's floor is compared with the stored bytes, so a cell has to be evicted before the next one is chosen.
     const largest = this.#parts.options().floors.length > 0 ? 1 : most;
     for (let rest = bytes; rest > 0n && batch.length < largest; ) {
       const victim = victims.next();
@@ -97,7 +98,7 @@ export class Eviction {
     return batch;
   }
 
-  /** Stage by stage of the limit, for one choice after the other. */
+  /** Returns the cells to evict: for each choice in turn, the stages of the limit in turn. */
   #victims(limit: Limit, choices: readonly Choice[]): Victims {
     const { ledger, now } = this.#parts;
     const makers = choices.flatMap((choice) =>
@@ -143,7 +144,7 @@ export class Eviction {
   }
 }
 
-/** Orders one after the other, each made when the one before has nothing left. */
+/** Orders of cells in sequence. Each order is made when the previous one is exhausted. */
 class Victims {
   readonly #makers: (() => EvictionOrder)[];
   #order: EvictionOrder | undefined;

@@ -2,7 +2,7 @@ import { onceEach } from "../lib/once-each.ts";
 import { quotaBytes } from "./quota-bytes.ts";
 import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-configuration.ts";
 
-/** A limit, and which layers have to give way for it, those named first first. */
+/** A limit, and the layers whose tiles are evicted for it, stage by stage. */
 export interface Limit {
   readonly name: string;
   /** Undefined: all. */
@@ -37,7 +37,7 @@ export const limitsOf = onceEach(
         layer: undefined,
         bytes: quotaBytes(globalQuota),
         policy: globalExpirationPolicyName,
-        // Layers without a quota of their own give way first; the others only when that is not enough.
+        // Tiles of layers without a quota of their own are evicted first, others only when that is not enough.
         stages: [(layer) => !ofLayer.has(layer), (layer) => ofLayer.has(layer)],
       },
     };

@@ -15,7 +15,7 @@ export interface LayerQuota {
   readonly quota: Quota;
 }
 
-/** The global disk quota configuration, fields in the order of the contract (2.5). */
+/** The global disk quota configuration, with the fields in the order of the classic interface. */
 export interface QuotaConfiguration {
   readonly enabled: boolean;
   readonly cacheCleanUpFrequency: number;
@@ -26,7 +26,7 @@ export interface QuotaConfiguration {
   readonly layerQuotas: readonly LayerQuota[];
 }
 
-/** The fields of a PUT that were given; within globalQuota one of the two alone keeps the other. */
+/** The fields that a PUT contains. In globalQuota, value or units may be absent and then keep the current setting. */
 export type QuotaChange = {
   readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];
 } & { readonly globalQuota?: Partial<Quota> };
@@ -42,7 +42,7 @@ export const DEFAULT_QUOTA: QuotaConfiguration = {
   layerQuotas: [],
 };
 
-/** The current configuration with a change laid over it. Pure. */
+/** Returns the current configuration with a change applied. */
 export function applyQuotaChange(current: QuotaConfiguration, change: QuotaChange): QuotaConfiguration {
   return { ...current, ...change, globalQuota: { ...current.globalQuota, ...change.globalQuota } };
 }

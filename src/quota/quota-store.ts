@@ -6,7 +6,7 @@ export const quotaMigrations: Migrations = {
   steps: ["CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);"],
 };
 
-/** The quota configuration as it was last put; the configuration file's while none was. */
+/** Stores the quota configuration that was put last. Until the first PUT, the configuration file's applies. */
 export class QuotaStore {
   readonly #db: Database;
   #current: QuotaConfiguration;
@@ -21,7 +21,7 @@ export class QuotaStore {
     return row === undefined ? undefined : JSON.parse(text(row, "document"));
   }
 
-  /** The configuration file has been read again. */
+  /** Applies the configuration file after a reload, if no configuration was put. */
   reread(initial: QuotaConfiguration): void {
     this.#current = this.#persisted ?? initial;
   }
@@ -30,7 +30,7 @@ export class QuotaStore {
     return this.#current;
   }
 
-  /** Persisted when it returns. */
+  /** Saves a configuration. It is persisted when this returns. */
   save(configuration: QuotaConfiguration): QuotaConfiguration {
     this.#db.prepare("INSERT OR REPLACE INTO quota_configuration VALUES (1, ?)").run(JSON.stringify(configuration));
     this.#current = configuration;

@@ -10,8 +10,9 @@ export const EXPIRATION_POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
 const MAX_DIGITS = 100;
 
 /**
- * A quota's value: a decimal >= 0, kept as given but for an exponent, which is written out (`1e3` is `1000`, `1.50`
- * stays), a plus sign, and a point without a digit on one side (`.5` is `0.5`). Undefined: none, or beyond 100 digits.
+ * Parses a quota's value, a decimal >= 0. The text is kept, except for an exponent, which is written out (`1e3` is
+ * `1000`, `1.50` stays), a plus sign, and a point without a digit on one side (`.5` is `0.5`). Returns undefined for
+ * any other text, or beyond 100 digits.
  */
 export function parseQuotaValue(text: string): string | undefined {
   if (text.length > 2 * MAX_DIGITS) return undefined;
@@ -32,7 +33,7 @@ export function parseQuotaValue(text: string): string | undefined {
   return `${padded.slice(0, exponent).replace(/^0+(?=\d)/, "")}.${padded.slice(exponent)}${fraction}`;
 }
 
-/** Why a quota is too large, undefined when it is not. */
+/** Returns why a quota is too large; undefined: it is not. */
 export function checkQuotaSize(field: string, quota: Quota): Refusal | undefined {
   return quotaBytes(quota) <= MAX_QUOTA_BYTES
     ? undefined
@@ -43,8 +44,8 @@ export function checkQuotaSize(field: string, quota: Quota): Refusal | undefined
 }
 
 /**
- * For a configuration that a change was laid over: a value and units that are fine one by one can pass the limit
- * together, when only one of them was given.
+ * Checks a configuration after a change was applied. A value and units that are valid one by one can pass the limit
+ * together, when the change contains only one of them.
  */
 export const checkQuotaConfiguration = (quota: QuotaConfiguration): Refusal | undefined =>
   checkQuotaSize("globalQuota", quota.globalQuota);

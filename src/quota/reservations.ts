@@ -1,9 +1,9 @@
 import type { Refused, StoredSize } from "../render/admission.ts";
 
-/** For whom a metatile is stored. */
+/** The kind of writer for which a metatile is stored. */
 export type Writer = "user" | "seed";
 
-/** What a table of reservations lets its reservations do. */
+/** Functions of a table of reservations that its reservations call. */
 interface Sums {
   add(layer: string, bytes: number, files: number): void;
   released(reservation: Reservation): void;
@@ -11,8 +11,8 @@ interface Sums {
 }
 
 /**
- * Room that one writer holds in the store. A size is held from `grow` until it is counted as usage or the reservation is
- * released, whichever comes first.
+ * Room in the store that one writer holds. A size is held from `grow` until it is counted as usage or the reservation
+ * is released, whichever comes first.
  */
 export class Reservation {
   readonly id: number;
@@ -22,7 +22,7 @@ export class Reservation {
   #bytes = 0;
   #files = 0;
   #isOpen = true;
-  /** Why the writer was given no more room when it asked last; undefined: it was. */
+  /** Why the writer's last request for room was refused; undefined: it was granted. */
   refused: Refused | undefined;
 
   constructor(id: number, layer: string, writer: Writer, sums: Sums) {
@@ -32,22 +32,24 @@ export class Reservation {
     this.#sums = sums;
   }
 
-  /** What is held now. */
+  /** The size that is held now. */
   get held(): StoredSize {
     return { bytes: this.#bytes, files: this.#files };
   }
 
-  /** False: it was released, and holds nothing any more. */
+  /** False: the reservation was released, and holds nothing any more. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Holds more. The caller has found that it fits, in the same turn of the event loop. */
+  /** Adds a size. The caller has checked in the same turn of the event loop that the size fits. */
   grow({ bytes, files }: StoredSize): void {
     if (this.#isOpen) this.#add(bytes, files);
   }
 
-  /** A part of what is held has become usage. Sizes below 0 are those of tiles that replaced larger ones: they hold on. */
+  /**
+   * Converts a part of the held size to usage. A size below 0, of a tile that replaced a larger one, changes nothing.
+   */
   count({ bytes, files }: StoredSize): void {
     const [counted, made] = [clamp(bytes, this.#bytes), clamp(files, this.#files)];
     if (counted === 0 && made === 0) return;
@@ -55,7 +57,7 @@ export class Reservation {
     this.#sums.changed();
   }
 
-  /** Gives up what is held. What is released twice is released once. */
+  /** Releases the held size. A second release does nothing. */
   release(): void {
     if (!this.#isOpen) return;
     this.#add(-this.#bytes, -this.#files);
@@ -72,7 +74,7 @@ export class Reservation {
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** All reservations, with their sums. In memory alone: a process that has ended writes nothing more. */
+/** All reservations, with their sums. Held in memory only, as a process that has ended writes nothing more. */
 export class Reservations {
   readonly #open = new Map<number, Reservation>();
   readonly #byLayer = new Map<string, bigint>();
@@ -99,19 +101,19 @@ export class Reservations {
     };
   }
 
-  /** A reservation that holds nothing yet. */
+  /** Returns a new reservation that holds nothing yet. */
   begin(layer: string, writer: Writer): Reservation {
     const reservation = new Reservation(this.#next++, layer, writer, this.#sums);
     this.#open.set(reservation.id, reservation);
     return reservation;
   }
 
-  /** Undefined: it was released. */
+  /** Returns an open reservation; undefined: it was released. */
   find(id: number): Reservation | undefined {
     return this.#open.get(id);
   }
 
-  /** Bytes that are held: for one layer, or (undefined) for all. */
+  /** Returns the bytes that are held: for one layer, or (undefined) for all. */
   bytes(layer: string | undefined): bigint {
     return layer === undefined ? this.#bytes : (this.#byLayer.get(layer) ?? 0n);
   }
@@ -121,7 +123,7 @@ export class Reservations {
     return this.#files;
   }
 
-  /** Resolves when some writer holds less than now. */
+  /** Waits until a writer holds less than now. */
   less(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

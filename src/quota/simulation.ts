@@ -4,15 +4,15 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { decayedFrequency } from "../ledger/heat.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 
-/** What a simulated cache has to know of tiles. */
+/** Facts about tiles that a simulated cache needs. */
 export interface TileFacts {
-  /** The tiles that a miss stores: those of its metatile. */
+  /** Returns the tiles that a miss stores: those of the read tile's metatile. */
   metatile(read: SampledRead): TileRect;
   bytes(read: SampledRead): number;
 }
 
 interface Cell {
-  /** Bytes of each tile that is kept. */
+  /** Bytes of each stored tile, by its number in the cell. */
   readonly tiles: Map<number, number>;
   /** Tiles that have ever been read. */
   readonly read: Set<number>;
@@ -27,20 +27,21 @@ interface Waiting {
 }
 
 /**
- * A cache of a size and a policy, fed with reads: exactly what the enforcer does at a write, without tiles. Before a
- * metatile is stored at or above the limit the coldest cells go, until usage is below it (`heat.ts` for LFU).
+ * Simulates a cache of a size and a policy from reads. The simulation evicts at a write as the enforcer does, without
+ * tiles: before a metatile is stored at or above the limit, the coldest cells are evicted until usage is below the
+ * limit (`heat.ts` for LFU).
  */
 export class CacheSimulation {
   readonly #limit: number;
   readonly #policy: ExpirationPolicy;
   readonly #facts: TileFacts;
   readonly #cells = new Map<string, Cell>();
-  /** Cells by keys that they had once: looked at again when they come up. */
+  /** Cells by an earlier key. The current key is checked when a cell is taken from the queue. */
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   #clock = 0;
   reads = 0;
   hits = 0;
-  /** Bytes kept now, and the most that were. */
+  /** Bytes stored now, and the maximum so far. */
   bytes = 0;
   mostBytes = 0;
   tilesDrawn = 0;
@@ -51,7 +52,10 @@ export class CacheSimulation {
     this.#facts = facts;
   }
 
-  /** @returns whether it is a hit */
+  /**
+   * Simulates a read.
+   * @returns whether it is a hit
+   */
   read(read: SampledRead, atMs: number): boolean {
     this.reads++;
     const { tileSet, x, y, z } = read;

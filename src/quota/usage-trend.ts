@@ -14,7 +14,7 @@ const SAMPLE_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 const KEPT_MS = 30 * DAY_MS;
 
-/** How usage grows: a sample every ten minutes, kept for thirty days. */
+/** Records how usage grows: one sample every ten minutes, kept for thirty days. */
 export class UsageTrend {
   readonly #db: Database;
   #lastMs: number;
@@ -25,7 +25,7 @@ export class UsageTrend {
     this.#lastMs = last === undefined || last["at"] === null ? 0 : int(last, "at");
   }
 
-  /** Inside the caller's transaction; does nothing while the last sample is young. */
+  /** Adds a sample inside the caller's transaction. Does nothing while the last sample is young. */
   sample(bytes: bigint, nowMs: number): void {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
@@ -33,14 +33,14 @@ export class UsageTrend {
     this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - KEPT_MS);
   }
 
-  /** Against the oldest sample of the last day; undefined in the first ten minutes. */
+  /** Returns the trend since the oldest sample of the last day; undefined in the first ten minutes. */
   view(bytes: bigint, nowMs: number): Trend | undefined {
     const row = this.#db
       .prepare("SELECT at_ms, bytes FROM usage_sample WHERE at_ms >= ? ORDER BY at_ms LIMIT 1", { bigints: true })
       .get(nowMs - DAY_MS);
     if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");
-    // What happened in a few minutes is no trend.
+    // A change within a few minutes is no trend.
     if (nowMs - sinceMs < SAMPLE_MS) return undefined;
     return { sinceMs, bytesPerDay: (Number(bytes - bigInt(row, "bytes")) / (nowMs - sinceMs)) * DAY_MS };
   }

@@ -4,14 +4,14 @@ import type { AccessBatch } from "./access-log.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 import { CacheSimulation, type TileFacts } from "./simulation.ts";
 
-/** A cache that might be: its size in bytes and its policy. */
+/** A cache to simulate: its size in bytes and its policy. */
 export interface WhatIf {
   readonly policy: ExpirationPolicy;
   readonly bytes: bigint;
 }
 
 export interface SimulationView {
-  /** Reads that were replayed, and the share of all cells that they stand for. */
+  /** The number of replayed reads, and the share of all cells that they represent. */
   readonly reads: number;
   readonly share: number;
   readonly since: string | null;
@@ -22,7 +22,7 @@ export interface SimulationView {
     readonly hits: number;
     /** null: nothing was read. */
     readonly hitRatio: number | null;
-    /** Bytes that would be kept at the end, and at most; for all cells. */
+    /** Bytes stored at the end, and the maximum; for all cells. */
     readonly bytesKept: number;
     readonly mostBytesKept: number;
     /** Tiles that the upstream would have rendered, for all cells. */
@@ -31,8 +31,9 @@ export interface SimulationView {
 }
 
 /**
- * Replays sampled reads against other caches. Of a share of all cells the same share of the size is simulated (Waldspurger
- * et al., Efficient MRC Construction with SHARDS, FAST 2015); the smallest share of the time is taken throughout.
+ * Replays sampled reads against other caches. For a share of all cells, the same share of the size is simulated
+ * (Waldspurger et al., Efficient MRC Construction with SHARDS, FAST 2015). The smallest share of the sampled time
+ * applies throughout.
  */
 export async function whatIf(
   batches: () => Iterable<AccessBatch>,
