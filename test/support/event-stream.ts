@@ -5,7 +5,7 @@ export interface StreamMessage {
   readonly data: string;
 }
 
-/** Reads server-sent events, one by one; ends with the stream. Whoever has had enough aborts the signal. */
+/** Yields server-sent events one by one until the stream ends. The caller aborts the signal to stop reading. */
 export async function* eventStream(
   url: string,
   signal: AbortSignal,

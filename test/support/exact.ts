@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { type TestServer, usage } from "./server.ts";
 import { scanStore } from "./store-scan.ts";
 
-/** Usage is what the store holds, to the byte. */
+/** Expects the reported usage to equal the store's tiles and bytes exactly. */
 export async function expectExact(server: TestServer): Promise<void> {
   // The other tiles of a metatile follow the answer to the user who missed one.
   await expect

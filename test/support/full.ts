@@ -1,4 +1,4 @@
-/** `NUTHATCH_FULL=1`: the numbers that operators gave (test/README.md), where they take longer than the gate can wait. */
+/** `NUTHATCH_FULL=1` runs tests with the operators' numbers (test/README.md), which take too long for the gate. */
 const isFull = process.env["NUTHATCH_FULL"] === "1";
 
 export const inFull = (asOperatorsSay: number, inTheGate: number): number => (isFull ? asOperatorsSay : inTheGate);

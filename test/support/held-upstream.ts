@@ -1,20 +1,20 @@
 import { picture, startUpstream, type Upstream } from "./upstream.ts";
 
-/** An upstream that answers only while it is let. */
+/** An upstream whose answers the test holds back and releases. */
 export interface HeldUpstream {
   readonly upstream: Upstream;
   isOpen: boolean;
-  /** Of a square of noise in each 64 x 64 pixels of what is asked for from now on: another side is another map. */
+  /** Side of the square of noise in each 64 x 64 pixels of further pictures. Changing the side changes the map. */
   side: number;
-  /** Answers what waits now, the first `most` of it. */
+  /** Answers the requests that wait now, at most the first `most` of them. */
   release(most?: number): void;
-  /** The middles of what is asked for and not answered, in the units of the grid. */
+  /** Returns the centres of the unanswered requests, in the units of the grid. */
   waiting(): { readonly x: number; readonly y: number }[];
 }
 
 export const startHeldUpstream = async (): Promise<HeldUpstream> => hold(await startUpstream());
 
-/** From now on an upstream answers only while it is let. */
+/** Makes an upstream answer only when the test lets it. */
 export function hold(upstream: Upstream): HeldUpstream {
   const held = new Map<number, { readonly x: number; readonly y: number; readonly answer: () => void }>();
   const at = {

@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 
 export interface Shown {
   readonly shown: string;
-  /** Minus the signal that ended it. */
+  /** The exit code, or minus the number of the signal that ended the command. */
   readonly code: number;
-  /** Whether the terminal is set as it was before. */
+  /** Whether the terminal's settings after the command are the same as before. */
   readonly same: boolean;
 }
 
-/** Terminals are made by Python, which Node cannot do by itself. */
+/** Whether Python can create terminals here. Node cannot create them itself. */
 export const hasTerminals = ((): boolean => {
   try {
     execFileSync("python3", ["-c", "import pty, termios"], { stdio: "ignore" });
@@ -24,7 +24,7 @@ const script = fileURLToPath(new URL("in-terminal.py", import.meta.url));
 /** The built program. */
 export const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
-/** Runs a command in a terminal of its own; once `what` has appeared, `keys` are typed. */
+/** Runs a command in a terminal of its own. Types `keys` once `what` has appeared. */
 export async function inTerminal(
   command: readonly string[],
   options: {

@@ -9,7 +9,7 @@ export const JOB_OPTIONS: JobOptions = {
   historyMiB: 100,
 };
 
-/** A few places, and nothing is waited for or kept for long. */
+/** Options with four running tasks, a short outage limit and a short history. */
 export const FEW_PLACES: JobOptions = {
   maxRunningTasks: 4,
   maxThreadCount: 4,

@@ -1,6 +1,6 @@
 import type { JobRequest } from "../../src/plan/job-request.ts";
 
-/** A job's request for tests that look at other things; `more`: what they look at. */
+/** Returns a job request with defaults; `more` has the fields that the test is about. */
 export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   type: "seed",
   layer: "a",
@@ -20,7 +20,7 @@ export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   ...more,
 });
 
-/** Several combinations of parameters instead of one. */
+/** Returns fields that give a job request several combinations of parameters instead of one. */
 export const combinations = (
   count: number,
 ): Pick<JobRequest, "parameters" | "parametersId"> & Required<Pick<JobRequest, "combinations">> => ({

@@ -1,6 +1,6 @@
 import type { JobView } from "../../src/plan/job-request.ts";
 
-/** A seed of the demo layer, done; or what is said of it. */
+/** Returns the view of a completed seed of the demo layer, with the fields of `more` replaced. */
 export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({
   id,
   layer: "topp:states",

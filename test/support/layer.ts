@@ -4,21 +4,21 @@ import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
 import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
 
-/** A format of which the test knows that it exists. */
+/** Returns a format by its MIME type; throws if it does not exist. */
 export function formatNamed(mimeType: string): TileFormat {
   const format = formatOf(mimeType);
   if (format === undefined) throw new Error(`no format ${mimeType}`);
   return format;
 }
 
-/** A grid set of which the test knows that it exists. */
+/** Returns a built-in grid set by its id; throws if it does not exist. */
 export function gridSetNamed(id: string): GridSet {
   const gridSet = builtInGridSet(id);
   if (gridSet === undefined) throw new Error(`no grid set ${id}`);
   return gridSet;
 }
 
-/** A layer of PNG tiles in the web's grid set, but for what the test is about. */
+/** Returns a layer of PNG tiles in the web's grid set; `more` has the fields that the test is about. */
 export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   name,
   title: "",

@@ -2,7 +2,7 @@ import type { JobRunnerParts } from "../../src/jobs/job-runner.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { JobCounter } from "../../src/plan/job-counter.ts";
 
-/** What jobs ask of a ledger in which nothing is kept. */
+/** The functions that jobs call on a ledger, for a ledger without stored tiles. */
 export const nothingKept: {
   readonly storedMetatiles: JobRunnerParts["storedMetatiles"];
   readonly counter: JobCounter;

@@ -1,19 +1,19 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Something that a webhook was told. */
+/** A request that a webhook's receiver got. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A server that is told things by webhooks. */
+/** A server that receives the deliveries of webhooks. */
 export interface Receiver {
   /** `http://127.0.0.1:PORT`, no slash at the end. */
   readonly url: string;
   readonly received: Received[];
-  /** The status of the next answer; undefined: there is none until the receiver closes. */
+  /** Returns the status of the next answer. Undefined: the receiver does not answer until it closes. */
   answer: (received: Received) => { readonly status: number; readonly location?: string } | undefined;
   close(): Promise<void>;
 }

@@ -11,10 +11,10 @@ export interface Ended {
 
 const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
-/** Where no netrc file is. */
+/** A home directory without a netrc file. */
 const NO_HOME = join(tmpdir(), "nuthatch-no-home");
 
-/** Runs the built program as its user has it, with nothing of the test's own environment but the path. */
+/** Runs the built program as a user would. Only PATH is taken over from the test's own environment. */
 export function runProgram(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string; readonly input?: string } = {},
@@ -35,7 +35,7 @@ export function runProgram(
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
 }
 
-/** The program as a client of a server, which it finds by the address in its environment. */
+/** Returns a function that runs the program as a client of a server, whose address is in the program's environment. */
 export const clientOf =
   (url: () => string, ...command: readonly string[]) =>
   (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>

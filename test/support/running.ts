@@ -2,13 +2,13 @@ import { afterEach } from "vitest";
 import type { TestServer } from "./server.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** What a test has running, put here as it starts or restarts: closed after the test, the server first. */
+/** The server and the upstream of a test. A test sets them; both are closed after the test, the server first. */
 export interface Running {
   server: TestServer | undefined;
   upstream: Upstream | undefined;
 }
 
-/** For the tests of one file. */
+/** Closes the server and the upstream after each test of a file. */
 export function closedAfterEach(): Running {
   const running: Running = { server: undefined, upstream: undefined };
   afterEach(async () => {

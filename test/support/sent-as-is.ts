@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** What `fetch` does not tell: the body as it was sent, still compressed, for the headers given and no others. */
+/** Returns the body as it was sent, still compressed. Unlike `fetch`, adds no Accept-Encoding to the given headers. */
 export const sentAsIs = (
   url: string,
   { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: "GET" | "HEAD" } = {},

@@ -11,7 +11,7 @@ export interface TestServer {
   readonly port: number;
   readonly dataDir: string;
   readonly pid: number;
-  /** The log so far: what a failing test shows. */
+  /** Returns the log so far, for the report of a failing test. */
   log(): string;
   kill(signal: NodeJS.Signals): Promise<number | null>;
   /** Starts again on the same data and configuration, on another port. */
@@ -134,7 +134,7 @@ export async function job(server: TestServer, id: number, waitSeconds = 0): Prom
   return JSON.parse(await (await fetch(`${server.url}/api/v1/jobs/${id}${query}`)).text());
 }
 
-/** Posts a seed request and answers the id of its job. */
+/** Posts a seed request and returns the id of its job. */
 export async function seed(
   server: TestServer,
   layer: string,
@@ -150,11 +150,11 @@ export async function seed(
   return Number(response.headers.get("x-job-id"));
 }
 
-/** The contract's truncateLayer. */
+/** Returns a truncateLayer request of the wire format. */
 export const truncateLayerXml = (layer: string): string =>
   `<truncateLayer><layerName>${layer}</layerName></truncateLayer>`;
 
-/** Clears a layer by it. */
+/** Truncates a layer with a truncateLayer request. */
 export const massTruncate = (server: TestServer, layer: string): Promise<Response> =>
   fetch(`${server.url}/rest/masstruncate`, {
     method: "POST",
@@ -162,7 +162,7 @@ export const massTruncate = (server: TestServer, layer: string): Promise<Respons
     body: truncateLayerXml(layer),
   });
 
-/** Polls until something holds, less often the longer it takes; the deadline only ends a hopeless wait. */
+/** Polls until `look` returns a value, at growing intervals. The deadline only ends a hopeless wait. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined>,
@@ -218,7 +218,7 @@ export async function usage(server: TestServer, query = ""): Promise<UsageJson> 
   return JSON.parse(await (await fetch(`${server.url}/api/v1/usage${query}`)).text());
 }
 
-/** Waits until nothing is rendered: the other tiles of a metatile follow the answer to the user who missed one. */
+/** Waits until no render is running: the other tiles of a metatile follow the answer to the user who missed one. */
 export const rendered = (server: TestServer): Promise<true> =>
   until("nothing is rendered", async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();

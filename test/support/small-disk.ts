@@ -8,7 +8,7 @@ export interface SmallDisk {
   close(): void;
 }
 
-/** A file system of a size and a number of files; undefined where this user may not mount one. */
+/** Mounts a file system of a given size and number of files. Returns undefined if this user may not mount one. */
 export function mountSmallDisk(mib: number, files: number): SmallDisk | undefined {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-disk-"));
   try {
@@ -28,7 +28,7 @@ export function mountSmallDisk(mib: number, files: number): SmallDisk | undefine
   };
 }
 
-/** Whether a disk can be mounted here; says loudly when not. */
+/** Returns whether a disk can be mounted here, and prints a notice if not. */
 export function canMount(): boolean {
   const disk = mountSmallDisk(1, 100);
   disk?.close();

@@ -14,8 +14,8 @@ const count = (table) => [table, database.prepare("SELECT count(*) AS n FROM " +
 console.log(JSON.stringify(Object.fromEntries(tables.map(count))));`;
 
 /**
- * How many rows some tables have, of a server that runs: it keeps its database locked, so that a copy is counted. Undefined:
- * the copy was made in the middle of a commit, look again.
+ * Counts the rows of tables of a running server. Counts them in a copy, because the server keeps its database locked.
+ * Returns undefined if the copy was made in the middle of a commit; the caller then tries again.
  */
 export function countRows(dataDir: string, tables: readonly string[]): Readonly<Record<string, number>> | undefined {
   const copy = mkdtempSync(join(tmpdir(), "nuthatch-state-"));
@@ -32,8 +32,8 @@ export function countRows(dataDir: string, tables: readonly string[]): Readonly<
 }
 
 /**
- * Changes the state of a server that is down, in a process of its own: a connection holds the database until all of its
- * statements have been collected. @returns how many rows
+ * Changes the state of a stopped server and returns the number of changed rows. Runs in a process of its own, because a
+ * connection locks the database until all of its statements have been garbage-collected.
  */
 export function changeState(dataDir: string, sql: string): number {
   const parameters = ["--input-type=module", "-e", PROGRAM, join(dataDir, "state.db"), sql];

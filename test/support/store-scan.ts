@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** All tiles in a data directory's store, or of one layer, by looking: what usage must equal. */
+/** Counts the tiles of a store or of one layer by reading its directories. The reported usage must equal the counts. */
 export function scanStore(
   dataDir: string,
   layer = "",
@@ -27,7 +27,7 @@ export function scanStore(
   return { tiles: files.length, bytes, files, sizes };
 }
 
-/** What is removed while it is scanned is not there. */
+/** Returns the entries of a directory, or none if the directory was removed during the scan. */
 function entriesOf(directory: string) {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -37,7 +37,7 @@ function entriesOf(directory: string) {
   }
 }
 
-/** A whole PNG: signature and the last chunk. */
+/** Returns whether a file is a complete PNG: it has the signature and the last chunk. */
 export function isWholePng(file: string): boolean {
   const bytes = readFileSync(file);
   return (

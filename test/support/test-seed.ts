@@ -1,2 +1,2 @@
-/** The seed of all that is random in the tests of this run: `vitest.config.ts` chooses it, `NUTHATCH_TEST_SEED` sets it. */
+/** Returns the seed of all random numbers in a test run: `vitest.config.ts` or `NUTHATCH_TEST_SEED` sets it. */
 export const testSeed = (): number => Number(process.env["NUTHATCH_TEST_SEED"]);

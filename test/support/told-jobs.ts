@@ -1,22 +1,22 @@
 import { eventStream } from "./event-stream.ts";
 import type { JobJson } from "./server.ts";
 
-/** How it stands with a job, in the words of `/api/v1`. */
+/** Describes the state of a job in the words of `/api/v1`. */
 export const standingOf = ({ state, paused, outcome }: JobJson): string =>
   `${state}${paused ? " (paused)" : ""}${outcome === null ? "" : ` as ${outcome}`}`;
 
 const processedOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + tiles.failed;
 
-/** One listener to the events of a server, who holds each against the one before. */
+/** A listener to a server's events that compares each event with the one before. */
 export class ToldJobs {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
   readonly #data: Map<string, string>;
   readonly problems: string[] = [];
-  /** What was told of each job last; undefined: no snapshot has come yet. */
+  /** The last event's document of each job; undefined: no snapshot has come yet. */
   last: Map<number, JobJson> | undefined;
 
-  /** `data`: of all listeners, by the ids of events. */
+  /** `data`: the events of all listeners, by id. */
   constructor(url: string, data: Map<string, string>) {
     this.#data = data;
     this.#ended = this.#listen(url);
@@ -40,7 +40,7 @@ export class ToldJobs {
         }
       }
     } catch {
-      // The server has ended, or nobody listens any more.
+      // The server has ended, or the listener was closed.
     }
   }
 

@@ -36,7 +36,7 @@ export async function truncation(server: TestServer, id: number): Promise<Trunca
   return JSON.parse(await (await fetch(`${server.url}/api/v1/truncations/${id}`)).text());
 }
 
-/** Answers the status and the truncation, or what stands against it. */
+/** Undoes a truncation. Returns the status and the truncation, or the reason why it cannot be undone. */
 export async function undo(server: TestServer, id: number) {
   const response = await fetch(`${server.url}/api/v1/truncations/${id}/undo`, { method: "POST" });
   const answer: TruncationJson & { readonly detail?: string } = JSON.parse(await response.text());

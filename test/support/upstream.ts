@@ -5,13 +5,13 @@ import { crc32, deflateSync } from "node:zlib";
 /** A WMS that injects faults; truth is MapServer (test/clients). */
 export interface Upstream {
   readonly url: string;
-  /** What was asked for, in order: BBOX and WIDTH. */
+  /** BBOX and WIDTH of the requests, in order. */
   readonly asked: string[];
   inFlight(): number;
   maxInFlight(): number;
-  /** What to answer next: "render", or a function that answers itself. */
+  /** Determines further answers: "render", or a function that answers by itself. */
   behaviour: Behaviour;
-  /** Nobody listens any more: what is in flight is reset, what comes is refused. */
+  /** Stops listening: resets the open connections and refuses new ones. */
   down(): Promise<void>;
   /** Listens again, on the same port. */
   up(): Promise<void>;
@@ -103,7 +103,7 @@ export const renderAfter =
 
 const made = new Map<string, Buffer>();
 
-/** Renders pictures of which each tile holds a square of noise: about 3 bytes of tile per pixel of it. `tile`: in pixels. */
+/** Renders pictures with a square of noise in each tile: about 3 bytes per pixel of noise. `tile`: side in pixels. */
 export const renderNoise =
   (side: number, tile = 256): Behaviour =>
   ({ width, height }, response) => {
@@ -113,8 +113,8 @@ export const renderNoise =
   };
 
 /**
- * An RGB picture of patches: as compressible as a map, and no tile with 256 colours only; `side`: of a square in each
- * `tile` that cannot be compressed. Made once per size.
+ * Returns an RGB picture of patches that compresses like a map; each tile has more than 256 colours. `side`: side of
+ * the incompressible square in each `tile`. A picture is made once per size.
  */
 export function picture(width: number, height: number, side = 0, tile = 256): Buffer {
   const key = `${width}x${height}/${side}/${tile}`;
@@ -144,7 +144,7 @@ export function picture(width: number, height: number, side = 0, tile = 256): Bu
   return whole;
 }
 
-/** An RGB PNG that says a size and holds these rows, whether they are of that size or not. */
+/** Returns an RGB PNG with the given size in its header and the given rows, even if the rows do not have that size. */
 export function png(width: number, height: number, rows: Uint8Array): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

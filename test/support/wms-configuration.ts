@@ -1,4 +1,4 @@
-/** A configuration with one or more layers in front of a test upstream. */
+/** Returns a configuration with one or more layers of a test upstream. */
 export function wmsConfiguration(
   url: string,
   layers: readonly {
@@ -24,7 +24,7 @@ ${layers
 `;
 }
 
-/** Tiles of 64 pixels instead of 256: as many of them at each level, and a sixteenth of the pixels to render and encode. */
+/** Tiles of 64 pixels instead of 256: the same number of tiles per level with a sixteenth of the pixels. */
 const SMALL_GRID_SETS = `
 gridSets:
   - id: EPSG:900913
@@ -40,6 +40,6 @@ gridSets:
     yCoordinateFirst: true
 `;
 
-/** `wmsConfiguration` where the number of tiles counts and not their pixels. */
+/** Returns a `wmsConfiguration` with small tiles, for tests that need many tiles and not their pixels. */
 export const smallTiles = (...[url, layers, more = ""]: Parameters<typeof wmsConfiguration>): string =>
   wmsConfiguration(url, layers, SMALL_GRID_SETS + more);
