@@ -3,7 +3,10 @@ export interface ZoomRule<T> {
   readonly value: T;
 }
 
-/** Rules in ascending order, the first from zoom 0: at a level the last one holds that begins there or before (GWC's `expirationRule`). */
+/**
+ * Rules in ascending order of zoom, the first from zoom 0. At a level applies the last rule that begins at that level
+ * or before (GWC's `expirationRule`).
+ */
 export type ByZoom<T> = readonly [ZoomRule<T>, ...ZoomRule<T>[]];
 
 export const atEveryZoom = <T>(value: T): ByZoom<T> => [{ minZoom: 0, value }];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Layer } from "./layer.ts";
 
-/** The layers that are served, in the order of the configuration. Replaced as a whole by a reload. */
+/** The layers that the server offers, in the order of the configuration. A reload replaces the whole catalogue. */
 export interface Catalogue {
   readonly layers: ReadonlyMap<string, Layer>;
 }
@@ -10,7 +10,7 @@ export const catalogueOf = (layers: readonly Layer[]): Catalogue => ({
   layers: new Map(layers.map((l) => [l.name, l])),
 });
 
-/** Names of the layers of `before` that `after` does not have, or has with other settings. */
+/** Returns the names of the layers of `before` that `after` does not contain, or contains with other settings. */
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));
   return [...before].filter((layer) => !isDeepStrictEqual(layer, next.get(layer.name))).map(({ name }) => name);

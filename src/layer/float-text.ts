@@ -1,4 +1,7 @@
-/** The fewest digits, two at least, that single precision reads back as the same number: Java's rule. */
+/**
+ * Returns the number with the fewest digits, at least two, that single precision reads back as the same number. This is
+ * Java's rule.
+ */
 function fewestDigits(single: number): number {
   for (let digits = 2; digits < 9; digits++) {
     const shorter = Number(single.toPrecision(digits));
@@ -10,9 +13,9 @@ function fewestDigits(single: number): number {
 const withFraction = (digits: string): string => (digits.includes(".") ? digits : `${digits}.0`);
 
 /**
- * A finite number rounded to single precision, in the words of Java's `Float.toString` (`0.3`, `10.0`, `1.0E7`): GWC
- * writes the values of float filters so, and its caches are found by that text (`docs/explanation/geowebcache.md`, Parameter filters). Negative zero
- * is zero.
+ * Formats a finite number, rounded to single precision, as Java's `Float.toString` does (`0.3`, `10.0`, `1.0E7`). GWC
+ * writes the values of float filters in this form, and the directories of its caches are named by that text
+ * (`docs/explanation/geowebcache.md`, Parameter filters). Negative zero becomes zero.
  */
 export function floatText(value: number): string {
   const short = fewestDigits(Math.fround(value)) + 0;

@@ -1,30 +1,30 @@
 /** A format of tiles (GWC's table, `docs/explanation/geowebcache.md`, Formats). */
 export type TileFormat = ImageFormat | DataFormat;
 
-/** What every format has. */
+/** The names of a format. */
 interface NamedFormat {
-  /** As configured and asked for: `image/png8`. */
+  /** The name in the configuration and in requests: `image/png8`. */
   readonly mimeType: string;
-  /** In paths: `png8`. */
+  /** The name in paths: `png8`. */
   readonly extension: string;
-  /** What a WMS or a WMTS is asked for. */
+  /** The format that is requested from a WMS or a WMTS. */
   readonly upstreamType: string;
 }
 
-/** Pictures: decoded, cut and encoded here. */
+/** Picture formats: their tiles are decoded, cut and encoded here. */
 export interface ImageFormat extends NamedFormat {
   readonly kind: "image";
-  /** The Content-Type that is sent; undefined: each tile has its own, which `contentTypeOf` reads from its bytes. */
+  /** The Content-Type of the answer. Undefined: each tile has its own, which `contentTypeOf` reads from its bytes. */
   readonly contentType: string | undefined;
-  /** `jpeg-png` and `jpeg-png8`: JPEG where every pixel is opaque, else the other. */
+  /** `jpeg-png` and `jpeg-png8` encode a tile as JPEG where every pixel is opaque, else as PNG or PNG8. */
   readonly encoding: "png" | "png8" | "jpeg" | "webp" | "gif" | "avif" | "jpeg-png" | "jpeg-png8";
 }
 
-/** Everything else: single tiles that are kept as the upstream made them. */
+/** All other formats: single tiles, stored as the upstream made them. */
 export interface DataFormat extends NamedFormat {
   readonly kind: "data";
   readonly contentType: string;
-  /** What its bytes are: protocol buffers, or JSON. */
+  /** The encoding of the tile's bytes: protocol buffers, or JSON. */
   readonly content: "protobuf" | "json";
 }
 
@@ -32,7 +32,7 @@ const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): ImageFormat => {
   const mimeType = `image/${encoding}`;
   return { kind: "image", mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
 };
-/** What a WMS renders as PNG, whatever the tiles become: nothing is lost on the way, and every WMS can. */
+/** Describes a format whose tiles a WMS renders as PNG. PNG loses nothing, and every WMS supports it. */
 const fromPng = (format: Omit<ImageFormat, "kind" | "upstreamType">): ImageFormat => ({
   kind: "image",
   ...format,
@@ -79,7 +79,7 @@ const FORMATS: readonly TileFormat[] = [
   json("utfgrid"),
 ];
 
-/** Other names in use; of vector tiles GWC's older one, and what many servers call them. */
+/** Other names of formats: for vector tiles GWC's older name, and the name that many servers use. */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["application/x-protobuf;type=mapbox-vector", VECTOR_TILE],
@@ -90,7 +90,10 @@ const EXTENSION_ALIASES: ReadonlyMap<string, string> = new Map([
   ["mvt", "pbf"],
 ]);
 
-/** The Content-Type of a tile: of a hybrid's it is told by the first byte, which is FF in every JPEG (ITU T.81, B.1.1.2). */
+/**
+ * Returns the Content-Type of a tile. For a hybrid format the first byte decides, which is FF in every JPEG (ITU T.81,
+ * B.1.1.2).
+ */
 export const contentTypeOf = (format: TileFormat, tile: Uint8Array): string =>
   format.contentType ?? (tile[0] === 0xff ? "image/jpeg" : "image/png");
 
@@ -99,7 +102,10 @@ const byExtension = new Map(FORMATS.map((f) => [f.extension, f]));
 
 export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
 
-/** Longer than every name of a format, with some blanks in it. A client may send megabytes. */
+/**
+ * The longest MIME type that is parsed: longer than every name of a format with some blanks. A client may send
+ * megabytes.
+ */
 const LONGEST_TYPE = 200;
 
 /** Finds a format by its MIME type or another name of it; case and spaces around `;` do not matter. */
@@ -113,7 +119,7 @@ export function formatOf(mimeType: string): TileFormat | undefined {
   return byMimeType.get(TYPE_ALIASES.get(name) ?? name);
 }
 
-/** A format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. */
+/** Finds a format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. */
 export function formatOfExtension(extension: string): TileFormat | undefined {
   return byExtension.get(EXTENSION_ALIASES.get(extension) ?? extension);
 }

@@ -12,14 +12,17 @@ export interface GridSubset {
   readonly extent?: Extent;
   readonly zoomStart: number;
   readonly zoomStop: number;
-  /** Index z; the tiles of each level from zoomStart to zoomStop. */
+  /** The tiles of each level from zoomStart to zoomStop; the index is z. */
   readonly coverage: readonly TileRect[];
 }
 
-/** The extent that a subset offers, in its grid set's units. */
+/** Returns the extent that a subset offers, in its grid set's units. */
 export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? subset.gridSet.extent;
 
-/** What renders a layer's missing tiles. A new kind is a member here, a file in `source/`, and a schema part in `config/`. */
+/**
+ * The source that renders a layer's missing tiles. A new kind of source needs a member here, a file in `source/`, and a
+ * schema part in `config/`.
+ */
 export type SourceOptions =
   | WmsSourceOptions
   | XyzSourceOptions
@@ -28,25 +31,28 @@ export type SourceOptions =
   | ArchiveSourceOptions
   | DemoSourceOptions;
 
-/** How many requests a source gets at once. */
+/** Limits on concurrent requests to a source. */
 export interface ConnectionOptions {
-  /** In flight at most, of users and jobs together. */
+  /** The most requests in flight, for users and jobs together. */
   readonly connections: number;
-  /** Of these for jobs at most; absent: all that users leave. */
+  /** The most of these requests for jobs. Absent: jobs may use all connections that users leave. */
   readonly jobConnections?: number;
 }
 
-/** What every source over HTTP has. */
+/** Options of every source over HTTP. */
 export interface UpstreamOptions extends ConnectionOptions {
-  /** One address, or those of servers with the same content in the order in which they are tried. */
+  /** One address, or several addresses of servers with the same content, in the order in which they are tried. */
   readonly url: string | readonly string[];
-  /** For one attempt, from the first byte sent to the last one received. */
+  /** The time limit of one attempt, from the first byte sent to the last byte received. */
   readonly timeoutMs: number;
-  /** Sent with every request, as given. */
+  /** Parameters that are sent unchanged with every request. */
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
-  /** Follows redirects to this machine and into private networks too; absent: there to the configured servers only. */
+  /**
+   * Follows redirects to this machine and into private networks. Absent: follows such a redirect only to the configured
+   * servers.
+   */
   readonly allowPrivateRedirects?: boolean;
 }
 
@@ -60,37 +66,37 @@ export interface WmsSourceOptions extends UpstreamOptions {
 
 export interface XyzSourceOptions extends UpstreamOptions {
   readonly type: "xyz";
-  /** What `{s}` in the address stands for, one after the other. */
+  /** The values for `{s}` in the address, used in turns. */
   readonly subdomains: readonly string[];
 }
 
-/** An address with placeholders is a RESTful template; any other is asked with key-value pairs. */
+/** An address with placeholders is a RESTful template. Requests to any other address use key-value pairs. */
 export interface WmtsSourceOptions extends UpstreamOptions {
   readonly type: "wmts";
   readonly layer: string;
   readonly style: string;
   readonly tileMatrixSet: string;
-  /** Stands before the number of the level in the upstream's name of it. */
+  /** The prefix of the level's number in the upstream's name of the level. */
   readonly tileMatrixPrefix?: string;
-  /** The upstream's names by level, instead of numbers. */
+  /** The upstream's names of the levels, instead of numbers. */
   readonly tileMatrices?: readonly string[];
-  /** MIME type to ask for; absent: the tile's. */
+  /** The MIME type to request; absent: the tile's. */
   readonly format?: string;
 }
 
 /** `url` is the map service's own address, ending in `/MapServer`. */
 export type ArcgisSourceOptions = ArcgisExportOptions | ArcgisTileOptions;
 
-/** Pictures rendered as they are asked for. */
+/** The service renders pictures of any extent. */
 export interface ArcgisExportOptions extends UpstreamOptions {
   readonly type: "arcgis";
   readonly mode: "export";
-  /** Numbers of the layers to show; empty: those that the service shows by itself. */
+  /** The numbers of the layers to show. Empty: the service's default layers. */
   readonly layers: readonly number[];
   readonly transparent: boolean;
 }
 
-/** Tiles of the service's cache. */
+/** The service has a cache of tiles. */
 export interface ArcgisTileOptions extends UpstreamOptions {
   readonly type: "arcgis";
   readonly mode: "tile";
@@ -110,46 +116,52 @@ export interface PmtilesSourceOptions extends ArchiveOptions {
 }
 
 interface ArchiveOptions extends ConnectionOptions {
-  /** Absolute. */
+  /** The absolute path of the file. */
   readonly file: string;
-  /** Which file it was when the configuration was read: one that has taken its place is another source. */
+  /**
+   * Identifies the file that was there when the configuration was read. Another file at the same path counts as another
+   * source.
+   */
   readonly stamp: string;
 }
 
 export interface DemoSourceOptions extends ConnectionOptions {
   readonly type: "demo";
-  /** Which built-in picture. */
+  /** The built-in picture to show. */
   readonly dataset: "states" | "world";
 }
 
-/** When a seed or reseed is not to go on; costs a digest of each tile it stores. */
+/** Conditions under which a seed or reseed is paused. They cost a digest of each tile that the job stores. */
 export interface SeedGuardOptions {
-  /** How many of the last tiles are looked at. */
+  /** The number of latest tiles that are checked. */
   readonly tiles: number;
-  /** So many of them, and more, may not be one and the same picture. */
+  /** Pauses the job when at least this share of the latest tiles are the same picture. */
   readonly identicalPercent?: number;
-  /** So many of them, and more, may not be of one colour. */
+  /** Pauses the job when at least this share of the latest tiles have only one colour. */
   readonly blankPercent?: number;
-  /** So many of those that replaced another, and more, may not be unlike it. */
+  /** Pauses the job when at least this share of the latest tiles that replaced another tile are unlike that tile. */
   readonly unlikePercent?: number;
-  /** So many of those whose parent is kept, and more, may not show something else than it. */
+  /**
+   * Pauses the job when at least this share of the latest tiles with a stored parent show something else than the
+   * parent.
+   */
   readonly unlikeParentPercent?: number;
 }
 
-/** What pictures are encoded for: little CPU time, or few bytes. Lossless either way. */
+/** The goal of PNG encoding: little CPU time, or few bytes. Both are lossless. */
 export const PNG_COMPRESSIONS = ["fast", "small"] as const;
 export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
 
-/** How tiles are encoded where a format leaves a choice. Tiles that are kept stay as they were rendered. */
+/** Encoding options of formats that allow a choice. A change does not affect stored tiles. */
 export interface EncodingOptions {
-  /** Of JPEG tiles, those of hybrid formats too: 1 to 100. */
+  /** The quality of JPEG tiles, those of hybrid formats too: 1 to 100. */
   readonly jpegQuality: number;
   readonly pngCompression: PngCompression;
 }
 
 export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
-/** Whether a source has single tiles of a grid of its own: layers in front of it have no metatiles and no gutter. */
+/** Returns whether a source offers single tiles of its own grid. Its layers then have no metatiles and no gutter. */
 export function drawsSingleTiles(source: SourceOptions): boolean {
   switch (source.type) {
     case "wms":
@@ -165,7 +177,7 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
   }
 }
 
-/** Whether a layer in front of a source may offer formats that are no pictures. */
+/** Returns whether a layer with this source may offer formats that are not pictures. */
 export function drawsData(source: SourceOptions): boolean {
   switch (source.type) {
     case "arcgis":
@@ -180,21 +192,21 @@ export function drawsData(source: SourceOptions): boolean {
   }
 }
 
-/** What of a vector tile TileJSON 3.0.0 (3.3) tells. */
+/** The description of a vector tile's layer, as in TileJSON 3.0.0 (3.3). */
 export interface VectorLayer {
   readonly id: string;
-  /** Name and kind of its attributes. */
+  /** The name and kind of each attribute. */
   readonly fields: Readonly<Record<string, string>>;
   readonly description?: string;
   readonly minzoom?: number;
   readonly maxzoom?: number;
 }
 
-/** How the jobs of a layer run beside those of others. */
+/** How the jobs of a layer share the server with those of other layers. */
 export interface LayerJobs {
-  /** Times the priority of each. */
+  /** A factor of each job's priority. */
   readonly weight: number;
-  /** Tasks that run at once, of all its jobs; absent: as many as there are places. */
+  /** The most tasks of all the layer's jobs that run at once. Absent: only the number of permits limits them. */
   readonly maxTasks?: number;
 }
 
@@ -206,47 +218,58 @@ export interface Layer extends EncodingOptions {
   readonly description: string;
   readonly source: SourceOptions;
   readonly gridSubsets: readonly GridSubset[];
-  /** The first is the default. */
+  /** The formats of the layer. The first is the default. */
   readonly formats: readonly TileFormat[];
-  /** What its vector tiles hold, where the source tells. */
+  /** The layers in its vector tiles, where the source describes them. */
   readonly vectorLayers?: readonly VectorLayer[];
-  /** One rendering, as PNG, fills all formats of pictures, see `formatsBeside`. */
+  /** Whether one render, as PNG, fills all picture formats; see `formatsBeside`. */
   readonly formatsTogether: boolean;
-  /** Tiles per metatile, across and up; of pictures only, see `metatileFor`. */
+  /** Tiles per metatile, across and up. Only for pictures; see `metatileFor`. */
   readonly metatile: readonly [number, number];
-  /** Pixels rendered around a metatile and cut away; of pictures only. */
+  /** Pixels that are rendered around a metatile and cut away. Only for pictures. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
-  /** What capabilities show to explain the styles. */
+  /** The legends of the styles, for the capabilities. */
   readonly legends: readonly Legend[];
-  /** 0: tiles never expire. */
+  /** The age at which tiles expire; 0: never. */
   readonly expireCacheSeconds: ByZoom<number>;
-  /** A tile that expired no longer ago than this is served at once, and rendered anew behind it (RFC 5861, 3). */
+  /**
+   * A tile that expired no longer ago than this is served at once, and rendered again in the background (RFC 5861, 3).
+   */
   readonly staleWhileRevalidateSeconds: number;
-  /** A metatile that could not be rendered is not asked for again for so long, by users; 0: it is, by everybody who looks. */
+  /**
+   * For this time after a failed render, requests of users do not render the metatile again. 0: every request renders
+   * it again.
+   */
   readonly negativeCacheSeconds: number;
-  /** Absent: seeds store whatever comes, as long as it is a picture. */
+  /** Absent: seeds store every valid picture. */
   readonly seedGuard?: SeedGuardOptions;
   readonly jobs: LayerJobs;
-  /** The capabilities say that GetFeatureInfo can be asked. */
+  /** Whether the capabilities offer GetFeatureInfo. */
   readonly queryable: boolean;
-  /** WMS requests that are not exactly one tile are put together from tiles, not refused. */
+  /**
+   * Whether a WMS request that does not match one tile is answered with a map composed from tiles. Else the request is
+   * refused.
+   */
   readonly fullWms: boolean;
-  /** max-age for clients; 0: no header. */
+  /** The max-age for clients; 0: no header. */
   readonly expireClientSeconds: ByZoom<number | "no-cache">;
-  /** Tiles of this layer need credentials too. */
+  /** Whether tiles of this layer need credentials too. */
   readonly secured: boolean;
 }
 
 const SINGLE = [1, 1] as const;
 
-/** Tiles per metatile of a format: what is no picture cannot be cut. A null format stands for all. */
+/**
+ * Returns the tiles per metatile of a format. Formats that are not pictures cannot be cut. A null format stands for all
+ * formats.
+ */
 export function metatileFor(layer: Layer | undefined, mimeType: string | null): readonly [number, number] {
   const isData = mimeType !== null && formatOf(mimeType)?.kind === "data";
   return layer === undefined || isData ? SINGLE : layer.metatile;
 }
 
-/** The other formats that a rendering for one format fills; MIME types. */
+/** Returns the MIME types of the other formats that a render for one format fills. */
 export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly string[] {
   if (!formatsTogether || formatOf(mimeType)?.kind === "data") return [];
   return formats.flatMap((format) =>
@@ -254,10 +277,13 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
   );
 }
 
-/** The tiles that a level of a subset offers; undefined outside its levels. */
+/** Returns the tiles that a level of a subset offers; undefined outside its levels. */
 export const coverageAt = (subset: GridSubset, z: number): TileRect | undefined => subset.coverage[z];
 
-/** A subset with its coverage worked out. Levels outside zoomStart…zoomStop, and those the extent misses, hold nothing. */
+/**
+ * Creates a subset and computes its coverage. Levels outside zoomStart…zoomStop, and levels that the extent misses,
+ * have no tiles.
+ */
 export function gridSubset(
   gridSet: GridSet,
   options: { readonly extent?: Extent; readonly zoomStart?: number; readonly zoomStop?: number },
@@ -282,6 +308,6 @@ export function gridSubset(
 export const findSubset = (layer: Layer, gridSetId: string): GridSubset | undefined =>
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
-/** Whether a source can be asked for legends: a WMS, or who renders the demo's states. */
+/** Returns whether a source offers legends: a WMS, or the demo's states. */
 export const drawsLegends = (source: SourceOptions): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

@@ -1,15 +1,15 @@
-/** The picture that explains a style of a layer: what capabilities say of it (WMTS 1.0.0, table 7, LegendURL). */
+/** The picture that explains a style of a layer, for the capabilities (WMTS 1.0.0, table 7, LegendURL). */
 export interface Legend {
-  /** As in the layer's STYLES filter; "": its default style. */
+  /** The style, as in the layer's STYLES filter; "": the default style. */
   readonly style: string;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
   /** MIME type. */
   readonly format: string;
-  /** Where it lies, for everybody to see; absent: the layer's WMS is asked for it. */
+  /** The public address of the legend. Absent: the legend is requested from the layer's WMS. */
   readonly url?: string;
-  /** The scales that it holds for. */
+  /** The scales that the legend applies to. */
   readonly minScaleDenominator?: number;
   readonly maxScaleDenominator?: number;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { listedValues, type ParameterFilter, parametersId, parseParameters } from "./parameter-filter.ts";
 
-/** The values of a combination, `defaults` for the one without an id, or the refusal's sentence. */
+/** Returns the values of a combination, `defaults` for the combination without an id, or the message of the refusal. */
 function asked(filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown {
   const parsed = parseParameters(filters, new Map(Object.entries(given)), "ignore");
   if (!parsed.ok) return parsed.error.message;

@@ -5,7 +5,7 @@ import { floatText } from "./float-text.ts";
 import { compilePattern, type ValuePattern } from "./value-pattern.ts";
 
 export const CASE_RULES = ["NONE", "UPPER", "LOWER"] as const;
-/** What a text's case becomes before it is compared and kept. Absent: NONE. */
+/** The case that a value is converted to before it is compared and stored. Absent: NONE. */
 export type CaseRule = (typeof CASE_RULES)[number];
 
 interface StringFilter {
@@ -19,7 +19,7 @@ interface RegexFilter {
   readonly type: "regex";
   readonly key: string;
   readonly default: string;
-  /** An expression of RE2 that must match the whole value; its case does not matter where there is a case rule. */
+  /** An RE2 expression that must match the whole value. With a case rule the match ignores case. */
   readonly regex: string;
   readonly normalize?: CaseRule;
 }
@@ -27,17 +27,17 @@ interface NumberFilter {
   /** `float`: single precision, as GWC's. `integer`: whole numbers of 32 bits. */
   readonly type: "float" | "integer";
   readonly key: string;
-  /** Kept letter for letter, as GWC's identities hold it; "": no value. */
+  /** Stored exactly as written, because GWC's ids contain it; "": no value. */
   readonly default: string;
-  /** None: every number is legal. */
+  /** Legal values; empty: every number is legal. */
   readonly values: readonly number[];
-  /** A number means the nearest legal value when it is nearer than this. */
+  /** A number stands for the nearest legal value when their difference is smaller than this. */
   readonly threshold: number;
 }
 
 /**
- * Which request parameter makes different tiles (`docs/explanation/geowebcache.md`, Parameter filters). Keys are upper case; requests may use any
- * case.
+ * A request parameter that leads to different tiles (`docs/explanation/geowebcache.md`, Parameter filters). Keys are
+ * upper case; requests may use any case.
  */
 export type ParameterFilter = StringFilter | RegexFilter | NumberFilter;
 
@@ -50,17 +50,17 @@ export interface Parameters {
 
 export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
 
-/** The filter that the styles of WMS and WMTS feed; undefined: the layer has only its default style. */
+/** Returns the filter that receives the styles of WMS and WMTS. Undefined: the layer has only its default style. */
 export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
   filters.find(({ key }) => key === "STYLES");
 
-/** What the combination of defaults, whose own values are left out, is rendered with. */
+/** Returns the values to render the default parameters with, because `DEFAULT_PARAMETERS` contains no values. */
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
 
 /**
- * GWC's identity of a combination: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped (`docs/explanation/geowebcache.md`, Parameter filters),
- * so that existing caches fit.
+ * Returns GWC's id of a combination of values: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped
+ * (`docs/explanation/geowebcache.md`, Parameter filters), so that existing caches fit.
  */
 export function parametersId(values: Readonly<Record<string, string>>): string {
   const keys = Object.keys(values).sort();
@@ -70,7 +70,7 @@ export function parametersId(values: Readonly<Record<string, string>>): string {
     .digest("hex");
 }
 
-/** A text as a filter with this rule keeps it. */
+/** Converts a text to the case of a rule. */
 export function inCase(text: string, rule: CaseRule | undefined): string {
   switch (rule) {
     case "UPPER":
@@ -83,16 +83,16 @@ export function inCase(text: string, rule: CaseRule | undefined): string {
   }
 }
 
-/** The expression of a regex filter; the refusal says why it is none. */
+/** Compiles the expression of a regex filter. The refusal gives the reason why it is invalid. */
 export const compileRegex = ({
   regex,
   normalize,
 }: Pick<RegexFilter, "regex" | "normalize">): Result<ValuePattern, string> =>
   compilePattern(regex, normalize === undefined || normalize === "NONE" ? "case_matters" : "any_case");
 
-/** Characters of a value at most: expressions with large counts take long over each. */
+/** The most characters of a value that is matched: expressions with large counts take long for each character. */
 const MAX_MATCHED = 4096;
-/** Let go with the filter, when a configuration is replaced. */
+/** Compiled expressions. An entry is collected with its filter, after a reload has replaced the configuration. */
 const compiled = new WeakMap<RegexFilter, ValuePattern>();
 function matches(filter: RegexFilter, value: string): boolean {
   const known = compiled.get(filter);
@@ -103,7 +103,7 @@ function matches(filter: RegexFilter, value: string): boolean {
   return made.value.matches(value);
 }
 
-/** A number in the precision of a filter; undefined: the text is none, or too large. */
+/** Parses a number in the precision of a filter. Undefined: the text is not a number, or the number is too large. */
 function numberOf(type: NumberFilter["type"], text: string): number | undefined {
   const trimmed = text.trim();
   if (type === "integer") {
@@ -114,11 +114,11 @@ function numberOf(type: NumberFilter["type"], text: string): number | undefined 
   return Number.isFinite(single) ? single : undefined;
 }
 
-/** A number as tile sets are named by it: `10.0` for a float, `10` for an integer. */
+/** Formats a number as in the names of tile sets: `10.0` for a float, `10` for an integer. */
 export const numberText = (type: NumberFilter["type"], value: number): string =>
   type === "float" ? floatText(value) : String(value + 0);
 
-/** The canonical text of the nearest legal number. Of two that are equally near it is the first, as in GWC. */
+/** Returns the canonical text of the nearest legal number. Of two equally near numbers the first is used, as in GWC. */
 function nearestNumber({ type, values, threshold }: NumberFilter, text: string): string | undefined {
   const given = numberOf(type, text);
   if (given === undefined) return undefined;
@@ -136,7 +136,10 @@ function nearestNumber({ type, values, threshold }: NumberFilter, text: string):
   return least < precise(threshold) ? numberText(type, best) : undefined;
 }
 
-/** A text in the words of a filter, legal or not; undefined: no number, or near no legal one. */
+/**
+ * Returns a text in the canonical form of a filter, legal or not. Undefined: the text is not a number, or not near a
+ * legal one.
+ */
 function meaningOf(filter: ParameterFilter, text: string): string | undefined {
   switch (filter.type) {
     case "string":
@@ -148,7 +151,7 @@ function meaningOf(filter: ParameterFilter, text: string): string | undefined {
   }
 }
 
-/** The legal value that a text means, as tile sets are named by it; undefined: it means none. */
+/** Returns the legal value that a text stands for, as in the names of tile sets. Undefined: there is none. */
 export function legalValue(filter: ParameterFilter, text: string): string | undefined {
   const value = meaningOf(filter, text);
   switch (filter.type) {
@@ -162,7 +165,10 @@ export function legalValue(filter: ParameterFilter, text: string): string | unde
   }
 }
 
-/** The default and the values that a filter lists, as tile sets are named by them; undefined: it lists none. */
+/**
+ * Returns the default and the values that a filter lists, as in the names of tile sets. Undefined: the filter lists
+ * none.
+ */
 export function listedValues(filter: ParameterFilter): readonly string[] | undefined {
   if (filter.type === "regex" || (filter.type !== "string" && filter.values.length === 0)) return undefined;
   const standard = meaningOf(filter, filter.default);
@@ -173,7 +179,7 @@ export function listedValues(filter: ParameterFilter): readonly string[] | undef
   return [filter.default, ...new Set(values.filter((value) => value !== standard))];
 }
 
-/** What a filter takes, in words: for refusals and problems of the configuration. */
+/** Describes the values that a filter accepts, for refusals and problems of the configuration. */
 export function legalValuesText(filter: ParameterFilter): string {
   switch (filter.type) {
     case "string":
@@ -190,12 +196,15 @@ export function legalValuesText(filter: ParameterFilter): string {
   }
 }
 
-/** GWC's words for no value and for the empty one, where an address cannot say them (`docs/explanation/geowebcache.md`, Parameter filters). */
+/**
+ * Values that stand for the default: the empty text, and GWC's words for no value and for the empty value, which an
+ * address cannot express (`docs/explanation/geowebcache.md`, Parameter filters).
+ */
 const NOTHING = ["", "_null", "_empty"];
 
 /**
- * The combination that a request means. Absent or empty values are the defaults; unknown keys are refused only when
- * `unknownKeys` says so (tile requests carry many parameters of their own protocol).
+ * Returns the combination of values that a request stands for. Absent or empty values are the defaults. Unknown keys
+ * are refused only with `unknownKeys` "refuse", because tile requests carry many parameters of their own protocol.
  */
 export function parseParameters(
   filters: readonly ParameterFilter[],

@@ -1,6 +1,6 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 
-/** The unit that is stored, truncated and measured: layer + grid set + format + parameters id. */
+/** The unit of storage, truncation and measurement: layer, grid set, format and parameters id. */
 export interface TileSet {
   readonly layer: string;
   readonly gridSet: string;
@@ -10,17 +10,23 @@ export interface TileSet {
   readonly parametersId: string;
 }
 
-/** Where one tile is: the unit that stores keep. */
+/** The address of one tile. Stores keep one entry per address. */
 export interface TileAddress extends TileIndex {
   readonly tileSet: TileSet;
 }
 
-/** A block is 128 x 128 tiles of one tile set at one zoom: one record of the ledger. */
+/** The side of a block in tiles. A block is 128 x 128 tiles of one tile set at one level: one record of the ledger. */
 export const BLOCK_SIDE = 128;
-/** A cell is 16 x 16 tiles, 64 to a block: the unit of marks, of use and of eviction. */
+/**
+ * The base-2 logarithm of a cell's side in tiles. A cell is 16 x 16 tiles, 64 to a block: the unit of marks, of use and
+ * of eviction.
+ */
 export const CELL_SHIFT = 4;
 export const CELL_SIDE = 1 << CELL_SHIFT;
 export const CELLS_PER_SIDE = BLOCK_SIDE / CELL_SIDE;
 
-/** One key per tile set, for maps. Format and ids hold no line feed; names are checked by the configuration. */
+/**
+ * Returns a key of a tile set, for maps. The parts contain no line feed: format and id never do, and the configuration
+ * checks the names.
+ */
 export const tileSetKey = (t: TileSet): string => `${t.layer}\n${t.gridSet}\n${t.format}\n${t.parametersId}`;

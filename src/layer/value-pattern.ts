@@ -13,8 +13,9 @@ const re2 = (): typeof import("re2js") => load("re2js");
 const load = createRequire(import.meta.url);
 
 /**
- * Compiles an expression of RE2, which Java's and JavaScript's are but for what needs backtracking: its time grows with the
- * length of the value only, and clients send the values. The refusal says why the expression is none.
+ * Compiles an RE2 expression. RE2 has the syntax of Java and JavaScript without the parts that need backtracking, so a
+ * match takes time in proportion to the length of the value. That matters because clients send the values. The refusal
+ * gives the reason why the expression is invalid.
  */
 export function compilePattern(regex: string, letterCase: PatternCase): Result<ValuePattern, string> {
   const misread = javaClassIn(regex);
@@ -31,11 +32,11 @@ export function compilePattern(regex: string, letterCase: PatternCase): Result<V
   }
 }
 
-/** RE2's own words, without the whole expression behind them, which would begin with our flags. */
+/** Returns RE2's reason without the expression at its end, which would begin with our flags. */
 const reasonOf = (message: string): string =>
   message.replace(/^error parsing regexp: /, "").replace(/: `\(\?i?s\).*`$/s, "");
 
-/** Finds Java's intersection (`[a-z&&[^b]]`) or union (`[a-c[x-z]]`), which RE2 would take without a word for other sets. */
+/** Finds Java's intersection (`[a-z&&[^b]]`) or union (`[a-c[x-z]]`), which RE2 would silently read as other sets. */
 function javaClassIn(regex: string): string | undefined {
   let opened = -1;
   for (let at = 0; at < regex.length; at++) {
@@ -48,7 +49,7 @@ function javaClassIn(regex: string): string | undefined {
     } else if (regex.startsWith("&&", at)) return "&&";
     else if (regex.startsWith("[:", at)) at = Math.max(at, regex.indexOf(":]", at) + 1);
     else if (regex[at] === "[") return "[";
-    // The first of a set is one of its characters.
+    // A closing bracket at the start of a set is one of its characters.
     else if (regex[at] === "]" && !["[", "[^"].includes(regex.slice(opened, at))) opened = -1;
   }
   return undefined;
