@@ -9,7 +9,7 @@ import type { Raster } from "./raster.ts";
 const png = formatOf("image/png");
 if (png?.kind !== "image") throw new Error("there is PNG");
 
-/** A tile of 16 x 16 whose every pixel says where it lies in the world: red is x, green is y. */
+/** Returns a tile of 16 x 16 pixels. The colour of each pixel is its position in the world: red is x, green is y. */
 function tile(originX: number, originY: number): { readonly bytes: Uint8Array; readonly raster: Raster } {
   const data = new Uint8Array(16 * 16 * 3);
   for (let y = 0; y < 16; y++) {
@@ -21,7 +21,7 @@ function tile(originX: number, originY: number): { readonly bytes: Uint8Array; r
 
 type Wanted = Pick<Composition, "tiles" | "windowWidth" | "windowHeight" | "width" | "height"> & Partial<Composition>;
 
-/** Of tiles as `tile` makes them. */
+/** Composes a picture of tiles made by `tile`. */
 const pictureOf = async (wanted: Wanted): Promise<Uint8Array> => {
   const composed = await composePicture(
     {
@@ -96,7 +96,7 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
     ...size,
   });
   const { data, channels } = await decodePicture(bytes, size);
-  // A pixel's colour is that of its middle: 20 pixels of the map to one of the window.
+  // A pixel has the colour of its middle: 20 pixels of the picture show one pixel of the window.
   for (const [x, y] of [
     [0, 0],
     [7, 3],

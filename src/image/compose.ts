@@ -7,7 +7,7 @@ import { loadSharp } from "./load-sharp.ts";
 import { PictureError } from "./picture-error.ts";
 import type { Raster } from "./raster.ts";
 
-/** Sides and place need not be whole pixels. */
+/** A rectangle in pixels. Its sides and position may be fractions of pixels. */
 export interface Cutting {
   readonly left: number;
   readonly top: number;
@@ -15,16 +15,19 @@ export interface Cutting {
   readonly height: number;
 }
 
-/** Tiles side by side, of which a window is wanted at another size. All in pixels, from the top left of the window. */
+/**
+ * Tiles side by side, and the window of them that becomes a picture of another size. All values are pixels, counted
+ * from the top left of the window.
+ */
 export interface Composition extends EncodingOptions {
   readonly tiles: readonly { readonly left: number; readonly top: number; readonly bytes: Uint8Array }[];
   readonly tileWidth: number;
   readonly tileHeight: number;
   readonly windowWidth: number;
   readonly windowHeight: number;
-  /** The part of the window that is enlarged to the picture; undefined: all of it becomes the picture. */
+  /** The part of the window that is enlarged to the picture. Undefined: the whole window becomes the picture. */
   readonly cut: Cutting | undefined;
-  /** Of the picture. */
+  /** The size of the picture. */
   readonly width: number;
   readonly height: number;
   readonly format: ImageFormat;
@@ -32,11 +35,11 @@ export interface Composition extends EncodingOptions {
 
 export type Composed =
   | { readonly kind: "picture"; readonly bytes: Uint8Array }
-  /** `tile`: the first, in the composition's order, that is no whole picture of the tile size, and why. */
+  /** `tile` is the index of the first tile that is not a valid picture of the tile size; `message` says why. */
   | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
 
 /**
- * One picture of many tiles; what no tile covers is transparent (white in formats without transparency).
+ * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency).
  * @throws the signal's reason, between two tiles
  */
 export async function composePicture(composition: Composition, signal: AbortSignal): Promise<Composed> {
@@ -48,7 +51,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
     data: new Uint8Array(windowWidth * windowHeight * 4),
   };
   for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
-    // Decoding may take no turn of its own: others are heard, and with them the end of this one.
+    // Decoding may run without yielding, so yield here: other requests can run, and the signal can fire.
     await nextTurn();
     signal.throwIfAborted();
     try {
@@ -72,7 +75,7 @@ async function pictureOf(window: Raster, { cut, width, height }: Composition): P
   return window.width === width && window.height === height ? window : resampled(window, width, height);
 }
 
-/** What of the tile lies inside of the window. */
+/** Copies the part of the tile that lies inside the window. */
 function paste(tile: Raster, window: Raster, left: number, top: number): void {
   const fromX = Math.max(0, -left);
   const toX = Math.min(tile.width, window.width - left);
@@ -88,15 +91,15 @@ function paste(tile: Raster, window: Raster, left: number, top: number): void {
   }
 }
 
-/** Where a line of pixels lies among those that it is made of. */
+/** The two source rows or columns that a row or column of the picture is computed from. */
 interface Sample {
   readonly first: number;
   readonly second: number;
-  /** Of the second, 0 to 1. */
+  /** The weight of the second, 0 to 1. */
   readonly share: number;
 }
 
-/** Beyond the middle of the outermost pixels their colour goes on. */
+/** Returns the samples of each row or column. Beyond the middle of the outermost pixels their colour continues. */
 const samplesOf = (from: number, span: number, count: number, side: number): readonly Sample[] =>
   Array.from({ length: count }, (_, i) => {
     const at = Math.min(Math.max(from + ((i + 0.5) * span) / count - 0.5, 0), side - 1);
@@ -104,7 +107,10 @@ const samplesOf = (from: number, span: number, count: number, side: number): rea
     return { first, second: Math.min(first + 1, side - 1), share: at - first };
   });
 
-/** Bilinear, to parts of a pixel: sharp cuts by whole ones, which are as large as the picture where it shows few of them. */
+/**
+ * Enlarges a part of the window by bilinear interpolation, to fractions of pixels. sharp can only cut whole pixels, and
+ * these are as large as the picture where the picture shows few of them.
+ */
 function enlarged(window: Raster, { left, top, width, height }: Cutting, toWidth: number, toHeight: number): Raster {
   const { data } = window;
   const columns = samplesOf(left, width, toWidth, window.width);
@@ -119,7 +125,7 @@ function enlarged(window: Raster, { left, top, width, height }: Cutting, toWidth
         const x = corner % 2 === 0 ? column.first : column.second;
         const at = (y * window.width + x) * 4;
         const part = (corner < 2 ? 1 - row.share : row.share) * (corner % 2 === 0 ? 1 - column.share : column.share);
-        // What is transparent has no colour to give.
+        // A transparent pixel contributes no colour.
         const opaque = part * (data[at + 3] ?? 0);
         red += opaque * (data[at] ?? 0);
         green += opaque * (data[at + 1] ?? 0);

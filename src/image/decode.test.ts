@@ -11,7 +11,7 @@ const WIDTH = 96;
 const HEIGHT = 64;
 const size = { width: WIDTH, height: HEIGHT };
 
-/** Smooth, so that lossy kinds stay close. */
+/** A smooth picture, so that lossy formats stay close to it. */
 const rgb = Buffer.alloc(WIDTH * HEIGHT * 3);
 for (let i = 0; i < WIDTH * HEIGHT; i++)
   rgb.set([(i % WIDTH) * 2, Math.floor(i / WIDTH) * 3, ((i % WIDTH) + Math.floor(i / WIDTH)) & 255], i * 3);
@@ -26,7 +26,7 @@ const said = (looking: Promise<unknown>): Promise<string> =>
     },
   );
 
-/** What decoding says of the bytes; proving them must say the same. */
+/** Returns the outcome of decoding. Checks that `provePicture` has the same outcome. */
 async function reasonOf(bytes: Uint8Array, expected = size): Promise<string> {
   const reason = await said(decodePicture(bytes, expected));
   expect(await said(provePicture(bytes, expected))).toBe(reason);
@@ -42,7 +42,7 @@ function chunk(type: string, body: Uint8Array): Buffer {
   return out;
 }
 
-/** A PNG put together by hand, with whatever is wrong with it. */
+/** Returns a PNG assembled from parts, which may be invalid. */
 function png(parts: {
   width?: number;
   height?: number;
@@ -219,7 +219,7 @@ describe("a PNG that passes through is what every reader takes: ", () => {
 });
 
 describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
-  /** Such that the last byte of a row is not full. */
+  /** The width is such that the last byte of a row is not full. */
   const odd = { width: 93, height: 64 };
   const stride = Math.ceil((odd.width * depth) / 8) + 1;
   const indexed = (rows: Uint8Array, colours: number): Buffer =>
@@ -229,7 +229,7 @@ describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
   test("of a palette that is shorter than its pixels may ask for is proved where none asks for more", async () => {
     const rows = Buffer.alloc(stride * odd.height);
     expect(await reasonOf(indexed(rows, 1), odd)).toBe("decoded");
-    // The first pixel of a row, and the last: of the index before the highest.
+    // The first and the last pixel of a row have the index before the highest one.
     for (const x of [0, odd.width - 1])
       rows[stride * 3 + 1 + Math.floor((x * depth) / 8)] = (highest - 1) << (8 - depth - ((x * depth) % 8));
     expect(await reasonOf(indexed(rows, highest), odd)).toBe("decoded");
@@ -273,7 +273,7 @@ test("a flipped bit anywhere in a PNG never passes as another picture", async ()
       try {
         const decoded = await decodePicture(bad, size);
         await provePicture(bad, size);
-        // The checksum of the pixel chunk itself is not looked at: what it guards has one of its own.
+        // A damaged PNG that is still accepted must decode to the same pixels.
         expect(Buffer.from(decoded.data).equals(data)).toBe(true);
       } catch (error) {
         expect(error).toBeInstanceOf(PictureError);
@@ -324,7 +324,7 @@ describe("a PNG of one colour is known for one when it is proved", () => {
     { name: "grey of 1 bit", colour: 0, depth: 1, samples: 1 },
     { name: "grey of 4 bits", colour: 0, depth: 4, samples: 1 },
   ];
-  /** Rows of one value per byte, filtered as PNG 1.2, section 6, has it. */
+  /** Filters rows of one value per byte as in PNG 1.2, section 6. */
   const filtered = (rows: readonly Uint8Array[], filter: number, bytes: number): Buffer =>
     Buffer.concat(
       rows.map((row, y) => {
@@ -350,14 +350,14 @@ describe("a PNG of one colour is known for one when it is proved", () => {
         fc.nat(HEIGHT * stride - 1),
         fc.integer({ min: 1, max: 255 }),
         async (pixel, filter, place, change) => {
-          // Of less than a byte all pixels in it are one: what is lit, is.
+          // With less than a byte per pixel, the pixels of a byte are set all or none.
           if (depth < 8) pixel.fill((pixel[0] ?? 0) >= 128 ? 255 : 0);
           const one = Buffer.alloc(HEIGHT * stride, pixel);
           const rowsOf = (all: Buffer) =>
             Array.from({ length: HEIGHT }, (_, y) => all.subarray(y * stride, (y + 1) * stride));
           const plain = png({ deflated: deflateSync(filtered(rowsOf(one), filter, bytes)), colour, depth });
           await provePicture(plain, size);
-          // Filters that look to the left of a pixel of less than a byte are nobody's.
+          // The check does not support filters that use the pixel to the left when a pixel is less than a byte.
           expect(isOfOneColour(plain)).toBe(depth >= 8 || filter === 0 || filter === 2);
           const other = Buffer.from(one);
           other[place] = (other[place] ?? 0) ^ change;

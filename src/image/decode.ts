@@ -11,8 +11,8 @@ interface Size {
 }
 
 /**
- * Proves a picture whole and of the size asked for, and decodes it. The declared size is compared before anything is
- * inflated, so that a small file cannot become a huge picture.
+ * Checks that a picture is complete and of the expected size, and decodes it. The declared size is compared before
+ * anything is inflated, so that a small file cannot become a huge picture.
  * @throws PictureError
  */
 export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<Raster> {
@@ -33,14 +33,17 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
     case "webp":
     case "avif":
       return bySharp(bytes, expected);
-    // Half of a PNG's signature is none.
+    // The complete signature of a PNG was checked above; the first half alone is not enough.
     case "png":
     case undefined:
       throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP nor AVIF");
   }
 }
 
-/** Proves what `decodePicture` proves, where nobody wants the pixels; a PNG of one colour is noted. @throws PictureError */
+/**
+ * Makes the checks of `decodePicture` where the pixels are not needed. Notes a PNG of one colour.
+ * @throws PictureError
+ */
 export async function provePicture(bytes: Uint8Array, expected: Size): Promise<void> {
   if (isPng(bytes)) {
     const parts = pngParts(bytes);
@@ -82,7 +85,7 @@ async function bySharp(bytes: Uint8Array, expected: Size): Promise<Raster> {
   }
 }
 
-/** Grey becomes RGB, grey with alpha RGBA. */
+/** Converts grey to RGB, and grey with alpha to RGBA. */
 function fromChannels(data: Uint8Array, width: number, height: number, channels: number): Raster {
   if (channels === 3 || channels === 4) return { width, height, channels, data };
   const wide = channels === 2 ? 4 : 3;

@@ -74,7 +74,7 @@ const format = (mimeType: string): ImageFormat => {
   return found;
 };
 
-/** Left half: a gradient of many colours; right half: transparent. */
+/** The left half is a gradient of many colours, the right half is transparent. */
 const half: Raster = (() => {
   const data = new Uint8Array(64 * 32 * 4);
   for (let y = 0; y < 32; y++)
@@ -130,7 +130,7 @@ test.each(["image/png", "image/jpeg", "image/webp"])(
   },
 );
 
-/** The colours of an indexed PNG (PNG 1.2, 4.1.2); fails when it is none. */
+/** Returns the colours of an indexed PNG (PNG 1.2, 4.1.2). Fails for any other PNG. */
 function paletteOf(tile: Uint8Array): number {
   expect(tile[25], "the colour type").toBe(3);
   const bytes = Buffer.from(tile);
@@ -194,7 +194,7 @@ test.each([
   ]);
   const rgb: Raster = { width: 32, height: 32, channels: 3, data: new Uint8Array(32 * 32 * 3) };
   expect((await sharp(await tileOf(rgb)).metadata()).format, "no alpha at all").toBe("jpeg");
-  // One pixel that is not quite opaque, wherever it is.
+  // One pixel is not quite opaque, at any position.
   for (const at of [0, 32 * 32 - 1]) {
     const data = new Uint8Array(half.data.length);
     for (let y = 0; y < 32; y++) data.set(half.data.subarray(y * 256, y * 256 + 128), y * 128);

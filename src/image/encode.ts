@@ -7,14 +7,15 @@ import type { Cut, Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
 /**
- * About what JPEG shows at 85. Effort 1 takes 15 ms for a tile of the demo layer and is half as large as JPEG (2 ms);
- * effort 4, sharp's own choice, takes 150 ms to save another tenth.
+ * Looks about like JPEG at quality 85. Effort 1 takes 15 ms for a tile of the demo layer, and the tile is half as large
+ * as a JPEG (2 ms). Effort 4, sharp's default, takes 150 ms and saves another tenth.
  */
 const AVIF = { quality: 65, effort: 1 } as const;
 
 /**
- * Cuts a raster apart and encodes each part. PNG is written here; everything else is sharp's. `inHaste`: somebody waits for
- * them, all at once on all cores; else one after the other, which takes less in all.
+ * Cuts a raster apart and encodes each part. PNG is encoded here, all other formats by sharp. With `inHaste`, because a
+ * user waits for the tiles, they are encoded at the same time on all cores. Else they are encoded one after the other,
+ * which takes less CPU time in all.
  */
 export async function encodeTiles(
   raster: Raster,
@@ -40,7 +41,7 @@ async function encodeTile(
 ): Promise<Uint8Array> {
   const encoding = encodingOf(raster, cut, format);
   if (encoding === "png" || encoding === "png8") {
-    // These know tiles of one colour by themselves.
+    // `beginPng` and `beginPalettePng` reuse tiles of one colour themselves.
     const begin = encoding === "png" ? beginPng : beginPalettePng;
     const begun = begin(raster, cut, options.pngCompression);
     if (begun === undefined) return encodeBySharp(raster, cut, "png8", options);
@@ -54,7 +55,7 @@ async function encodeTile(
 
 type OneEncoding = Exclude<ImageFormat["encoding"], "jpeg-png" | "jpeg-png8">;
 
-/** What one tile becomes. */
+/** Returns the encoding of one tile. A hybrid format is resolved by the tile's opacity. */
 function encodingOf(raster: Raster, cut: Cut, { encoding }: ImageFormat): OneEncoding {
   switch (encoding) {
     case "jpeg-png":

@@ -2,9 +2,9 @@ import { constants, createInflate, inflateSync } from "node:zlib";
 import { codeOf } from "../lib/error-code.ts";
 import { PictureError } from "./picture-error.ts";
 
-/** What may follow the pixels that are asked for: what is longer is a picture larger than it says. */
+/** The most bytes that may follow the expected pixels. With more, the picture is larger than its header says. */
 const SLACK_BYTES = 1024;
-/** A scratch memory larger than this is not kept: the largest tile, with an alpha channel, of 1024 x 1024 pixels. */
+/** The largest buffer that is reused: enough for the largest tile, of 1024 x 1024 pixels with an alpha channel. */
 const LARGEST_KEPT = 4 * 1024 * 1025 + SLACK_BYTES;
 
 const tooLarge = (cause?: unknown): PictureError =>
@@ -16,12 +16,15 @@ function checkLength({ byteLength }: Uint8Array, size: number): void {
   if (byteLength < size) throw new PictureError("truncated", "the PNG's data is too short");
 }
 
-/** At least `size` bytes. @throws PictureError for what is broken, shorter, or far longer */
+/**
+ * Inflates data, and returns at least `size` bytes.
+ * @throws PictureError for data that is broken, shorter, or far longer
+ */
 export function inflate(deflated: Uint8Array, size: number): Uint8Array {
   const maxOutputLength = size + SLACK_BYTES;
   let inflated: Uint8Array;
   try {
-    // All in one piece: zlib's own pieces of 16 KiB take half as long again.
+    // One chunk for the whole output: zlib's default chunks of 16 KiB make it take half as long again.
     inflated = inflateSync(deflated, { maxOutputLength, chunkSize: maxOutputLength });
   } catch (error) {
     throw codeOf(error) === "ERR_BUFFER_TOO_LARGE" ? tooLarge(error) : broken(error);
@@ -30,7 +33,10 @@ export function inflate(deflated: Uint8Array, size: number): Uint8Array {
   return inflated;
 }
 
-/** What Node's zlib streams work by. It is not documented; where it is not found, nothing is used again. */
+/**
+ * The internal object of Node's zlib streams. It is not documented: where it is not found, streams and memory are not
+ * reused.
+ */
 interface Machine {
   reset(): void;
   writeSync(
@@ -49,13 +55,13 @@ const isMachine = (found: unknown): found is Machine =>
   typeof found === "object" && found !== null && "writeSync" in found && "reset" in found && "onerror" in found;
 
 /**
- * Inflates one after the other into the same memory, as is enough for what is only looked at: new memory and a new stream
- * for each take as long as the inflating of a tile itself.
+ * Inflates pictures one after the other into the same memory. That is enough for pixels that are only checked. New
+ * memory and a new stream for each picture would take as long as inflating a tile.
  */
 class Scratch {
   readonly #stream = createInflate();
   readonly #machine: Machine | undefined;
-  /** Bytes of the output, and of the input, that the latest write has left. */
+  /** The bytes of the output, and of the input, that the latest write left unused. */
   readonly #left: Uint32Array;
   #memory = new Uint8Array(0);
   #error: Error | undefined;
@@ -86,7 +92,7 @@ class Scratch {
 
 let scratch: Scratch | undefined;
 
-/** As `inflate`; what is answered holds until the next call. */
+/** Inflates data like `inflate`. The result is valid until the next call. */
 export function inflateToLook(deflated: Uint8Array, size: number): Uint8Array {
   scratch ??= new Scratch();
   return scratch.inflate(deflated, size);

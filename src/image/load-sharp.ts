@@ -4,7 +4,10 @@ type SharpFactory = (input?: Uint8Array, options?: SharpOptions) => Sharp;
 
 let loading: Promise<SharpFactory> | undefined;
 
-/** sharp, loaded by the first picture that needs it: 20 MiB that plain PNG work never pays. One thread per renderer is enough. */
+/**
+ * Loads sharp for the first picture that needs it, because it takes 20 MiB that plain PNG work does not need. One
+ * thread per renderer is enough.
+ */
 export function loadSharp(): Promise<SharpFactory> {
   loading ??= import("sharp").then(({ default: sharp }) => {
     sharp.concurrency(1);

@@ -1,11 +1,16 @@
 import type { Cut, Raster } from "./raster.ts";
 
-/** Tiles of one colour, seas above all, are encoded once per colour, size and way to encode. */
+/**
+ * The most encoded tiles of one colour (often sea) that are stored. Each is encoded once per colour, size and encoding.
+ */
 const KEPT = 256;
 const made = new Map<string, Uint8Array>();
 const ofOneColour = new WeakSet<Uint8Array>();
 
-/** `encoding`: everything that the bytes depend on beside the colour and the size. */
+/**
+ * Returns the key of an encoded tile. `encoding` contains everything that the bytes depend on except the colour and the
+ * size.
+ */
 export const oneColourKey = (encoding: string, { width, height }: Cut, colour: number): string =>
   `${encoding} ${width}x${height} ${colour}`;
 
@@ -17,16 +22,16 @@ export function remember(key: string, bytes: Uint8Array): void {
   ofOneColour.add(bytes);
 }
 
-/** Of bytes that somebody else has encoded, what was found when they were proved. */
+/** Notes that bytes from an upstream are a tile of one colour, as `provePicture` has found. */
 export const noteOneColour = (bytes: Uint8Array): void => void ofOneColour.add(bytes);
 
-/** Whether these very bytes were made for tiles of one colour, or found to be one. */
+/** Returns whether this very byte array was encoded from one colour, or was noted as such. */
 export const isOfOneColour = (bytes: Uint8Array): boolean => ofOneColour.has(bytes);
 
-/** Tiles that are being encoded: when somebody waits for a metatile all of its seas come at once. */
+/** Tiles that are being encoded. When a user waits for a metatile, all of its tiles are encoded at the same time. */
 const beingMade = new Map<string, Promise<Uint8Array>>();
 
-/** What was made before, is being made, or is made now. */
+/** Returns an encoded tile. Reuses a stored one, or waits for one that is being encoded, or else encodes it. */
 export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const known = madeBefore(key) ?? beingMade.get(key);
   if (known !== undefined) return known;
@@ -41,7 +46,7 @@ export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Pr
   }
 }
 
-/** The colour of all pixels of a part, as `colourAt` tells it; undefined when they differ. */
+/** Returns the colour of all pixels of a part, as `colourAt` returns it; undefined when they differ. */
 export function onlyColour({ width, channels, data }: Raster, cut: Cut): number | undefined {
   let only: number | undefined;
   for (let y = 0; y < cut.height; y++) {
@@ -55,7 +60,7 @@ export function onlyColour({ width, channels, data }: Raster, cut: Cut): number 
   return only;
 }
 
-/** RGBA as one number of 32 bits with a sign, R lowest. What cannot be seen has one colour, 0. */
+/** Returns RGBA as a signed number of 32 bits, R lowest. All fully transparent colours are 0. */
 export function colourAt(data: Uint8Array, at: number, channels: 3 | 4): number {
   const alpha = channels === 4 ? (data[at + 3] ?? 0) : 255;
   return alpha === 0 ? 0 : (data[at] ?? 0) | ((data[at + 1] ?? 0) << 8) | ((data[at + 2] ?? 0) << 16) | (alpha << 24);

@@ -1,4 +1,4 @@
-/** Bytes that are not the picture that was asked for. */
+/** The bytes are not the requested picture. */
 export class PictureError extends Error {
   readonly reason: "truncated" | "wrong_size" | "not_a_picture" | "too_large";
   constructor(reason: PictureError["reason"], message: string, options: ErrorOptions = {}) {

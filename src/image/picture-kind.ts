@@ -1,7 +1,7 @@
 /** The kinds of pictures that can be decoded here. */
 export type PictureKind = "png" | "jpeg" | "gif" | "webp" | "avif";
 
-/** What bytes begin like, which proves nothing of the rest; undefined: no picture. */
+/** Returns the kind of picture by its first bytes, which proves nothing about the rest. Undefined: not a picture. */
 export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
   if (holdsAt(bytes, 0, "\x89PNG")) return "png";
   if (holdsAt(bytes, 0, "\xff\xd8")) return "jpeg";
@@ -10,7 +10,7 @@ export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
   return holdsAt(bytes, 4, "ftypavif") ? "avif" : undefined;
 }
 
-/** Whether characters of one byte each stand somewhere among others. */
+/** Returns whether the bytes at a position are the characters of `text`, one byte each. */
 export function holdsAt(bytes: Uint8Array, at: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
   return true;

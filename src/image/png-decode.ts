@@ -13,7 +13,7 @@ interface Parts {
   readonly depth: number;
   readonly colour: number;
   readonly interlaced: boolean;
-  /** Nothing about it but what every reader takes: else one that is asked has to tell. */
+  /** Whether the PNG has only features that every reader accepts. Of any other PNG the decoder must decide. */
   readonly isUsual: boolean;
   readonly palette: Uint8Array | undefined;
   readonly transparency: Uint8Array | undefined;
@@ -24,13 +24,22 @@ interface Parts {
 const ANCILLARY = 0x20000000;
 const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
 
-/** Chunks at most: an encoder writes thousands of bytes, or a row, into one. Each costs objects and a checksum, also an empty one. */
+/**
+ * The most chunks of a PNG. An encoder writes thousands of bytes, or a row, into one chunk. Each chunk costs objects
+ * and a checksum, even an empty one.
+ */
 const MOST_CHUNKS = 100_000;
 
-/** Bytes behind the end that no reader minds: a line's end, or what fills a block. More is an answer gone wrong. */
+/**
+ * The most bytes after the end of the PNG: a line end or padding, which readers ignore. More bytes mean that the answer
+ * is wrong.
+ */
 const MOST_BEHIND = 64;
 
-/** The chunks of a whole PNG (PNG 1.2, 3.2). @throws PictureError when it ends before IEND, or a checksum is wrong */
+/**
+ * Returns the chunks of a complete PNG (PNG 1.2, 3.2).
+ * @throws PictureError when the PNG ends before IEND, or a checksum is wrong
+ */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let header: Uint8Array | undefined;
@@ -48,7 +57,7 @@ export function pngParts(bytes: Uint8Array): Parts {
     const body = bytes.subarray(at + 8, at + 8 + length);
     if (view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
       throw new PictureError("truncated", "a checksum of the PNG is wrong");
-    // Orders and repetitions (PNG 1.2, 4.3).
+    // The order and repetition of chunks (PNG 1.2, 4.3).
     if (type === IHDR && length === 13) {
       isUsual &&= at === 8;
       header = body;
@@ -75,7 +84,7 @@ export function pngParts(bytes: Uint8Array): Parts {
         data,
       };
     }
-    // A critical chunk that nobody knows (PNG 1.2, 3.3).
+    // An unknown critical chunk (PNG 1.2, 3.3).
     else if ((type & ANCILLARY) === 0) isUsual = false;
     before = type;
     at += 12 + length;
@@ -88,7 +97,7 @@ const deflatedOf = ({ data: [first = new Uint8Array(0), ...others] }: Parts): Ui
 
 /** The colour type whose samples are indices into a palette. */
 const INDEXED = 3;
-/** Samples of a pixel by its colour type, and how many bits each may have (PNG 1.2, 4.1.1). */
+/** The samples of a pixel by colour type, and the bits that each may have (PNG 1.2, 4.1.1). */
 const COLOURS: ReadonlyMap<number, readonly [samples: number, depths: readonly number[]]> = new Map([
   [0, [1, [1, 2, 4, 8, 16]]],
   [2, [3, [8, 16]]],
@@ -96,12 +105,12 @@ const COLOURS: ReadonlyMap<number, readonly [samples: number, depths: readonly n
   [4, [2, [8, 16]]],
   [6, [4, [8, 16]]],
 ]);
-/** The filters that a row may have (PNG 1.2, 6.1) are 0 to this. */
+/** The highest filter of a row: filters are 0 to this (PNG 1.2, 6.1). */
 const LAST_FILTER = 4;
 
 /**
- * Proves the pixels of a PNG whole without making a raster of them: they inflate to as many as there are to be, with the
- * right checksum, and have a colour. Undefined: of a kind that only decoding proves.
+ * Checks the pixels of a PNG without making a raster: they must inflate to the expected length, with the right
+ * checksum, and each must have a colour. Undefined: only decoding can check this kind of PNG.
  * @throws PictureError
  */
 export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } | undefined {
@@ -118,7 +127,8 @@ export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } |
   }
   if (colour === INDEXED) {
     const colours = (palette?.byteLength ?? 0) / 3;
-    // What a filtered byte stands for, and what becomes of an index without a colour, decoding tells.
+    // A filtered byte is not an index yet, and decoders differ on an index without a colour. Only decoding can check
+    // these.
     const known =
       colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
     if (!known) return undefined;
@@ -128,13 +138,15 @@ export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } |
   };
 }
 
-/** Filters that a picture of one colour is told by (PNG 1.2, 6.1); Average leaves no pattern in it. */
+/** The filters by which a picture of one colour is recognised (PNG 1.2, 6.1). The filter Average leaves no pattern. */
 const [NONE, SUB, UP, PAETH] = [0, 1, 2, 4];
 
 /**
- * Whether all pixels are the same, of rows with their filters as an encoder writes them that sees it: the first row is one
- * pixel repeated, the second is like it, and so are all others. Pictures of several colours are told by their first bytes.
- * @param bits of a row, @param pixel bits of one
+ * Returns whether all pixels are the same, for filtered rows of an encoder that uses the repetition: the first row
+ * repeats one pixel, the second row equals the first, and all others equal the second. Pictures of several colours are
+ * recognised by their first bytes.
+ * @param bits the bits of a row
+ * @param pixel the bits of a pixel
  */
 function areOfOneColour(rows: Uint8Array, stride: number, bits: number, pixel: number): boolean {
   if (bits % 8 !== 0) return false;
@@ -154,11 +166,11 @@ function areOfOneColour(rows: Uint8Array, stride: number, bits: number, pixel: n
   return isSecond && isShifted(rows.subarray(stride), stride);
 }
 
-/** Whether each byte is the one so many before it. */
+/** Returns whether each byte equals the byte `by` positions before it. */
 const isShifted = (bytes: Uint8Array, by: number): boolean =>
   Buffer.compare(bytes.subarray(0, bytes.byteLength - by), bytes.subarray(by)) === 0;
 const isZero = (bytes: Uint8Array): boolean => bytes[0] === 0 && isShifted(bytes, 1);
-/** Of pixels of less than a byte: 0, 85 (two bits), 255, … */
+/** Returns whether all pixels of a byte are equal, for pixels of less than a byte: 0, 85 (two bits), 255, … */
 const isPixelRepeated = (byte: number, pixel: number): boolean =>
   pixel >= 8 || byte === (byte >> (8 - pixel)) * (255 / (2 ** pixel - 1));
 
@@ -172,7 +184,7 @@ function haveColours(
     const row = y * stride + 1;
     for (let bit = 0; bit < width * depth; bit += 8) {
       const byte = rows[row + bit / 8] ?? 0;
-      // Most of a map is its first colour.
+      // Most pixels of a map have the first colour.
       if (byte === 0) continue;
       // The last byte of a row may have bits that belong to no pixel.
       const end = Math.min(8, width * depth - bit);
@@ -183,8 +195,8 @@ function haveColours(
 }
 
 /**
- * Decodes the PNGs that MapServer's AGG writes (8 bit, not interlaced, every row without a filter) in plain JavaScript,
- * faster than sharp. Undefined: another kind, for sharp.
+ * Decodes the kind of PNG that MapServer's AGG writes (8 bit, not interlaced, no row filters) in plain JavaScript,
+ * faster than sharp. Undefined: sharp must decode this PNG.
  * @throws PictureError
  */
 export function decodePlainPng(parts: Parts): Raster | undefined {
@@ -206,8 +218,8 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
 const PEEK_BYTES = 2048;
 
 /**
- * Whether the rows at the beginning have filters: then all the rest need not be inflated twice (a third of the time of
- * such a picture). Says no where it cannot tell.
+ * Returns whether the first rows have filters. Then sharp decodes the PNG, and inflating all of it here first would
+ * take a third of the total time. Returns false where it cannot tell.
  */
 function beginsFiltered(deflated: Uint8Array, stride: number, height: number): boolean {
   if (deflated.byteLength < 8 * PEEK_BYTES) return false;

@@ -5,7 +5,7 @@ import { decodePicture } from "./decode.ts";
 import { beginPalettePng, encodePng } from "./png-encode.ts";
 import type { Cut, Raster } from "./raster.ts";
 
-/** RGBA of a picture, as another program reads it; what cannot be seen has no colour. */
+/** Returns the RGBA of a picture as sharp reads it. Transparent pixels have no colour. */
 async function rgba(png: Uint8Array): Promise<number[]> {
   return seen(await sharp(png).ensureAlpha().toColourspace("srgb").raw().toBuffer());
 }
@@ -29,7 +29,7 @@ const whole = ({ width, height }: Raster): Cut => ({ left: 0, top: 0, width, hei
 const colourType = (png: Uint8Array) => png[25];
 const bitDepth = (png: Uint8Array) => png[24];
 
-/** A raster of `colours` colours, each pixel one of them. */
+/** Returns a raster of `colours` colours; each pixel has one of them. */
 const rasters = fc
   .record({
     width: fc.integer({ min: 1, max: 24 }),
@@ -74,7 +74,7 @@ test("a cut holds its part of the raster", async () => {
   );
 });
 
-/** `count` colours, one pixel each and the last again. */
+/** Returns a raster of `count` colours, one pixel each, and one more pixel of the last colour. */
 function raster(count: number, channels: 3 | 4 = 3, alpha = 255): Raster {
   const width = count + 1;
   const data = new Uint8Array(width * channels);

@@ -6,32 +6,38 @@ import type { Cut, Raster } from "./raster.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /**
- * zlib's levels, filter none. Level 3 renders 2.6 times as many tiles per CPU second as sharp at level 6;
- * 5 takes three quarters of the time of 6 for 1 % more bytes.
+ * zlib's levels; rows have no filter. Level 3 renders 2.6 times as many tiles per CPU second as sharp at level 6. Level
+ * 5 takes three quarters of the time of level 6 for 1 % more bytes.
  */
 const LEVELS = { fast: 3, small: 5 } as const satisfies Record<PngCompression, number>;
 const DEFAULT = DEFAULT_ENCODING.pngCompression;
 
-/** A PNG that is whole but for the compression of its rows, which takes most of the time. */
+/** A PNG whose rows are not compressed yet. Compressing them takes most of the time. */
 export interface BegunPng {
   readonly rows: Uint8Array;
   readonly level: number;
   readonly finish: (deflated: Uint8Array) => Uint8Array;
 }
 
-/** Here and now. */
+/** Compresses the rows on this thread, and returns the PNG. */
 export const finishPng = ({ rows, level, finish }: BegunPng): Uint8Array => finish(deflateSync(rows, { level }));
 
 const deflateAside = promisify<Uint8Array, { level: number }, Uint8Array>(deflate);
-/** In a thread of the pool: several at once use as many cores. */
+/** Compresses the rows on a thread of the pool, so that several PNGs use several cores. */
 export const finishPngAside = async ({ rows, level, finish }: BegunPng): Promise<Uint8Array> =>
   finish(await deflateAside(rows, { level }));
 
-/** A part of a raster as PNG: palette when it has at most 256 colours (lossless), else RGB or RGBA. One of one colour is whole. */
+/**
+ * Begins a PNG of a part of a raster: with a palette when the part has at most 256 colours (lossless), else RGB or
+ * RGBA. A part of one colour is returned as a finished PNG.
+ */
 export const beginPng = (raster: Raster, cut: Cut, compression: PngCompression): Uint8Array | BegunPng =>
   beginPalettePng(raster, cut, compression) ?? trueColour(raster, cut, compression);
 
-/** A part of a raster as PNG with a palette; undefined when it has more than 256 colours. */
+/**
+ * Begins a PNG with a palette of a part of a raster; undefined when the part has more than 256 colours. A part of one
+ * colour is returned as a finished PNG.
+ */
 export function beginPalettePng(
   raster: Raster,
   cut: Cut,
@@ -54,7 +60,7 @@ export function encodePng(raster: Raster, cut: Cut, compression: PngCompression 
 }
 
 interface Colours {
-  /** As `colourAt` tells them. */
+  /** The colours, as `colourAt` returns them. */
   readonly list: readonly number[];
   readonly indexes: Uint8Array;
 }
@@ -64,10 +70,13 @@ const SLOTS = 1024;
 const slotColour = new Int32Array(SLOTS);
 const slotIndex = new Int16Array(SLOTS);
 const FREE = -1;
-/** What `colourAt` never tells: a colour that cannot be seen. */
+/** A value that `colourAt` never returns: a transparent colour that is not 0. */
 const NO_COLOUR = 1;
 
-/** First row and step. Coarse rows first: that there are many colours shows sooner in rows that are not alike. */
+/**
+ * The first row and the step of each pass. Coarse passes come first: distant rows differ more, so they show sooner that
+ * there are more than 256 colours.
+ */
 const ROWS = [
   [0, 8],
   [4, 8],
@@ -75,7 +84,7 @@ const ROWS = [
   [1, 2],
 ] as const;
 
-/** The colours of a part and the index of each pixel; undefined when there are more than 256. */
+/** Returns the colours of a part and the index of each pixel; undefined when there are more than 256. */
 function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undefined {
   slotIndex.fill(FREE);
   const list: number[] = [];
@@ -154,7 +163,7 @@ function trueColour(raster: Raster, cut: Cut, compression: PngCompression): Begu
   return { rows, level: LEVELS[compression], finish: (deflated) => assemble(cut, 8, opaque ? 2 : 6, [], deflated) };
 }
 
-/** Whether no pixel of a part lets anything through. */
+/** Returns whether every pixel of a part is opaque. */
 export function isOpaque({ width, channels, data }: Raster, cut: Cut): boolean {
   if (channels === 3) return true;
   for (let y = 0; y < cut.height; y++) {

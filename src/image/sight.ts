@@ -2,20 +2,29 @@ import { loadSharp } from "./load-sharp.ts";
 import { onlyColour } from "./one-colour.ts";
 import type { Cut } from "./raster.ts";
 
-/** How a tile looks to somebody who wonders whether the map is still there. */
+/** The properties of a tile that tell whether the map is still there. */
 export interface Fingerprint {
-  /** All of one colour. */
+  /** Whether the tile has only one colour. */
   readonly blank: boolean;
-  /** It shows something else than the same place of the level above; undefined: nothing is there to compare it with. */
+  /**
+   * Whether the tile shows something else than the same place of the level above. Undefined: there is nothing to
+   * compare it with.
+   */
   readonly unlikeParent: boolean | undefined;
 }
 
-/** Both are compared in so many squares across and down. */
+/** The number of squares, across and down, in which the tile and its parent are compared. */
 const SQUARES = 4;
-/** Levels of 255 that their colours differ by, on average: other labels and finer lines do not come near it. */
+/**
+ * The average difference of the squares' colours, of 255, from which a tile counts as unlike its parent. Other labels
+ * and finer lines differ far less.
+ */
 const UNLIKE_LEVELS = 48;
 
-/** Looks at a tile, and at the part of another that it lies in. @throws Error for what is no picture */
+/**
+ * Computes the fingerprint of a tile, compared with the part of its parent that shows it.
+ * @throws Error for bytes that are not a picture
+ */
 export async function fingerprintOf(
   bytes: Uint8Array,
   parent?: { readonly bytes: Uint8Array; readonly part: Cut },
@@ -25,7 +34,7 @@ export async function fingerprintOf(
   const { width, height } = info;
   const blank = onlyColour({ width, height, channels: 4, data }, { left: 0, top: 0, width, height }) !== undefined;
   if (parent === undefined) return { blank, unlikeParent: undefined };
-  // A damaged one tells nothing.
+  // A damaged parent cannot be compared.
   const above = await squaresOf(parent.bytes, parent.part).catch(() => undefined);
   if (above === undefined) return { blank, unlikeParent: undefined };
   const own = await squaresOf(bytes);
@@ -33,7 +42,7 @@ export async function fingerprintOf(
   return { blank, unlikeParent: difference >= UNLIKE_LEVELS };
 }
 
-/** The colours of a picture's squares, row by row, on white. */
+/** Returns the colours of a picture's squares, row by row, on white. */
 async function squaresOf(bytes: Uint8Array, part?: Cut): Promise<Uint8Array> {
   const sharp = await loadSharp();
   const whole = sharp(bytes);
