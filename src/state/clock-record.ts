@@ -5,12 +5,12 @@ export const clockMigrations: Migrations = {
   steps: ["CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);"],
 };
 
-/** A file may be written this long (ms) after the last `note`, by the clock as it was then. */
+/** A file may be written this long (ms) after the latest `note`, by the clock of that time. */
 const NOTE_MARGIN_MS = 2_000;
 
 /**
- * Records the latest time that the wall clock has shown, over restarts, so that a clock that was set back does not make old
- * files look new: a file that was written before it was set back is not younger than `latestMs`.
+ * Records the latest time that the wall clock has shown, across restarts. A clock that was set back then does not make
+ * old files look new: a file that was written before is not younger than `latestMs`.
  */
 export class ClockRecord {
   readonly #db: Database;
@@ -31,7 +31,7 @@ export class ClockRecord {
     return Math.max(this.#now(), this.#latestMs);
   }
 
-  /** To be called about once a second. Stores the latest time while the clock is behind it. */
+  /** Stores the latest time while the clock is behind it. The caller calls this about once a second. */
   note(): void {
     const now = this.#now();
     if (now >= this.#latestMs) {

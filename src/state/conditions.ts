@@ -1,4 +1,7 @@
-/** The conditions of a query whose values were given, such as `["layer = ?", filter.layer]`; undefined is not asked for. */
+/**
+ * Returns the conditions of a query whose values are given, such as `["layer = ?", filter.layer]`. A condition with the
+ * value undefined is left out.
+ */
 export function conditionsOf(asked: readonly (readonly [condition: string, value: string | number | undefined])[]): {
   readonly where: string;
   readonly values: (string | number)[];

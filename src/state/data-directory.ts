@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
 
-/** Why the state cannot be used. Each message says what would do. */
+/** The state cannot be used. The message names the remedy. */
 export class StateError extends Error {
   override readonly name = "StateError";
   readonly code: "in_use" | "newer_version" | "unavailable";
@@ -19,15 +19,15 @@ export const inUse = (directory: string, cause: unknown): StateError =>
 const unusable = (lockFile: string, cause: unknown): StateError =>
   new StateError("unavailable", `the lock file ${lockFile} cannot be opened: ${String(cause)}`, { cause });
 
-/** Files of the state: history and account names are in them. */
+/** The files of the state. They contain the history and names of accounts. */
 const STATE_FILES = /^(?:state\.db|lock\.db|users|running$|reserve$)/;
 
-/** Makes the data directory, or what is there already, readable to its owner alone. */
+/** Creates the data directory, and makes it and its state files accessible to the owner alone. */
 export function secureDataDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   restrict(directory, 0o700);
   for (const name of readdirSync(directory)) if (STATE_FILES.test(name)) restrict(join(directory, name), 0o600);
-  // SQLite gives its -wal and -journal the mode of the database.
+  // SQLite creates -wal and -journal files with the mode of the database.
   for (const name of ["state.db", "lock.db"]) closeSync(openSync(join(directory, name), "a", 0o600));
 }
 
@@ -35,15 +35,15 @@ function restrict(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // A directory of another user that this one may write to is that user's to restrict.
+    // A directory that belongs to another user, but is writable for this one, is for its owner to restrict.
     if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS" && codeOf(error) !== "ENOENT") throw error;
   }
 }
 
 /**
- * Holds the data directory for this process: an open exclusive transaction on a lock database, so that the lock dies
- * with its holder and no stale pid file can remain. A lock file that is no database is made anew: where it was damaged
- * under a running server, the lock of the state database keeps the second server out.
+ * Locks the data directory for this process by an open exclusive transaction on a lock database: the lock ends with its
+ * process, and no stale pid file can remain. A lock file that is not a database is created again. If the file was
+ * damaged under a running server, the lock of the state database keeps the second server out.
  * @throws StateError
  */
 export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {

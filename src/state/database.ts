@@ -15,39 +15,48 @@ export interface Statement {
   all(...values: SqlValue[]): Row[];
 }
 
-/** The steps that make a floor's tables, in order; a step is never changed once released. */
+/** The steps that create a module's tables, in order. A released step is never changed. */
 export interface Migrations {
   readonly floor: string;
   readonly steps: readonly string[];
 }
 
-/** The one connection to the state database; lives in the coordinator, which alone may use it. */
+/** The only connection to the state database. It belongs to the coordinator, and no other process or thread uses it. */
 export interface Database {
   prepare(sql: string, options?: { readonly bigints: boolean }): Statement;
   exec(sql: string): void;
-  /** Runs `body` in one transaction, synced to the disk when it returns; rolled back when it throws. Not nested. */
+  /**
+   * Runs `body` in one transaction, which is synced to the disk when this returns. Rolls back when `body` throws.
+   * Transactions cannot be nested.
+   */
   transaction<T>(body: () => T): T;
-  /** The same without the sync: a kill of the process loses nothing of it, nor does a loss of power after the next `transaction`. */
+  /**
+   * Runs `body` in one transaction without the sync. A kill of the process loses none of its changes. A loss of power
+   * can lose them until the next `transaction`.
+   */
   unsynced<T>(body: () => T): T;
-  /** Inside a transaction: what to put right in memory should it be rolled back. */
+  /** Registers a function that restores values in memory if the current transaction is rolled back. */
   onRollback(undo: () => void): void;
   migrate(migrations: readonly Migrations[]): void;
-  /** Moves the write-ahead log into the database where it can, and closes. */
+  /** Moves the write-ahead log into the database where possible, and closes the connection. */
   close(): void;
 }
 
-/** Far more than this program has; lists by filters make some of their own. */
+/**
+ * The most compiled statements that are cached: far more than the program has, but lists with filters create their own.
+ */
 const MOST_COMPILED = 500;
 
 export interface OpenOptions {
   readonly access?: "shared" | "exclusive";
-  /** Room on the disk that is freed when a write may not fit. */
+  /** The reserve of disk space that is freed when a write may not fit. */
   readonly reserve?: Pick<DiskReserve, "beforeWrite" | "giveUp">;
 }
 
 /**
- * Opens the state database with full synchronisation: what is committed survives a power loss. `exclusive`: no other
- * process can open the database while this one lives, so that whoever removes the lock file lets no second server in.
+ * Opens the state database with full synchronisation: committed changes survive a loss of power. With `exclusive` no
+ * other process can open the database while this one runs, so that a second server cannot start even after the lock
+ * file was removed.
  * @throws StateError
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
@@ -59,7 +68,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
     // database has already would write a page, which fails on a full disk.
     if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
-    // A journal that one large transaction has made longer is cut again.
+    // A journal that one large transaction has enlarged is truncated again.
     db.exec("PRAGMA journal_size_limit = 16777216");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA cache_size = -8192");
@@ -82,7 +91,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
       all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
     };
   };
-  // To compile one takes as long as to run most of them.
+  // To compile a statement takes as long as to run most of them.
   const compiled = new Map<string, Statement>();
   const prepare = (sql: string, { bigints = false }: { readonly bigints?: boolean } = {}): Statement => {
     const key = bigints ? `bigints ${sql}` : sql;
@@ -105,7 +114,8 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
     } catch (error) {
       if (db.inTransaction) db.exec("ROLLBACK");
       for (const undo of undos.reverse()) undo();
-      // Such as a transaction that is larger than expected, or a quota of the file system: the next one fits.
+      // The transaction was larger than expected, or the file system has a quota. With the reserve freed, the next
+      // transaction fits.
       if (codeOf(error) === "SQLITE_FULL") reserve?.giveUp();
       throw error;
     } finally {
@@ -141,17 +151,21 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
     },
     close() {
       try {
-        // Statements that have not been collected keep SQLite from doing so as it closes.
+        // Statements that were not garbage-collected keep SQLite from making a checkpoint when it closes.
         if (access === "exclusive" && db.open) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {
-        // Such as on a full disk: the next start reads the log.
+        // The checkpoint can fail, such as on a full disk. The next start then reads the log.
       }
       db.close();
     },
   };
 }
 
-/** A version that does not know a step would write what the newer one does not expect. @throws StateError */
+/**
+ * Refuses a database of a newer version. A version that does not know a step would write data that the newer version
+ * does not expect.
+ * @throws StateError
+ */
 function refuseNewer(rows: readonly Row[], migrations: readonly Migrations[]): void {
   const known = new Map(migrations.map(({ floor, steps }) => [floor, steps.length]));
   const unknown = rows
@@ -178,7 +192,7 @@ function rowOf(row: unknown): Row | undefined {
   return out;
 }
 
-/** A column that the schema makes an integer below 2^53. */
+/** Returns the value of a column that the schema makes an integer below 2^53. */
 export function int(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === "number") return value;
@@ -209,7 +223,10 @@ export const intOrNull = (row: Row, column: string): number | null => (row[colum
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
 
-/** @throws TypeError when it holds none of them */
+/**
+ * Returns the value of a column that contains one of `words`.
+ * @throws TypeError when the column contains none of them
+ */
 export function wordOf<T extends string>(row: Row, column: string, words: readonly T[]): T {
   const found = words.find((word) => word === row[column]);
   if (found === undefined) throw new TypeError(`column ${column} holds ${String(row[column])}`);

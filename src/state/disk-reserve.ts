@@ -3,16 +3,20 @@ import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 const MIB = 2 ** 20;
-/** A write-ahead log at its full size (SQLite begins it anew after 4 MiB), and as much for the database itself. */
+/**
+ * The size of the reserve: a write-ahead log at its full size (SQLite restarts the log after 4 MiB), and as much for
+ * the database itself.
+ */
 const RESERVE_BYTES = 8 * MIB;
-/** With less room than this a transaction may not fit. */
+/** A transaction may not fit when less space than this is free. */
 const NEEDED_BYTES = MIB;
-/** After a fault the reserve is not tried again for so many looks. */
+/** After a fault this many calls of `look` are skipped. */
 const LOOKS_AFTER_FAULT = 30;
 
 /**
- * Room on the disk of the state database: a file that is removed when the disk is full, so that the transactions fit with
- * which an operator makes room (truncations, kills, a lower quota). It is made again when there is room for it.
+ * Reserves space on the disk of the state database with a file. The file is removed when the disk is full, so that the
+ * transactions fit with which an operator frees space (truncations, kills, a lower quota). The file is created again
+ * when there is space for it.
  */
 export class DiskReserve {
   readonly #file: string;
@@ -21,7 +25,7 @@ export class DiskReserve {
   #fault: string | undefined;
   #looksToSkip = 0;
 
-  /** `freeBytes`: the room on the disk of the file. */
+  /** `freeBytes` returns the free bytes on the disk of the file. */
   constructor(file: string, freeBytes: () => number = () => freeBytesAt(dirname(file))) {
     this.#file = file;
     this.#freeBytes = freeBytes;
@@ -30,24 +34,27 @@ export class DiskReserve {
     this.look();
   }
 
-  /** Gives the reserve up where the next transaction may not fit without it. Before, as a transaction cannot be run twice. */
+  /**
+   * Removes the reserve when the next transaction may not fit without it. This happens before the transaction, because
+   * a transaction cannot be run twice.
+   */
   beforeWrite(): void {
     if (this.#isHeld && this.#freeBytes() < NEEDED_BYTES) this.giveUp();
   }
 
-  /** Frees the room of the reserve. */
+  /** Removes the reserve, which frees its space. */
   giveUp(): void {
     rmSync(this.#file, { force: true });
     this.#isHeld = false;
   }
 
-  /** Makes the reserve again once there is room. Called on a timer. */
+  /** Creates the reserve again once there is space. A timer calls this. */
   look(): void {
     if (this.#isHeld || this.#looksToSkip-- > 0) return;
     this.#looksToSkip = 0;
     if (this.#freeBytes() < RESERVE_BYTES + 2 * NEEDED_BYTES) return;
     try {
-      // A file system that compresses would keep nothing aside for zeros.
+      // Random bytes, because a file system with compression would reserve no space for zeros.
       writeFileSync(this.#file, randomFillSync(Buffer.alloc(RESERVE_BYTES)), { mode: 0o600 });
       this.#isHeld = true;
       this.#fault = undefined;
@@ -58,7 +65,7 @@ export class DiskReserve {
     }
   }
 
-  /** Why the reserve is not there; undefined: it is. */
+  /** Returns why the reserve does not exist. Undefined: it exists. */
   get shortage(): string | undefined {
     if (this.#isHeld) return undefined;
     const free = (this.#freeBytes() / MIB).toFixed(1);

@@ -1,14 +1,14 @@
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int } from "./database.ts";
 
-/** Free pages that the file keeps for what is written next: 4 MiB. */
+/** The free pages that the file keeps for later writes: 4 MiB. */
 const SPARE_PAGES = 1024;
 /** 1 MiB takes 4 ms; a checkpoint, which is due after 1000 pages, takes 20 ms. */
 const PAGES_AT_ONCE = 256;
-/** `PRAGMA auto_vacuum`: the file gives back free pages when it is asked to. */
+/** The value of `PRAGMA auto_vacuum` with which the file gives back free pages on request. */
 const INCREMENTAL = 2;
 
-/** The part of the database's file that holds nothing any more, which goes back to the file system in small slices. */
+/** Returns the unused part of the database file to the file system, in small slices. */
 export class FreeSpace {
   readonly #db: Database;
   #hasMore = false;
@@ -17,23 +17,23 @@ export class FreeSpace {
     this.#db = db;
   }
 
-  /** The last slice was not all that is free. */
+  /** Whether free pages remained after the latest slice. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
 
-  /** Gives back one slice. Outside of transactions. */
+  /** Gives back one slice. Must not be called inside a transaction. */
   giveBackSome(): void {
     const free = this.#sparePages();
     if (free > 0) {
       const pages = Math.min(free, PAGES_AT_ONCE);
-      // A loss of power undoes the slice, and nothing else.
+      // A loss of power undoes only this slice.
       this.#db.unsynced(() => this.#db.exec(`PRAGMA incremental_vacuum(${pages})`));
     } else if (this.#hasMore) {
-      // Only a checkpoint shortens the file: the next one by itself may be hours away.
+      // Only a checkpoint shortens the file, and the next automatic one may be hours away.
       this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
     }
-    // A database that could not be rewritten gives back nothing.
+    // A database that could not be rewritten by `makeShrinkable` gives back nothing.
     this.#hasMore = free > 0 && this.#sparePages() < free;
   }
 
@@ -43,8 +43,8 @@ export class FreeSpace {
 }
 
 /**
- * Rewrites a database that an older version made, so that it can give back free pages: once, before anything else is done
- * with it. A database that cannot be rewritten, such as on a full disk, works as before, and the next start tries again.
+ * Rewrites a database of an older version once, before any other use, so that it can give back free pages. A database
+ * that cannot be rewritten, such as on a full disk, works as before, and the next start tries again.
  */
 export function makeShrinkable(db: Database, log: Logger): void {
   const mode = int(db.prepare("PRAGMA auto_vacuum").get() ?? {}, "auto_vacuum");

@@ -1,21 +1,21 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** The state that the last server left is not all there. */
+/** Part of the state that the last server left is missing. */
 export interface StateLoss {
   readonly file: string;
-  /** A sentence that says what was found. */
+  /** A sentence that describes the finding. */
   readonly reason: string;
 }
 
-/** Of one length: the mark is overwritten in place, which needs no room on a full disk. */
+/** Both words have the same length: the mark is overwritten in place, which needs no space on a full disk. */
 const RUNNING = "running\n";
 const STOPPED = "stopped\n";
 
 /**
- * A file of the data directory that is there once a server has written its state there, and says whether that server came
- * to an end in order. SQLite takes a database of 0 bytes for a new one and ignores a write-ahead log that is missing or
- * garbage; with the mark a start can tell what is missing from what was never there.
+ * Maintains a file of the data directory that says whether the last server ended in order. The file exists once a
+ * server has written its state. SQLite treats a database of 0 bytes as new, and ignores a write-ahead log that is
+ * missing or damaged. The mark lets a start distinguish a lost file from one that never existed.
  */
 export class RunningMark {
   readonly #file: string;
@@ -26,7 +26,7 @@ export class RunningMark {
     this.#database = join(dataDir, "state.db");
   }
 
-  /** What is missing of the state; undefined: nothing. Before the database is opened. */
+  /** Returns the file of the state that is lost; undefined: none. Must be called before the database is opened. */
   loss(): StateLoss | undefined {
     if (!existsSync(this.#file)) return undefined;
     const size = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;
@@ -38,12 +38,12 @@ export class RunningMark {
     return { file: log, reason: "it is missing or damaged, though the last server did not end in order" };
   }
 
-  /** From now on the write-ahead log holds changes. After the first transaction. */
+  /** Records that the write-ahead log contains changes. Called after the first transaction. */
   begun(): void {
     this.#write(RUNNING);
   }
 
-  /** What is in the write-ahead log is about to be moved to the database. */
+  /** Records an orderly end. Called before the write-ahead log is moved into the database. */
   ended(): void {
     if (existsSync(this.#file)) this.#write(STOPPED);
   }
@@ -52,7 +52,7 @@ export class RunningMark {
     const file = openSync(this.#file, existsSync(this.#file) ? "r+" : "w", 0o600);
     try {
       writeSync(file, word, 0);
-      // "stopped" must be on the disk before the log is gone.
+      // "stopped" must be on the disk before the log is removed.
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -64,7 +64,10 @@ const HEADER_BYTES = 32;
 const SUMMED_BYTES = 24;
 const MAGIC = 0x377f0682;
 
-/** Whether a file begins as a write-ahead log of SQLite does, with the right checksum (SQLite's file format, section 4.1). */
+/**
+ * Returns whether a file begins as a write-ahead log of SQLite, with the right checksum (SQLite's file format, section
+ * 4.1).
+ */
 export function isWriteAheadLog(path: string): boolean {
   if (!existsSync(path)) return false;
   const header = new DataView(new ArrayBuffer(HEADER_BYTES));
