@@ -3,14 +3,14 @@ import sharp from "sharp";
 import { png, startUpstream, type Upstream } from "../support/upstream.ts";
 import { metatileOf } from "./tile-keys.ts";
 
-/** A map whose pictures tell of which version they are, and that has spots which cannot be rendered. */
+/** A map whose pictures show its version. Some of its spots cannot be rendered. */
 export interface DatedMap {
   readonly upstream: Upstream;
-  /** What is rendered from now on. */
+  /** The version of further pictures. */
   version: number;
   /** Whether the spots are bad now. */
   isSick: boolean;
-  /** How often each metatile of a level has been answered with a picture. */
+  /** Returns how often each metatile of a level has been answered with a picture. */
   answered(z: number): ReadonlyMap<string, number>;
 }
 

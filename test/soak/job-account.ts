@@ -6,7 +6,7 @@ import { isWholePng } from "../support/store-scan.ts";
 import { versionOf } from "./dated-map.ts";
 import type { TileKey } from "./tile-keys.ts";
 
-/** What was asked for. */
+/** The request for a job. */
 export interface Asked {
   readonly layer: string;
   readonly type: "seed" | "reseed" | "truncate";
@@ -17,7 +17,7 @@ export interface Asked {
   readonly version: number;
 }
 
-/** As the server shows it. */
+/** A job as the server shows it. */
 export interface ToldJob extends JobJson {
   readonly layer: string;
   readonly type: string;
@@ -95,7 +95,7 @@ export class JobAccount {
     return this.open.size + this.#ended.size;
   }
 
-  /** All that was asked for on a layer. */
+  /** Returns all tiles that were requested on a layer. */
   askedOn(layer: string): TileKey[] {
     return [...this.open.values(), ...[...this.#ended.values()].map(({ job }) => job)]
       .filter(({ asked }) => asked.layer === layer)

@@ -19,7 +19,7 @@ export function tilesOf({ z, x, y, width, height }: Rect): TileKey[] {
   return Array.from({ length: width * height }, (_, n) => `${z}/${x + (n % width)}/${y + Math.floor(n / width)}`);
 }
 
-/** minx, miny, maxx, maxy, a tenth of a tile inside, so that no neighbour is touched. */
+/** Returns minx, miny, maxx, maxy, shrunk by a tenth of a tile on each side so that no neighbouring tile is touched. */
 export function boundsOf({ z, x, y, width, height }: Rect): [number, number, number, number] {
   const at = (n: number): number => -WORLD + (2 * WORLD * n) / 2 ** z;
   return [at(x + 0.1), at(y + 0.1), at(x + width - 0.1), at(y + height - 0.1)];
@@ -30,13 +30,13 @@ export function randomRect({ below }: Chance, z: number, most: number, within = 
   return { z, x: below(within - width + 1), y: below(within - height + 1), width, height };
 }
 
-/** As `tiles` of a job has them: y from the top. */
+/** Returns a key as the `tiles` of a job request have it: y from the top. */
 export function fromTop(key: TileKey): string {
   const [z = 0, x = 0, y = 0] = key.split("/").map(Number);
   return `${z}/${x}/${2 ** z - 1 - y}`;
 }
 
-/** Of a file of the store, whatever its parameters; undefined: none of EPSG:900913. */
+/** Returns the layer and key of a file of the store, for any parameters; undefined: the file is not of EPSG:900913. */
 export function keyOfFile(file: string): { readonly layer: string; readonly key: TileKey } | undefined {
   const found = /tiles\/([^/]+)\/EPSG_900913_(\d+)(?:_[0-9a-f]{40})?\/[^/]+\/(\d+)_(\d+)\.png$/.exec(
     file.split(sep).join("/"),
@@ -45,7 +45,7 @@ export function keyOfFile(file: string): { readonly layer: string; readonly key:
   return { layer: found[1], key: found.slice(2).map(Number).join("/") };
 }
 
-/** Of what an upstream is asked for: level and lower left tile. */
+/** Returns the level and the lower left tile of a request to the upstream. */
 export function metatileOf(bbox: string, width: number): { readonly z: number; readonly key: TileKey } {
   const [minX = 0, minY = 0, maxX = 0] = bbox.split(",").map(Number);
   const side = (maxX - minX) / (width / 64);
