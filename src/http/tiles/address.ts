@@ -9,7 +9,7 @@ const malformed = (what: string, value: string): { readonly ok: false; readonly 
 const BEYOND_ASCII = /[^\u0000-\u007f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Percent-decodes once; undefined for a bad escape or what is not UTF-8. */
+/** Percent-decodes a text once; undefined for an invalid escape or bytes that are not UTF-8. */
 function decoded(raw: string): string | undefined {
   try {
     const text = BEYOND_ASCII.test(raw) ? utf8.decode(Buffer.from(raw, "latin1")) : raw;
@@ -19,7 +19,7 @@ function decoded(raw: string): string | undefined {
   }
 }
 
-/** The segments of a raw path, split at raw `/`, then decoded; one trailing slash is dropped, empty ones inside are kept. */
+/** Splits a raw path at raw `/`, then decodes the segments. Removes one trailing slash; keeps empty segments inside. */
 export function splitPath(path: string): Result<readonly string[], Refusal> {
   const raw = path.split("/");
   if (raw[0] === "") raw.shift();
@@ -33,7 +33,10 @@ export function splitPath(path: string): Result<readonly string[], Refusal> {
   return ok(segments);
 }
 
-/** A query, keys in upper case; of keys given twice the first counts, as in GWC; `+` is a space, as forms write it. */
+/**
+ * Parses a query; keys become upper case. Of a key given several times the first value counts, as in GWC. `+` is a
+ * space, as forms write it.
+ */
 export function parseQuery(query: string): Result<ReadonlyMap<string, string>, Refusal> {
   const found = new Map<string, string>();
   for (const pair of query.split("&")) {
@@ -48,11 +51,11 @@ export function parseQuery(query: string): Result<ReadonlyMap<string, string>, R
   return ok(found);
 }
 
-/** Decimal digits only. A number too big to be exact is outside of every coverage, and stays big. */
+/** Parses decimal digits. A number too large to be exact stays large, so it lies outside every coverage. */
 export const wholeNumber = (field: string, text: string): Result<number, Refusal> =>
   /^\d+$/.test(text) ? ok(Number(text)) : refuse(badField(field, "a whole number", text));
 
-/** `3.png` → `3`, `png`; the extension in lower case, undefined without a dot. */
+/** Splits an extension off: `3.png` → `3`, `png`. The extension is in lower case; undefined without a dot. */
 export function splitExtension(text: string): { readonly stem: string; readonly extension: string | undefined } {
   const dot = text.lastIndexOf(".");
   return dot < 0

@@ -1,4 +1,4 @@
-/** An HTTP-date in one of its three forms (RFC 9110, 5.6.7). */
+/** The three forms of an HTTP-date (RFC 9110, 5.6.7). */
 const IMF = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 const RFC850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
@@ -10,7 +10,10 @@ function parseHttpDate(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** If-None-Match by weak comparison (RFC 9110, 8.8.3.2 and 13.1.2); `etag` is quoted and strong. */
+/**
+ * Returns whether If-None-Match matches a tag, by weak comparison (RFC 9110, 8.8.3.2 and 13.1.2). `etag` is quoted and
+ * strong.
+ */
 function matchesAny(given: string, etag: string): boolean {
   if (given === etag) return true;
   if (given.trim() === "*") return true;
@@ -19,8 +22,9 @@ function matchesAny(given: string, etag: string): boolean {
 }
 
 /**
- * Whether a GET or HEAD is answered with 304 (RFC 9110, 13.2.2): If-None-Match alone decides when it is there, a date that
- * cannot be read counts as absent. `modifiedMs`: whole seconds; undefined: the document has no date.
+ * Returns whether a GET or HEAD is answered with 304 (RFC 9110, 13.2.2). If-None-Match, if present, decides alone. An
+ * invalid date counts as absent.
+ * @param modifiedMs whole seconds in milliseconds; undefined: the document has no date
  */
 export function isNotModified(
   headers: { readonly "if-none-match"?: string | undefined; readonly "if-modified-since"?: string | undefined },

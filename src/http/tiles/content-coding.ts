@@ -2,21 +2,27 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 
-/** How a body travels (RFC 9110, 8.4.1). */
+/** The content coding of a body (RFC 9110, 8.4.1). */
 export type Coding = "br" | "gzip" | "identity";
 
-/** Smaller ones fit into one packet as they are. */
+/** Smaller bodies fit into one packet without compression. */
 const SMALLEST_PACKED = 256;
-/** About gzip's time at a tenth fewer bytes; 11, the default, is for what is packed once and for all. */
+/**
+ * Takes about as long as gzip and gives a tenth fewer bytes. 11, the default, is meant for files that are compressed
+ * once.
+ */
 const BROTLI_QUALITY = 5;
 const OVERHEAD_BYTES = 256;
 
 let last: { readonly header: string; readonly coding: Coding } = { header: "", coding: "identity" };
 
-/** What a client likes best (RFC 9110, 12.5.3): Brotli of two that it likes as much, nothing at all where it does not say. */
+/**
+ * Returns the coding that a client prefers (RFC 9110, 12.5.3): Brotli if it weights both codings equally, identity if
+ * it states none.
+ */
 export function codingFor(header: string | undefined, bytes: number): Coding {
   if (header === undefined || bytes < SMALLEST_PACKED) return "identity";
-  // Map after map comes with the same words.
+  // Consecutive requests mostly have the same header.
   if (last.header !== header) last = { header, coding: parse(header) };
   return last.coding;
 }
@@ -35,7 +41,10 @@ function parse(header: string): Coding {
   return gz > 0 && gz >= plain ? "gzip" : "identity";
 }
 
-/** The tag of a packed body: not the one of the same bytes as they are (RFC 9110, 8.8.3.3). `etag` is quoted. */
+/**
+ * Returns the tag of a compressed body, which differs from that of the uncompressed bytes (RFC 9110, 8.8.3.3). `etag`
+ * is quoted.
+ */
 export const packedTag = (etag: string, coding: Coding): string =>
   coding === "identity" ? etag : `${etag.slice(0, -1)}-${coding}"`;
 
@@ -50,7 +59,7 @@ const packers = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
 } as const;
 
-/** Packed bodies, kept by their tags up to a number of bytes; each is packed once, beside the event loop. */
+/** Stores compressed bodies by tag, up to a number of bytes. Each body is compressed once, outside the event loop. */
 export class PackedBodies {
   readonly #kept: LRUCache<string, Uint8Array>;
   readonly #coming = new Map<string, Promise<Uint8Array>>();
@@ -59,7 +68,7 @@ export class PackedBodies {
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: (bytes) => bytes.byteLength + OVERHEAD_BYTES });
   }
 
-  /** `etag`: made of the bytes. At once when it is kept. */
+  /** Returns a compressed body: at once if it is stored, else as a promise. `etag` is derived from the bytes. */
   get(bytes: Uint8Array, etag: string, coding: "br" | "gzip"): Uint8Array | Promise<Uint8Array> {
     const key = packedTag(etag, coding);
     const kept = this.#kept.get(key);

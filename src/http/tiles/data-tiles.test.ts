@@ -92,7 +92,7 @@ test("a tag answers for its own coding only", async () => {
     expect(headers["vary"]).toBe("Accept-Encoding");
     return code;
   };
-  // Nothing is packed for a 304: it comes before anything has been.
+  // A 304 needs no compressed body: these requests come before any body has been compressed.
   expect(await status('"abc-gzip"', "gzip")).toBe(304);
   expect(await status('"abc"')).toBe(304);
   expect(await status('"abc"', "gzip")).toBe(200);

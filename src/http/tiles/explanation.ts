@@ -13,13 +13,13 @@ import type { OutsideTile } from "./tile-parts.ts";
 
 export interface ExplanationParts {
   readonly inspect: (request: TileRequest) => Promise<TileState>;
-  /** Newest first. */
+  /** Returns jobs, the newest first. */
   readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
-  /** ms since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A job in few words; `/api/v1/jobs/{id}` tells the rest. */
+/** The main fields of a job; `/api/v1/jobs/{id}` has all fields. */
 interface ExplainingJob {
   readonly id: number;
   readonly type: JobView["type"];
@@ -28,23 +28,23 @@ interface ExplainingJob {
   readonly endedAt: string | null;
 }
 
-/** What `?explain` answers. Times are ISO 8601 in UTC, y counts from the bottom. */
+/** The answer to `?explain`. Times are ISO 8601 in UTC; y counts from the bottom. */
 export interface Explanation {
   readonly layer: string;
   readonly gridSet: string;
   readonly format: string;
-  /** y is null where the grid set has no such level. */
+  /** y is null if the grid set has no such level. */
   readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
   readonly bounds: readonly [number, number, number, number] | null;
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
-  /** Why no tile that could be served as it is lies here; null: one does. */
+  /** The reason why there is no valid tile; null if there is one. */
   readonly reason: OutsideTile["why"] | "not_stored" | "truncated" | "failing" | "expired" | null;
-  /** The same for people. */
+  /** The state and its reason as a sentence. */
   readonly message: string;
   readonly inMemory: boolean;
   readonly store: {
-    /** Relative to the store's root. */
+    /** The path of the tile relative to the root of the store. */
     readonly key: string;
     readonly bytes: number | null;
     readonly modifiedAt: string | null;
@@ -52,22 +52,22 @@ export interface Explanation {
   } | null;
   readonly expireCacheSeconds: number;
   readonly drawing: boolean;
-  /** What is rendered in one go with it: [minX, minY, maxX, maxY]. */
+  /** The metatile that contains the tile: [minX, minY, maxX, maxY]. */
   readonly metatile: readonly [number, number, number, number] | null;
-  /** A seed or reseed that was at work here when the tile was written. */
+  /** A seed or reseed that was running on this range when the tile was written. */
   readonly writtenBy: ExplainingJob | null;
-  /** The last truncation of the layer or of a part of it since the server started. */
+  /** The time of the last truncation of the layer, or of a part of the layer, since the server started. */
   readonly layerTruncatedAt: string | null;
-  /** The last job that truncated this very tile. */
+  /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
 }
 
-/** Jobs of a layer that are looked through, newest first. */
+/** The number of jobs of a layer that are searched, newest first. */
 const JOBS_LOOKED_AT = 200;
-/** File times are coarser than a job's. */
+/** The tolerance between times: those of files are coarser than those of jobs. */
 const CLOCK_SLACK_MS = 2_000;
 
-/** Where a tile is, or why it is not there. Renders nothing. */
+/** Explains the state of a tile. Renders nothing. */
 export async function explainTile(parts: ExplanationParts, request: TileRequest): Promise<Explanation> {
   const state = await parts.inspect(request);
   const jobs = (await parts.jobs({ layer: request.layer.name, limit: JOBS_LOOKED_AT })).filter((job) =>
@@ -101,7 +101,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
   };
 }
 
-/** A tile that the layer does not offer: nothing is asked of anybody. */
+/** Explains a tile that the layer does not offer. Reads neither the store nor the jobs. */
 export function explainOutside({ request, why }: OutsideTile, message: string): Explanation {
   return {
     ...identityOf(request),
@@ -160,7 +160,7 @@ function verdict(
     : { state: "missing", reason: "not_stored", message: `Not stored yet, or evicted. ${next}` };
 }
 
-/** Whether a job has this tile in its range; a seed writes whole metatiles. */
+/** Returns whether the range of a job contains a tile. A seed writes whole metatiles. */
 function touches(
   job: JobView,
   { layer, subset, format, parameters, index }: TileRequest,
@@ -179,13 +179,13 @@ function touches(
   return extentsOverlap({ minX, minY, maxX, maxY }, rendered);
 }
 
-/** A seed of another format keeps this one of the same rendering. */
+/** Returns whether a job of another format also stores this format: both come from the same render. */
 const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string): boolean =>
   type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
 
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
   const asked = sets.flatMap((set) => chosenSetIn(set) ?? []);
-  // Their ages are moments: it does not matter which day it is.
+  // The ages are absolute times, so the current time does not matter.
   const chosen = settled(asked, Number.POSITIVE_INFINITY);
   return chosen.ok && chooser(chosen.value, layer.parameterFilters)(values);
 }

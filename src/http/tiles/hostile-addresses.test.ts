@@ -3,7 +3,7 @@ import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { parseAsked, routeOf } from "./tile-route.ts";
 import { catalogue } from "./tiles-fixture.ts";
 
-/** As long as an address may be. */
+/** The longest allowed address. */
 const filled = (text: string): string => text.repeat(Math.floor((8 * 1024 - 300) / text.length));
 const HOSTILE = ["+", "%20", "1", "a", "0", "-", ";", "+;", ",", "1,", "=", ".", ":", "*", "(", "'", "x1y1z1"];
 
@@ -51,7 +51,7 @@ const PATHS = [
   "/tilejson/#",
 ];
 
-/** Half of what one quadratic expression takes over 8 KiB. */
+/** Half the time of one quadratic expression over 8 KiB. */
 const MOST_MS = 12;
 
 function parse(path: string, query: string): void {
@@ -62,7 +62,7 @@ const slowOf = (path: string, query: string): unknown[] =>
   HOSTILE.flatMap((text) => {
     const write = (place: string): string => place.replace("#", () => filled(text));
     const measure = (): number => cpuMs(() => parse(write(path), write(query)));
-    // Once more where the first may have met a garbage collection.
+    // The least of three measurements, because garbage collection may delay one.
     const ms = Math.min(measure(), measure(), measure());
     return ms > MOST_MS ? [{ text, ms }] : [];
   });

@@ -1,6 +1,6 @@
 import { escapeXml } from "../../lib/escape.ts";
 
-/** The language in which a protocol answers what went wrong. */
+/** The format in which a protocol reports errors. */
 export type Dialect = "plain" | "ows" | "wms-1.1.1" | "wms-1.3.0";
 
 export interface ExceptionText {
@@ -8,7 +8,7 @@ export interface ExceptionText {
   readonly body: string;
 }
 
-/** WMTS 1.0.0: ows:ExceptionReport 1.1.0. */
+/** Returns an exception of WMTS 1.0.0: an ows:ExceptionReport 1.1.0. */
 export function owsException(code: string, locator: string | undefined, text: string): ExceptionText {
   const where = locator === undefined ? "" : ` locator="${escapeXml(locator)}"`;
   return {
@@ -23,11 +23,11 @@ export function owsException(code: string, locator: string | undefined, text: st
   };
 }
 
-/** The DOCTYPE that annex A.3 of WMS 1.1.1 wants, at the address where OGC keeps its DTDs today. */
+/** The DOCTYPE that annex A.3 of WMS 1.1.1 requires, with the present address of OGC's DTDs. */
 const DOCTYPE_111 =
   '<!DOCTYPE ServiceExceptionReport SYSTEM "http://schemas.opengis.net/wms/1.1.1/exception_1_1_1.dtd">';
 
-/** WMS 1.1.1 (annex A.3) and 1.3.0 (annex E.2). */
+/** Returns an exception of WMS 1.1.1 (annex A.3) or 1.3.0 (annex E.2). */
 export function wmsException(version: "1.1.1" | "1.3.0", code: string | undefined, text: string): ExceptionText {
   const coded = code === undefined ? "" : ` code="${escapeXml(code)}"`;
   const namespace = version === "1.3.0" ? ' xmlns="http://www.opengis.net/ogc"' : "";

@@ -9,10 +9,10 @@ import type { Parameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** A refusal with the words that OGC documents have for it. Doors that answer in plain text ignore them. */
+/** A refusal with the exception code of OGC documents. Protocols that answer in plain text ignore the code. */
 export interface ProtocolRefusal extends Refusal {
   readonly exception?: { readonly code: string; readonly locator?: string };
-  /** The tile that a well-formed address means and the layer does not offer: its level, or its place on it. */
+  /** The tile of a well-formed address that the layer does not offer: its level, or its position, is outside. */
   readonly outside?: OutsideTile;
 }
 
@@ -21,7 +21,10 @@ export interface OutsideTile {
   readonly why: "outside_levels" | "outside_coverage";
 }
 
-/** What an address means: a tile, a map to be made of tiles, a question to the upstream, or a document made of the catalogue. */
+/**
+ * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
+ * catalogue.
+ */
 export type Asked =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
@@ -30,22 +33,22 @@ export type Asked =
 
 export interface RequestedDocument {
   readonly kind: "document";
-  /** Tells documents of one catalogue and base URL apart. */
+  /** The name of the document, unique for one catalogue and base URL. */
   readonly name: string;
   readonly contentType: string;
-  /** Offered as the name under which a browser saves it. */
+  /** The name under which a browser saves the document. */
   readonly fileName?: string;
-  /** False: there are many of its kind, each made anew. */
+  /** False: there are many documents of this kind, so they are written for each request. */
   readonly isStored?: false;
   readonly write: (baseUrl: string) => string;
 }
 
 export const XML_TYPE = "text/xml;charset=UTF-8";
 
-/** Whether a protocol counts its rows from the top of the whole matrix or from the bottom. */
+/** The edge of the whole matrix from which a protocol counts its rows. */
 export type RowOrder = "top" | "bottom";
 
-/** The grid set of every web map (the OGC's WebMercatorQuad but for the last digits of its extent). */
+/** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
 export const WEB_GRID = "EPSG:900913";
 
 const list = (values: readonly string[]): string => `one of ${values.join(", ")}`;
@@ -70,7 +73,7 @@ type Offering = Pick<Layer, "formats">;
 const offered = (layer: Offering, format: TileFormat | undefined): TileFormat | undefined =>
   format === undefined ? undefined : layer.formats.find((f) => f.mimeType === format.mimeType);
 
-/** The offered format of a MIME type. */
+/** Returns the layer's format of a MIME type. */
 export function findFormat(layer: Offering, mimeType: string): Result<TileFormat, Refusal> {
   const format = offered(layer, formatOf(mimeType));
   return format === undefined
@@ -78,7 +81,7 @@ export function findFormat(layer: Offering, mimeType: string): Result<TileFormat
     : ok(format);
 }
 
-/** The offered format of a MIME type or an extension, the layer's first when none is asked. */
+/** Returns the layer's format of a MIME type or an extension; the layer's first if none is given. */
 export function findFormatAsked(layer: Offering, asked: string | undefined): Result<TileFormat, Refusal> {
   const [first] = layer.formats;
   if (asked === undefined && first !== undefined) return ok(first);
@@ -86,7 +89,7 @@ export function findFormatAsked(layer: Offering, asked: string | undefined): Res
   return text.includes("/") ? findFormat(layer, text) : findFormatOfExtension(layer, text.toLowerCase());
 }
 
-/** The offered format of an address's extension. */
+/** Returns the layer's format of an extension in an address. */
 export function findFormatOfExtension(layer: Offering, extension: string | undefined): Result<TileFormat, Refusal> {
   const format = extension === undefined ? undefined : offered(layer, formatOfExtension(extension));
   return format === undefined
@@ -94,7 +97,7 @@ export function findFormatOfExtension(layer: Offering, extension: string | undef
     : ok(format);
 }
 
-/** Parameters behind the address of a tile: "" for the defaults. */
+/** Returns the parameters as the query of a tile's address; "" for the defaults. */
 export function queryOf({ values }: Parameters): string {
   const set = Object.entries(values).filter(([, value]) => value !== "");
   const query = set.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
@@ -102,8 +105,8 @@ export function queryOf({ values }: Parameters): string {
 }
 
 /**
- * A level by its name (`EPSG:900913:7`), else by its bare number, unless names are numbers too; undefined when the text is
- * neither.
+ * Returns the index of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
+ * Undefined if the text is neither.
  */
 export function levelOf({ matrices }: GridSet, text: string): number | undefined {
   const named = matrices.findIndex(({ name }) => name === text);
@@ -111,7 +114,7 @@ export function levelOf({ matrices }: GridSet, text: string): number | undefined
   return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;
 }
 
-/** The tiles of a level that a layer offers, rows counted as the protocol does. */
+/** The tiles of a level that a layer offers. Rows count as in the protocol. */
 export interface OfferedRange {
   readonly minColumn: number;
   readonly maxColumn: number;
@@ -132,11 +135,11 @@ export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): Off
   };
 }
 
-/** A protocol's row as y from the bottom. */
+/** Converts a protocol's row to y from the bottom. */
 const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
   rows === "top" ? (grid.matrices[z]?.matrixHeight ?? 0) - 1 - row : row;
 
-/** The tile of a well-formed address; refused when the layer does not offer it. */
+/** Returns the tile of a well-formed address. Refuses a tile that the layer does not offer. */
 export function tileAt(
   parts: {
     readonly layer: Layer;

@@ -37,14 +37,14 @@ export interface TileProtocolRequest {
   /** Raw, without `?`. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
-  /** Absolute, under the mount asked, without trailing slash: `http://host:8080/geowebcache`. */
+  /** Returns the absolute URL with the mount of the request, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
 }
 
 export interface TileProtocols {
   /**
-   * Answers everything under `/service` and `/xyz`, errors included; a hit before it returns. Rejects, with nothing sent,
-   * only for a fault of ours: what the reader throws while the client is still there.
+   * Answers every path of the tile protocols, errors included. A hit is answered before the call returns. Rejects, with
+   * nothing sent, only for a fault of the server: an error that the reader throws while the client is still connected.
    */
   handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void;
 }
@@ -54,25 +54,28 @@ export interface TileProtocolOptions {
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
   readonly ask: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
-  /** Where a tile is, or why it is not there; renders nothing. */
+  /** Explains the state of a tile. Renders nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
-  /** Names the client that a request comes from: clients take turns where requests have to wait. */
+  /** Returns the name of the client of a request. Waiting requests are served in turns by client. */
   readonly clientOf: (request: IncomingMessage) => string;
-  /** Whether these credentials may see secured layers, and what `?explain` tells. */
+  /** Returns whether the credentials of a request permit secured layers and `?explain`. */
   readonly authorised: (request: IncomingMessage, gone: AbortSignal) => Promise<boolean>;
-  /** ms since 1970, for Expires. */
+  /** Returns milliseconds since 1970, for Expires. */
   readonly now?: () => number;
 }
 
-/** Addresses whose parsed form is kept: two generations of this many. Long ones (filters by regex) are parsed anew. */
+/**
+ * The memo stores two generations of this many parsed addresses. Long addresses (filters by regex) are parsed for each
+ * request.
+ */
 const MEMO_ENTRIES = 4096;
 const MEMO_ADDRESS_LENGTH = 512;
-/** Documents kept at once. The base URL comes from the client, so there may be any number. */
+/** The limit of stored documents. The base URL comes from the client, so their number is unbounded otherwise. */
 const KEPT_DOCUMENTS = 16;
-/** Of tiles that are no pictures, and of documents, as clients want them packed. */
+/** The limit in bytes of compressed bodies: data tiles and documents. */
 const PACKED_BYTES = 32 * 1024 * 1024;
 
-/** What was worked out for one catalogue; forgotten as a whole when that is replaced. */
+/** The prepared tiles and documents of one catalogue. A new catalogue gets a new memo. */
 class CatalogueMemo {
   readonly catalogue: Catalogue;
   #young = new Map<string, PreparedTile>();
@@ -114,7 +117,10 @@ class CatalogueMemo {
   }
 }
 
-/** Asked only of addresses that the memo does not know: none with this key ever gets into it. */
+/**
+ * Returns whether a query has the key `explain`. Called only for addresses that the memo does not contain: an address
+ * with this key is never stored there.
+ */
 function wantsExplanation(query: string): boolean {
   if (query === "" || !/explain/i.test(query)) return false;
   const parsed = parseQuery(query);
@@ -153,7 +159,7 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     try {
       outcome = await coming;
     } catch (error) {
-      // Nobody is there to be told, and giving up is what the signal asks of the reader.
+      // The client has disconnected: its signal made the reader give up, and there is no answer to send.
       if (response.destroyed) return;
       throw error;
     }
@@ -170,7 +176,7 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     return answer(prepared, outcome, request, response);
   };
 
-  /** Serves something of a layer to those who may see it: at once where everybody may. */
+  /** Serves a resource of a layer to clients with the right to see it; at once if the layer is public. */
   const guarded = (layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void => {
     if (!layer.secured) return serve();
     return options.authorised(response.req, goneSignal(response)).then((allowed) => {
@@ -204,7 +210,7 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     else sendFailure(response, outcome.failure, dialect);
   };
 
-  /** Where the tile of an address is: for those who may see the management interface. */
+  /** Answers `?explain` with the state of a tile. The client needs the right to read the management interface. */
   const serveExplanation = async (
     route: TileRoute,
     request: TileProtocolRequest,
@@ -225,7 +231,7 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     if (!response.destroyed) sendExplanation(response, explanation);
   };
 
-  /** The slow way: an address that is new, wrong, a document, or asked with another method. */
+  /** Handles every request that the memo cannot answer: a new or invalid address, a document, or another method. */
   const resolve = (request: TileProtocolRequest, response: ServerResponse, address: string): Promise<void> | void => {
     const route = routeOf(request.path);
     if (!route.ok) return sendRefusal(response, route.error, "plain");

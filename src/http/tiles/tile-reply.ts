@@ -20,11 +20,11 @@ const ALLOWED = "GET, HEAD, OPTIONS";
 const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
 
-/** RFC 9211, 2: what this cache did, in the field's own words. */
+/** Returns the value of Cache-Status (RFC 9211, 2). */
 const cacheStatus = ({ forwarded }: ServedTile): string =>
   forwarded === undefined ? "Nuthatch; hit" : `Nuthatch; fwd=${forwarded}`;
 
-/** On every answer of the tile protocols: maps live on other origins than their tiles. */
+/** Headers of every answer of the tile protocols: maps are on other origins than their tiles. */
 const OPEN: readonly string[] = [
   "Access-Control-Allow-Origin",
   "*",
@@ -34,10 +34,10 @@ const OPEN: readonly string[] = [
   "nosniff",
 ];
 
-/** On every answer whose body depends on what the client can unpack. */
+/** Headers of every answer whose body depends on the codings that the client accepts. */
 const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
 
-/** A body as it travels, with the tag that belongs to it. */
+/** A body in its content coding, with the tag of that coding. */
 interface Travelling {
   readonly etag: string;
   readonly bytes: Uint8Array;
@@ -47,8 +47,8 @@ interface Travelling {
 const NOTHING = new Uint8Array(0);
 
 /**
- * A body as this client wants it; a promise only where it has to be packed first. Whoever has it already gets no bytes,
- * so nothing is packed for them.
+ * Returns a body in the coding that the client prefers; a promise only if the body must be compressed first. A client
+ * that already has the body gets a 304, so nothing is compressed.
  */
 function travelling(
   { bytes, etag }: Pick<ServedTile, "bytes" | "etag">,
@@ -66,14 +66,14 @@ function travelling(
     : { etag: own, bytes: body, coding };
 }
 
-/** What is worked out once per address, and kept in the memo. */
+/** The data prepared once for each address and stored in the memo. */
 export interface PreparedTile {
   readonly request: TileRequest;
   readonly dialect: Dialect;
   readonly fixed: readonly string[];
-  /** max-age; 0: none. */
+  /** The max-age; 0 if there is none. */
   readonly maxAgeSeconds: number;
-  /** Header blocks of the tile that was sent last; they hold no bytes of it. */
+  /** Header blocks of the tile that was sent last. They do not reference its bytes. */
   built: BuiltHeaders | undefined;
 }
 
@@ -83,15 +83,15 @@ interface BuiltHeaders {
   readonly bytes: number;
   readonly cacheResult: ServedTile["cacheResult"];
   readonly forwarded: ServedTile["forwarded"];
-  /** Where there is a max-age, both end in the value of Expires, which is set anew for each answer. */
+  /** With a max-age, both end in the value of Expires, which each answer sets anew. */
   readonly whole: string[];
   readonly notModified: string[];
 }
 
-/** A header's value: names that are not printable ASCII travel percent-encoded. */
+/** Returns the value of a header. Percent-encodes a text that is not printable ASCII. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
-/** What clients may do with what a layer gives at a zoom: the header, or none. */
+/** Returns the Cache-Control of a layer at a zoom; none if it has no directives. */
 function cacheControl({ expireClientSeconds, secured }: Layer, z: number): readonly string[] {
   const expiry = valueAt(expireClientSeconds, z);
   const directives = [
@@ -167,13 +167,13 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
 }
 
 let expiresOf = { seconds: -1, text: "" };
-/** An HTTP date, kept for the second in which it is asked for again and again. */
+/** Returns an HTTP date. Stores the last one, because many answers of one second need the same. */
 function httpDate(seconds: number): string {
   if (expiresOf.seconds !== seconds) expiresOf = { seconds, text: new Date(seconds * 1000).toUTCString() };
   return expiresOf.text;
 }
 
-/** A tile as 200 or 304. Writes prepared header blocks; allocates next to nothing. */
+/** Sends a picture tile as 200 or 304. Writes prepared header blocks and allocates almost nothing. */
 export function sendTile(
   prepared: PreparedTile,
   tile: ServedTile,
@@ -193,7 +193,7 @@ export function sendTile(
   else response.end(tile.bytes);
 }
 
-/** A tile that is no picture: the same in the coding that the client likes best. */
+/** Sends a data tile as 200 or 304, in the coding that the client prefers. */
 export function sendData(
   prepared: PreparedTile,
   tile: ServedTile,
@@ -209,7 +209,7 @@ export function sendData(
   return body instanceof Promise ? body.then(send) : send(body);
 }
 
-/** A map that was put together for this request; GWC's word for such is WMS. */
+/** Sends a map composed for this request. GWC's name for such a result is WMS. */
 export function sendMap(
   response: ServerResponse,
   headers: IncomingHttpHeaders,
@@ -231,13 +231,16 @@ export function sendMap(
   response.end(bytes);
 }
 
-/** An upstream's document goes out on our own origin: in a browser it may not run anything there. */
+/**
+ * Sends a document of the upstream. It is sent from this server's origin, so headers keep a browser from running its
+ * scripts.
+ */
 export function sendInfo(
   response: ServerResponse,
   { contentType, bytes }: UpstreamDocument,
   { layer, request }: UpstreamQuestion,
 ): void {
-  // A legend changes as seldom as the layer's tiles; what lies under a pixel may be different already.
+  // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so it is not cached.
   const lasting = request.kind === "legend" ? cacheControl(layer, 0) : [];
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
   response.writeHead(200, [
@@ -262,7 +265,7 @@ function sendPlain(response: ServerResponse, status: number, text: string, more:
   send(response, status, ascii ? "text/plain" : "text/plain; charset=utf-8", text, more);
 }
 
-/** What went wrong, in the language of the protocol. */
+/** Sends an error in the format of the protocol. */
 function sendTrouble(
   response: ServerResponse,
   dialect: Dialect,
@@ -300,14 +303,14 @@ export function sendRefusal(response: ServerResponse, refusal: ProtocolRefusal, 
   sendTrouble(response, dialect, { status: statusOf(refusal, dialect), text, ...refusal.exception }, []);
 }
 
-/** The upstream gave no tile. Never kept by anybody: the next try may succeed. */
+/** Sends the failure of an upstream. Caches must not store it: the next request may succeed. */
 export function sendFailure(response: ServerResponse, failure: TileFailure, dialect: Dialect): void {
   const more = ["Cache-Control", "no-store"];
   if (failure.retryAfterSeconds !== undefined) more.push("Retry-After", String(Math.ceil(failure.retryAfterSeconds)));
   sendTrouble(response, dialect, { status: failure.status, text: failure.message }, more);
 }
 
-/** For people who wonder about a tile: true at this moment only. */
+/** Sends an explanation. It is valid only at this moment, so caches must not store it. */
 export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>
   send(response, 200, "application/json", `${jsonText(explanation)}\n`, ["Cache-Control", "no-store"]);
 
@@ -321,7 +324,7 @@ export const sendUnauthorized = (response: ServerResponse, what = "This layer"):
 export const sendMethodNotAllowed = (response: ServerResponse, method: string): void =>
   sendPlain(response, 405, `Method ${method} is not allowed here; allowed are ${ALLOWED}`, ["Allow", ALLOWED]);
 
-/** OPTIONS: the CORS preflight. Public, as browsers send no credentials with it. */
+/** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
 export function sendPreflight(response: ServerResponse): void {
   response.writeHead(200, [
     ...OPEN,
@@ -339,7 +342,7 @@ export function sendPreflight(response: ServerResponse): void {
   response.end();
 }
 
-/** A document of the catalogue, made once. */
+/** A document of the catalogue, written once. */
 export interface StoredDocument {
   readonly contentType: string;
   readonly fileName: string | undefined;

@@ -40,7 +40,7 @@ interface Pick {
   readonly extension: string;
 }
 
-/** Any tile that any layer of the fixture offers. */
+/** An arbitrary tile that a layer of the fixture offers. */
 const anyTile: fc.Arbitrary<Pick> = fc
   .tuple(
     fc.nat(),
@@ -69,7 +69,7 @@ const anyTile: fc.Arbitrary<Pick> = fc
     };
   });
 
-/** The same tile in every protocol's words. */
+/** The address of the same tile in each protocol. */
 function addresses({ layer, subset, x, y, z, mimeType, extension }: Pick): Record<string, string> {
   const grid = subset.gridSet;
   const matrix = grid.matrices[z];
@@ -109,7 +109,7 @@ describe("the address of a tile", () => {
           const found = tileOf(target);
           const seen = [found.layer.name, found.index, found.format.mimeType, found.parameters.id];
           expect(seen, protocol).toEqual([pick.layer.name, { x: pick.x, y: pick.y, z: pick.z }, pick.mimeType, ""]);
-          // WMS names no grid set: two that hold the very same tile are both right.
+          // WMS names no grid set: if two contain the same tile, both are right.
           const extent = tileExtent(found.subset.gridSet, found.index);
           if (protocol.startsWith("wms ")) expect(extent).toEqual(tileExtent(pick.subset.gridSet, pick));
           else expect(found.subset.gridSet.id, protocol).toBe(pick.subset.gridSet.id);

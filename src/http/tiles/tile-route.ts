@@ -13,7 +13,7 @@ import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
 import { parseXyz } from "./xyz/xyz-address.ts";
 
-/** The protocol that a path leads to, and what of the path is left for it. */
+/** The protocol of a path, and the rest of the path. */
 export interface TileRoute {
   readonly protocol:
     | "xyz"
@@ -31,10 +31,16 @@ export interface TileRoute {
   readonly rest: readonly string[];
 }
 
-/** Whether a path is the tile protocols' to answer, with a refusal perhaps: everything under what `routeOf` begins with. */
+/**
+ * Returns whether a path belongs to the tile protocols, which may also refuse it: it begins with one of the segments
+ * that `routeOf` knows.
+ */
 export const isTilePath = (path: string): boolean => /^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(path);
 
-/** The part of the check that does not depend on method, layer or query: 404 of the path comes before 405 (`docs/reference/wire-format.md`, Addresses). */
+/**
+ * Returns the protocol of a path. This check does not depend on method, layer or query: the 404 of a path takes
+ * precedence over 405 (`docs/reference/wire-format.md`, Addresses).
+ */
 export function routeOf(path: string): Result<TileRoute, Refusal> {
   const segments = splitPath(path);
   if (!segments.ok) return segments;
@@ -56,7 +62,10 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   );
 }
 
-/** What a request asks for, and the language in which its protocol refuses. Pure; never throws for what a client sent. */
+/**
+ * Parses a request, and returns the format in which its protocol reports errors. Pure; never throws for any input of a
+ * client.
+ */
 export function parseAsked(
   catalogue: Catalogue,
   { protocol, rest }: TileRoute,

@@ -13,7 +13,7 @@ import { gridSubset, type Layer } from "../../layer/layer.ts";
 import { explainTile } from "./explanation.ts";
 import { createTileProtocols, type TileProtocolOptions } from "./tile-protocols.ts";
 
-/** A grid set for tests of the protocols, its levels halving from `resolution`. */
+/** Returns a grid set for tests of the protocols. The resolutions halve from `resolution`. */
 function grid(
   id: string,
   srs: number,
@@ -49,7 +49,7 @@ export const quad = grid("WebMercatorQuad", 3857, WORLD_3857, 156543.03390625, 2
   yCoordinateFirst: true,
   names: "bare",
 });
-/** Tiles of 200 x 100, anchored at the top, a height that is no whole number of tiles. */
+/** A grid set with tiles of 200 x 100, anchored at the top. Its height is not a multiple of the tiles' height. */
 const odd = grid("my:grid", 2163, { minX: -2e6, minY: -1e6, maxX: 3e6, maxY: 1.9e6 }, 10000, 8, {
   tileWidth: 200,
   tileHeight: 100,
@@ -79,13 +79,13 @@ export const states = layer("topp:states", {
   expireClientSeconds: atEveryZoom(3600),
 });
 const images = layer("img states", { gridSubsets: [gridSubset(geodetic, {})], formats: formats("image/jpeg") });
-/** Only a part of its mercator grid set, and all of the geodetic one. */
+/** A layer with a part of the mercator grid set and the whole geodetic one. */
 const limited = layer("limited", {
   gridSubsets: [gridSubset(mercator, { extent: { minX: 0, minY: 0, maxX: 1e5, maxY: 1e5 } }), gridSubset(geodetic, {})],
 });
 const slashed = layer("a/b@c%é", {});
 const secured = layer("secret", { secured: true, expireClientSeconds: atEveryZoom(60) });
-/** Told to clients by zoom. */
+/** A layer whose client expiry depends on the zoom. */
 const aging = layer("aging", {
   expireClientSeconds: [
     { minZoom: 0, value: 31_536_000 },
@@ -124,7 +124,7 @@ export const served: ServedTile = {
   forwarded: undefined,
 };
 
-/** Answers every read with one tile; what was asked is kept. Layer `broken` fails. */
+/** Answers every read with one tile and records the requests. Layer `broken` fails. */
 class FakeReader implements TileReader {
   readonly asked: TileRequest[] = [];
   outcome: (request: TileRequest) => TileOutcome | Promise<TileOutcome> = (request) =>
@@ -165,7 +165,7 @@ export interface ProtocolServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** The protocols behind a bare `node:http`, on a port of their own. */
+/** Starts the protocols behind a bare `node:http` server on a port of its own. */
 export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];
@@ -250,7 +250,10 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
   };
 }
 
-/** The texts of an element, in order. @throws when the document is not well-formed */
+/**
+ * Returns the texts of an element, in order.
+ * @throws if the document is not well-formed
+ */
 export function textsOf(document: string, element: string): string[] {
   const found: string[] = [];
   let text = "";
