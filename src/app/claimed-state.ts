@@ -8,16 +8,19 @@ import { PlaceProbe } from "./place-probe.ts";
 /** The data directory, locked for this process, with the state database open. */
 export interface ClaimedState {
   readonly db: Database;
-  /** Why the state or the store cannot be used; undefined: they can. Called on a timer. */
+  /** Returns why the state or the store cannot be used; undefined: they can. Called on a timer. */
   trouble(): Promise<string | undefined>;
-  /** What is missing of the state that the last server left; undefined: nothing. */
+  /** The part of the last server's state that is missing; undefined: nothing is. */
   readonly loss: StateLoss | undefined;
-  /** The first transaction has been committed. */
+  /** Marks the data directory as in use, after the first transaction has been committed. */
   begun(): void;
   release(): void;
 }
 
-/** @throws StateError and what the database throws */
+/**
+ * Locks the data directory and opens the state database.
+ * @throws StateError, and errors of the database
+ */
 export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   secureDataDirectory(dataDir);
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
@@ -34,7 +37,7 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
     async trouble() {
       const found = await Promise.all(probes.map((probe) => probe.look()));
       const lost = found.find((reason) => reason !== undefined);
-      // A disk that has gone cannot be asked for its room.
+      // A lost disk cannot be asked for its free room.
       if (lost !== undefined) return lost;
       reserve.look();
       return reserve.shortage;

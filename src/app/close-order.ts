@@ -1,34 +1,34 @@
 import { elapsedMs } from "../lib/elapsed.ts";
 
-/** What a running server is made of, as far as closing it goes. */
+/** The parts of a running server that have to be closed. */
 export interface ClosingParts {
-  /** Jobs stop within the time; the coordinator goes on accounting what is still written. */
+  /** Stops the jobs within the time. The coordinator continues to account for tiles that are still being written. */
   stopJobs(graceMs: number): Promise<void>;
-  /** No request is taken any more; those in flight are answered within the time. */
+  /** Stops accepting requests, and answers those in flight within the time. */
   stopServing(graceMs: number): Promise<void>;
-  /** Ends renders that have stored nothing yet: nobody waits for them any more. */
+  /** Aborts renders that have stored nothing yet: no user waits for them any more. */
   cancelUnanswered(): void;
-  /** Ends all renders. */
+  /** Aborts all renders. */
   cancelAll(): void;
-  /** Resolves when no render is going on. */
+  /** Waits until no render is in flight. */
   rendersEnded(): Promise<void>;
-  /** Ends the renderers, by force those that do not answer: nothing is written after it. */
+  /** Ends the renderers, by force those that do not answer. Nothing is written afterwards. */
   closeRenderers(): Promise<void>;
   /** Writes the ledger, and releases the database and the lock of the data directory. */
   releaseState(): Promise<void>;
 }
 
-/** Renders that have been cancelled, and a coordinator that is to close, have this time. */
+/** Time for cancelled renders to end, and for the coordinator to close. */
 const END_MS = 2_000;
 
 /**
- * Closes a server: what takes requests first, what writes next, the database and the lock last. A second server that gets
- * the lock finds that nobody writes any more.
+ * Closes a server: first the parts that accept requests, then the parts that write, then the database and the lock. A
+ * second server that gets the lock can rely on the first one writing nothing more.
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
   const untilMs = elapsedMs() + graceMs;
   const left = (): number => Math.max(0, untilMs - elapsedMs());
-  // Jobs and users finish what is in flight together.
+  // Jobs and users finish their in-flight renders at the same time.
   const jobsStopped = parts.stopJobs(left());
   await parts.stopServing(left());
   await atMost(left() + END_MS, jobsStopped);

@@ -30,37 +30,37 @@ export interface CoordinatorData {
 
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
-/** What the coordinator can be asked: everything the protocols may, the server's side of a render, and its life. */
+/** Methods of the coordinator: the operations of the protocols, the server's side of a render, and start and close. */
 export interface CoordinatorMethods extends Operations, LedgerAccess {
-  /** Locks the data directory and opens the database. Undefined: done; else why it cannot be. */
+  /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
   claim(): StartRefusal | undefined;
-  /** Completes what the last process left and reads what it knew; on a full disk to be called again. */
+  /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk. */
   begin(): BeginOutcome;
-  /** By layer: what was written before has been truncated softly. */
+  /** Returns by layer the time before which tiles were truncated softly. */
   softTimes(): ReadonlyMap<string, number>;
-  /** The protocols are open: jobs go on. */
+  /** Starts the jobs, after the protocols have been opened. */
   start(): void;
-  /** Tiles were read since the last time. */
+  /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;
   health(): Promise<string | undefined>;
-  /** As a renderer asks for it. */
+  /** Enlarges a reservation for a renderer. */
   readonly reserve: Reserve;
-  /** There has been nothing to render for a while. */
+  /** Collects garbage, as the last renderer has ended after a time without work. */
   rest(): void;
   configure(configuration: Configuration): Promise<void>;
-  /** Jobs stop; what is still written for users is accounted. */
+  /** Stops the jobs. Tiles that are still written for users are accounted for. */
   stop(graceMs: number): Promise<void>;
-  /** The last call: nothing is written any more. Writes what is known and releases the database and the lock. */
+  /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */
   close(): Promise<void>;
 }
 
-/** What the coordinator asks of the server. */
+/** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderGate {
   jobEvent(event: JobEvent): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** Linux gives each boot an id; without one every start is taken for a reboot. */
+/** Returns Linux's id of this boot. Without an id every start counts as a reboot. */
 function bootId(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -79,21 +79,21 @@ function markBegun(claimed: ClaimedState, log: Logger): void {
   try {
     claimed.begun();
   } catch (error) {
-    // Such as on a full disk that has no mark yet.
+    // For example, a full disk without a mark yet.
     log.warn("the data directory cannot be marked as in use: a loss of the state may go unnoticed", {
       error: String(error),
     });
   }
 }
 
-/** Whether what is stored can be served though the state cannot be written. */
+/** Returns whether stored tiles can be served although the state cannot be written. */
 function canServe(db: Database, store: TileStore): boolean {
   try {
     LedgerTruncations.hideUnfinished(db, store);
     new MassTruncationStore(db).softTimes();
     return true;
   } catch {
-    // Such as a database without the tables of this version. Why the coordinator cannot begin is told.
+    // For example, a database without the tables of this version. The caller reports why the coordinator cannot begin.
     return false;
   }
 }
@@ -103,7 +103,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   let catalogue: Catalogue = catalogueOf(configuration.layers);
   let claimed: ClaimedState | undefined;
   let opened: Coordinator | undefined;
-  /** Why not yet. */
+  /** The error of the last attempt to begin. */
   let notBegun: unknown;
 
   const coordinator = (): Coordinator => {
@@ -233,7 +233,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     cancelVerification: () => coordinator().usage.cancelVerification(),
     quota: () => coordinator().quota(),
     changeQuota: (change) => coordinator().changeQuota(change),
-    // Before the coordinator has begun tiles are rendered and served, and nothing is stored.
+    // Before the coordinator has begun, tiles are rendered and served but not stored.
     open: async (order, missed) => opened?.userWrites.open(order, missed),
     closeCells: (id) => opened?.userWrites.close(id),
     reserve: async (id, more) => (await opened?.userWrites.reserve(id, more)) ?? false,

@@ -20,30 +20,32 @@ interface Member {
   readonly channel: Channel<CoreMethods, ServingMethods>;
 }
 
-/** A process answers in milliseconds, also while it serves. */
+/** An HTTP worker answers in milliseconds, even while it serves requests. */
 const DEADLINE_MS = 10_000;
-/** A process that has died is replaced after this long, and after twice as long each time that one could not serve. */
+/**
+ * An HTTP worker that has died is replaced after this time. The time doubles with each replacement that cannot serve.
+ */
 const RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
 
 /**
- * HTTP workeres that share one port: each has protocols and a memory tier of its own, all have one front behind them, which
- * alone renders, accounts and manages. Connections are dealt out in turn.
+ * HTTP workers that share one port. Each has its own protocols and memory tier. The server alone renders, accounts and
+ * manages. Connections are distributed in turn.
  */
 export class ServingPool implements MemoryTiles {
   readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
   readonly #log: Logger;
   readonly #methods: Omit<CoreMethods, "hello">;
-  /** Those that have begun. */
+  /** The HTTP workers that have begun. */
   readonly #members = new Set<Member>();
-  /** As it has been told, for those who come later. */
+  /** The times of `expireBefore` by layer, for HTTP workers that start later. */
   readonly #expiredBefore = new Map<string, number>();
   readonly #first: readonly Promise<Member>[];
   #configuration: Configuration;
   #readiness: Readiness = STARTING;
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
-  /** Replacements that could not serve since one could. */
+  /** Replacements that could not serve since the last one that could. */
   #failures = 0;
 
   constructor(parts: {
@@ -76,13 +78,16 @@ export class ServingPool implements MemoryTiles {
       exec: fileURLToPath(new URL("./http-worker-process.js", import.meta.url)),
       args: [],
       serialization: "advanced",
-      // What a person is told comes from the server alone; stderr is the log.
+      // Only the server writes to stdout; stderr is the log.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#first = Array.from({ length: parts.workers }, () => this.#start());
   }
 
-  /** @throws Error when it ends before it has begun */
+  /**
+   * Starts an HTTP worker.
+   * @throws Error when the HTTP worker ends before it has begun
+   */
   #start(): Promise<Member> {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
@@ -93,7 +98,7 @@ export class ServingPool implements MemoryTiles {
             configuration: this.#configuration,
             expiredBefore: this.#expiredBefore,
             readiness: this.#readiness,
-            // One that comes later has not been told the events before.
+            // An HTTP worker that starts later has not received the earlier events.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
         ]);
@@ -106,7 +111,7 @@ export class ServingPool implements MemoryTiles {
         hello,
       });
       const member: Member = { worker, channel };
-      // One that was stopped holds its clients and every change, and would serve what it knew before.
+      // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
         ask: () => channel.call("settled"),
         deadlineMs: DEADLINE_MS,
@@ -147,8 +152,9 @@ export class ServingPool implements MemoryTiles {
   }
 
   /**
-   * Starts a process that takes the place of another. One that cannot listen, as another program has the port, is ended:
-   * every exit is followed by another replacement. @throws Error when it cannot serve
+   * Starts a replacement of an HTTP worker. A replacement that cannot listen, because another program has the port, is
+   * ended. Every exit is followed by another replacement.
+   * @throws Error when the replacement cannot serve
    */
   async #startListening({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
     const { worker, channel } = await this.#start();
@@ -161,7 +167,7 @@ export class ServingPool implements MemoryTiles {
   }
 
   #all<T>(ask: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
-    // One that dies has no memory of anything any more.
+    // An HTTP worker that dies loses its memory tier, so it has no change to apply.
     return Promise.all([...this.#members].map((member) => ask(member).catch(() => undefined)));
   }
 
@@ -187,7 +193,7 @@ export class ServingPool implements MemoryTiles {
     for (const { channel } of this.#members) channel.note("expireBefore", [layer, beforeMs]);
   }
 
-  /** What one of them is told is true of all. */
+  /** Waits until all HTTP workers have applied the changes before, so that an answer is true of all of them. */
   async #settled(): Promise<void> {
     await this.#all(({ channel }) => channel.call("settled"));
   }
@@ -197,13 +203,16 @@ export class ServingPool implements MemoryTiles {
     await this.#all(({ channel }) => channel.call("configure", configuration));
   }
 
-  /** Resolves once all know it. */
+  /** Resolves once all HTTP workers have the readiness. */
   async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
     await this.#all(({ channel }) => channel.call("ready", readiness));
   }
 
-  /** @throws when the address cannot be had */
+  /**
+   * Listens on the address with all HTTP workers.
+   * @throws Error when the address is not available
+   */
   async listen(host: string, port: number): Promise<{ readonly port: number }> {
     const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));
     const [first] = await Promise.all(listening);
@@ -241,7 +250,7 @@ const sumOf = (a: ServingMetrics, b: ServingMetrics): ServingMetrics => ({
   listeners: a.listeners + b.listeners,
 });
 
-/** Of what was rendered, only what was asked for travels between processes. */
+/** Removes all tiles but the requested one from a render, as processes exchange no others. */
 const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
   rendered.kind === "rendered"
     ? { kind: "rendered", tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }

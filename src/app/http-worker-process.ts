@@ -15,40 +15,46 @@ import { followParent } from "./child-process.ts";
 import { createLogger } from "./logger.ts";
 import { Serving, type ServingMetrics } from "./serving.ts";
 
-/** What a HTTP worker is given when it has said that it is there. */
+/** The data that an HTTP worker receives after its `hello`. */
 export interface ServingData {
   readonly configuration: Configuration;
   readonly readiness: Readiness;
-  /** Of this process. */
+  /** The size of this process's memory tier. */
   readonly memoryTierBytes: number;
   readonly eventsId: string;
-  /** By layer, as `expireBefore` has been told. */
+  /** The times of `expireBefore`, by layer. */
   readonly expiredBefore: ReadonlyMap<string, number>;
   readonly storeRoot: string;
   readonly instance: string;
 }
 
-/** What the server tells a HTTP worker. */
+/** Methods of an HTTP worker that the server calls. */
 export interface ServingMethods {
   /** The first message. */
   begin(data: ServingData): void;
-  /** @throws when the address cannot be had */
+  /**
+   * Listens on the address.
+   * @throws Error when the address is not available
+   */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   publish(event: JobEvent): void;
   metrics(): Promise<ServingMetrics>;
   clear(layer: string): void;
   forget(keys: readonly string[]): void;
   expireBefore(layer: string, beforeMs: number): void;
-  /** Everything before has been done when this answers. */
+  /** Answers when all earlier messages have been handled. */
   settled(): void;
   configure(configuration: Configuration): Promise<void>;
   ready(readiness: Readiness): void;
   close(graceMs: number): Promise<void>;
 }
 
-/** What a HTTP worker asks of the server. */
+/** Methods of the server that an HTTP worker calls. */
 export interface CoreMethods extends Operations, UserRenders {
-  /** The first message: until then nothing is sent, as a process of a cluster loses what nobody listens to yet. */
+  /**
+   * The first message. The server sends nothing before it, as a process of a cluster loses messages that arrive before
+   * it listens.
+   */
   hello(): void;
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   used(report: UseReport): void;

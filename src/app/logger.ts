@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import type { Logger } from "../lib/logger.ts";
 
-/** JSON lines on stderr: stdout belongs to what a person asked for. */
+/** Returns a logger that writes JSON lines to stderr. stdout is for the output of commands. */
 export function createLogger(): Logger {
   const level = process.env["NUTHATCH_LOG_LEVEL"] ?? "info";
   const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));

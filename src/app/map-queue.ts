@@ -2,13 +2,16 @@ import PQueue from "p-queue";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { MapRefused } from "../render/renderers.ts";
 
-/** Maps that wait at most. Each holds its tiles in memory. */
+/** The most maps that wait. Each holds its tiles in memory. */
 const MOST_WAITING = 32;
-/** A map waits for its turn no longer than this; and takes no longer, then. */
+/** The longest time that a map waits for its turn, and the longest time that its composition takes. */
 const WAIT_MS = 30_000;
 const WORK_MS = 30_000;
 
-/** Maps that are put together of tiles: a few at once, some that wait, and each ends with its client or its time. */
+/**
+ * Queues the composition of maps. A few maps are composed at once and some wait. Each ends when its client has gone or
+ * its time is over.
+ */
 export class MapQueue {
   readonly concurrency: number;
   readonly #queue: PQueue;
@@ -22,13 +25,16 @@ export class MapQueue {
     this.#workMs = workMs;
   }
 
-  /** `work` ends with its signal. @throws the signal's reason when the client has gone, and what `work` throws */
+  /**
+   * Runs `work` when the map's turn comes. `work` has to end with its signal.
+   * @throws the signal's reason when the client has gone, and errors of `work`
+   */
   async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
     const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
     if (this.#queue.size >= MOST_WAITING) return refused;
     const beganMs = elapsedMs();
     return this.#queue.add(async () => {
-      // One whose client has gone passes its turn on at once.
+      // A map whose client has gone frees its turn at once.
       gone.throwIfAborted();
       if (elapsedMs() - beganMs > this.#waitMs) return refused;
       const late = new AbortController();

@@ -1,12 +1,12 @@
 import type { Operations } from "../coordinator/operations.ts";
 import type { Channel } from "../lib/channel.ts";
 
-/** Whoever answers the management protocols' questions: the coordinator, or the server on its behalf. */
+/** The channel to the coordinator, or, in an HTTP worker, to the server, which forwards to the coordinator. */
 export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call" | "callUntil">;
 
 /**
- * `before`: called before what depends on which tiles were read. `after`: awaited before each answer is given, for what it
- * says to be true wherever tiles are served.
+ * Returns the operations behind a channel. `before` is called before operations that depend on which tiles were read.
+ * `after` is awaited before each answer, so that the answer is true of all processes that serve tiles.
  */
 export function operationsOf(
   channel: OperationsChannel,

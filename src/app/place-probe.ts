@@ -3,12 +3,12 @@ import { access, constants, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../lib/error-code.ts";
 
-/** A file system that does not answer for so long counts as lost. A look keeps its caller waiting no longer. */
+/** A file system that does not answer for this time counts as lost. A caller of `look` waits no longer. */
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Looks whether a file or a directory is still the one that it was at the start, and can be written. A directory may be
- * made again on the same file system; on another one, its volume is not mounted.
+ * Checks whether a file or a directory is the same as at the start, and can be written. A directory may have been
+ * created again on the same file system. A directory on another file system means that its volume is not mounted.
  */
 export class PlaceProbe {
   readonly #path: string;
@@ -16,14 +16,20 @@ export class PlaceProbe {
   readonly #first: Stats;
   #looking: Promise<string | undefined> | undefined;
 
-  /** `name`: such as "the store". @throws where the place is not there */
+  /**
+   * `name`: such as "the store".
+   * @throws Error when the file or directory does not exist
+   */
   constructor(path: string, name: string) {
     this.#path = path;
     this.#name = name;
     this.#first = statSync(path);
   }
 
-  /** Why the place cannot be used; undefined: it can. One question to the file system at a time. */
+  /**
+   * Returns why the file or directory cannot be used; undefined: it can. Only one request to the file system runs at a
+   * time.
+   */
   async look(): Promise<string | undefined> {
     this.#looking ??= this.#ask().finally(() => {
       this.#looking = undefined;

@@ -1,10 +1,10 @@
-/** A process answers a question in a millisecond, and in seconds while it works on the largest picture it may have. */
+/** A process answers in a millisecond, or within seconds while it works on the largest possible picture. */
 const DEADLINE_MS = 20_000;
 const ASK_MS = 5_000;
 
 /**
- * Asks a process that has work whether it is alive, and reports once when it has not answered for `deadlineMs`: one that was
- * stopped, or that waits for a disk for ever, ends no render and no truncation.
+ * Asks a process that has work whether it is alive, and reports once when the process has not answered for
+ * `deadlineMs`. A stopped process, or one that waits for a disk for ever, would block its renders and truncations.
  */
 export class ProcessWatch {
   readonly #ask: () => Promise<unknown>;
@@ -15,7 +15,7 @@ export class ProcessWatch {
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(parts: {
-    /** Answered by the process; a rejection says that it has ended. */
+    /** Asks the process. A rejection means that the process has ended. */
     readonly ask: () => Promise<unknown>;
     readonly hung: (ms: number) => void;
     readonly askMs?: number;
@@ -27,14 +27,14 @@ export class ProcessWatch {
     this.#deadlineMs = parts.deadlineMs ?? DEADLINE_MS;
   }
 
-  /** The process has work from now on, or has work still. */
+  /** Starts to watch the process, because it has work. Does nothing if the process is already watched. */
   begin(): void {
     if (this.#timer !== undefined || this.#deadline !== undefined) return;
     this.#timer = setTimeout(() => this.#question(), this.#askMs);
     this.#timer.unref();
   }
 
-  /** The process has no work, or has ended. */
+  /** Stops watching the process, because it has no work or has ended. */
   end(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#deadline);
@@ -52,7 +52,7 @@ export class ProcessWatch {
       this.end();
       this.begin();
     };
-    // One that has ended is told by its exit.
+    // A process that has ended is reported by its exit event.
     this.#ask().then(answered, () => this.end());
   }
 }

@@ -1,27 +1,33 @@
 import { type Readiness, STARTING } from "../http/readiness.ts";
 
-/** What came of an attempt to begin. */
+/** The outcome of an attempt to begin. */
 export type BeginOutcome =
   | { readonly kind: "begun" }
-  /** To be tried again. `serves`: what is stored can be served meanwhile. */
+  /** The attempt has to be repeated. `serves`: stored tiles can be served meanwhile. */
   | { readonly kind: "waiting"; readonly reason: string; readonly serves: boolean }
   | { readonly kind: "refused"; readonly message: string; readonly isConfiguration: boolean };
 
 export interface WatchedParts {
   /** Asks the coordinator to begin. */
   readonly begin: () => Promise<BeginOutcome>;
-  /** The coordinator has begun, or can at least let tiles be served; awaited before any is. */
+  /**
+   * Called when the coordinator has begun, or when at least stored tiles can be served. Awaited before any tile is
+   * served.
+   */
   readonly began: (outcome: BeginOutcome) => Promise<void>;
-  /** Why the coordinator cannot work; undefined: it can. */
+  /** Returns why the coordinator cannot work; undefined: it can. */
   readonly health: () => Promise<string | undefined>;
   readonly tell: (readiness: Readiness) => Promise<void> | void;
 }
 
 const LOOK_MS = 1_000;
-/** A coordinator that leaves a question unanswered for so long cannot be worked with. */
+/** A coordinator that does not answer for this time counts as not ready. */
 const SILENT_MS = 10_000;
 
-/** Begins, again and again where the disk does not let it, and looks every second whether the server can work. */
+/**
+ * Lets the coordinator begin, repeatedly if a full disk prevents it, and checks every second whether the server can
+ * work.
+ */
 export class ReadinessWatch {
   readonly #parts: WatchedParts;
   #told: Readiness = STARTING;
@@ -35,7 +41,10 @@ export class ReadinessWatch {
     this.#parts = parts;
   }
 
-  /** @returns the refusal, where another try would be refused too */
+  /**
+   * Makes the first attempt to begin, and starts the checks.
+   * @returns the refusal, if another attempt would be refused too
+   */
   async begin(): Promise<Extract<BeginOutcome, { kind: "refused" }> | undefined> {
     const outcome = await this.#begin();
     if (outcome.kind === "refused") return outcome;
@@ -91,7 +100,7 @@ export class ReadinessWatch {
     await this.#parts.tell(next);
   }
 
-  /** The server drains: that is the last word. */
+  /** Reports that the server is shutting down. No later report follows. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#timer);

@@ -6,16 +6,17 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 
 export interface ReloadsParts {
-  /** Reads the configuration as it is now. */
+  /** Reads the current configuration. */
   readonly load: () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
-  /** Puts a configuration into force. Returns the keys whose change needs a restart. */
+  /** Applies a configuration. Returns the keys whose change needs a restart. */
   readonly apply: (next: Configuration) => Promise<readonly string[]>;
   readonly log: Logger;
 }
 
 /**
- * The reloads of one server, one after the other in the order in which they were requested. Each reads the file when its
- * turn has come, so that a reload never puts an older file in place of a newer one, and answers for the file it has read.
+ * Runs the reloads of one server in sequence, in the order of the requests. Each reload reads the file when its turn
+ * has come, so that no reload replaces a newer file by an older one. Each answer is about the file that its reload has
+ * read.
  */
 export class Reloads {
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -25,7 +26,7 @@ export class Reloads {
     this.#parts = parts;
   }
 
-  /** Returns the warnings of the new configuration, which are logged too. */
+  /** Reloads the configuration. Returns its warnings, which are logged too. */
   reload(): Promise<Result<readonly string[], Refusal>> {
     return this.#turns.add(() => this.#reload());
   }

@@ -14,16 +14,16 @@ import { MapQueue } from "./map-queue.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererData, RendererMethods, RendererNotes } from "./renderer-process.ts";
 
-/** A renderer without work for this long ends: its memory goes with it, all of it, as it is a process. */
+/** A renderer without work for this time ends, which frees all of its memory. */
 const IDLE_MS = 60_000;
 
 /**
- * Nice values. Hits come first: they take microseconds, a render takes milliseconds. Beside others that want its processor a
- * process gets a third of what they get with 5, a ninth with 10.
+ * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. Beside other processes that want its
+ * processor, a process gets a third of their share with 5 and a ninth with 10.
  */
 const NICE = { user: 5, map: 10, job: 10 } as const;
 
-/** What a renderer works for: users who miss tiles, maps that are put together of tiles, or jobs. */
+/** The work of a renderer: tiles that users missed, maps composed from tiles, or jobs. */
 type Work = keyof typeof NICE;
 
 const LOST: RendererResult = { kind: "lost" };
@@ -32,11 +32,11 @@ interface Renderer {
   readonly who: Work;
   readonly process: ChildProcess;
   readonly channel: Channel<RendererNotes, RendererMethods>;
-  /** Servers that it has seen to be down, by their origins. */
+  /** Origins of the servers that this renderer has found to be down. */
   readonly down: Set<string>;
-  /** Of users' renders that it works on. */
+  /** The `report` functions of the users' renders in this renderer. */
   readonly reports: Map<number, UserRender["report"]>;
-  /** Renders it works on; each is answered "lost" should it die. */
+  /** Called if the renderer dies, one for each render in it: the render is then answered as lost. */
   readonly lost: Set<() => void>;
   readonly watch: ProcessWatch;
   idleTimer: NodeJS.Timeout | undefined;
@@ -44,9 +44,10 @@ interface Renderer {
 }
 
 /**
- * Renderer processes: started by the first render, one per core at most for users, as many for jobs and half as many for maps
- * that are put together of tiles, so that those are in nobody's way; ended after an idle minute. While users read tiles, jobs leave a core to them: on a machine whose cores are all rendering, every hit waits
- * for the scheduler, whatever the priorities.
+ * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. Users have at
+ * most one renderer per core, jobs as many, and composed maps half as many, so that none of the three waits for
+ * another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit would wait for
+ * the scheduler, whatever the priorities.
  */
 export class RendererPool implements Renderers {
   readonly #data: Omit<RendererData, "layers">;
@@ -59,15 +60,15 @@ export class RendererPool implements Renderers {
   readonly #renderers = new Set<Renderer>();
   #layers: readonly Layer[];
   #nextRender = 1;
-  /** Renderers that did not answer any more and were ended, since the start. */
+  /** The number of renderers that were ended since the start because they did not answer. */
   hung = 0;
 
   constructor(parts: {
     readonly data: RendererData;
     readonly max: number;
-    /** Tiles are being read. */
+    /** Returns whether users read tiles at the moment. */
     readonly usersActive: () => boolean;
-    /** The last renderer has ended. */
+    /** Called when the last renderer has ended. */
     readonly atRest: () => void;
     readonly reserve: Reserve;
     readonly log: Logger;
@@ -86,10 +87,10 @@ export class RendererPool implements Renderers {
   #start(who: Work): Renderer {
     const child = fork(fileURLToPath(new URL("./renderer-process.js", import.meta.url)), {
       serialization: "advanced",
-      // What it has to say goes over the channel; stderr is for a crash.
+      // The renderer reports over the channel; stderr is for a crash.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    // Now, as its threads will take it over.
+    // Set the priority now, as threads of the process inherit it.
     if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
     const down = new Set<string>();
     const reports: Renderer["reports"] = new Map();
@@ -148,7 +149,7 @@ export class RendererPool implements Renderers {
     return renderer;
   }
 
-  /** The one with the least to do; a new one while all have something to do. */
+  /** Returns the renderer with the fewest renders, or a new renderer while all are busy and the limit allows one. */
   #choose(who: Work): Renderer {
     const max =
       who === "map"
@@ -184,7 +185,7 @@ export class RendererPool implements Renderers {
       reports.set(id, user.report);
       const asked = { id, missed, needsPermit: reservation !== undefined };
       const rendered = channel.callUntil(signal, "renderMetatile", order, generation, asked);
-      // It comes after its order: nothing is sent later in this turn.
+      // The order has been sent before in the same turn, so the renderer knows it when the permit arrives.
       void reservation?.then((number) => channel.note("permit", [id, number]));
       return rendered.finally(() => reports.delete(id));
     });
@@ -203,7 +204,7 @@ export class RendererPool implements Renderers {
     );
   }
 
-  /** `lost`: what is answered for a renderer that died, or did not understand. */
+  /** Renders with one renderer. `lost` is the result if the renderer died or failed by a fault. */
   #render<T>(
     who: "user" | "job",
     { tileSet }: RenderOrder,
@@ -211,7 +212,7 @@ export class RendererPool implements Renderers {
     ask: (renderer: Renderer) => Promise<T>,
   ): Promise<T> {
     return this.#busy(who, async (renderer, died) => {
-      // A renderer that died answers nothing: its own promise is then rejected, and `died` has won.
+      // When a renderer dies, `died` resolves before the promise of the answer is rejected.
       const answer = ask(renderer).catch((error: unknown) => {
         this.#log.error("a render failed by a fault", { layer: tileSet.layer, error: String(error) });
         return lost;
@@ -240,7 +241,7 @@ export class RendererPool implements Renderers {
     );
   }
 
-  /** Has a renderer do something, and lets it end when it has had nothing to do for long. */
+  /** Runs work in a renderer, and starts its idle timer when it has no work left. */
   async #busy<T>(who: Work, work: (renderer: Renderer, died: Promise<void>) => Promise<T>): Promise<T> {
     const renderer = this.#choose(who);
     clearTimeout(renderer.idleTimer);
@@ -263,15 +264,15 @@ export class RendererPool implements Renderers {
   }
 
   async settle(layer: string, generation: number): Promise<void> {
-    // One without work writes nothing, and its next render is of this generation or a later one.
+    // A renderer without work writes nothing, and its next render has this generation or a later one.
     const atWork = [...this.#renderers].filter(({ lost }) => lost.size > 0);
     if (atWork.length === 0) return;
     await Promise.all(atWork.map(({ channel }) => channel.call("settle", layer, generation).catch(() => undefined)));
-    // Answers to renders came before these: whoever waits for one has had its turn then.
+    // The results of renders arrived before these answers. Wait one turn, so that their receivers have handled them.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Whether a renderer knows a server to be down that another of its source may stand in for. */
+  /** Returns whether a renderer has found a server to be down, of a source with several servers. */
   isDown(origin: string): boolean {
     return [...this.#renderers].some(({ down }) => down.has(origin));
   }

@@ -17,39 +17,42 @@ import { createFileTileStore } from "../store/file/file-tile-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { followParent } from "./child-process.ts";
 
-/** What a renderer is given at its birth. */
+/** The data that a renderer receives when it starts. */
 export interface RendererData {
   readonly layers: readonly Layer[];
   readonly storeRoot: string;
   readonly fsync: boolean;
   readonly instance: string;
-  /** A renderer outlives a parent that is killed by moments: what it writes then nobody counts. */
+  /**
+   * The pid of the server. A renderer outlives a killed server for a moment, and must store nothing then, as no ledger
+   * would count the tiles.
+   */
   readonly parentPid: number;
 }
 
 /** A user's part of an order. */
 export interface UserOrder {
-  /** Names the render in `permit` and `early`. */
+  /** The number of the render in `permit` and `early`. */
   readonly id: number;
   readonly missed: TileIndex;
-  /** Nothing is stored before `permit` has come. Else the order brings its reservation. */
+  /** The renderer stores nothing before `permit` has arrived. If false, the order's reservation applies. */
   readonly needsPermit: boolean;
 }
 
-/** What a renderer can be asked. */
+/** Methods of a renderer that the server calls. */
 export interface RendererMethods {
   /** The first message. */
   begin(data: RendererData): void;
-  /** `user`: who waits for a tile, whose other tiles follow; undefined: a job. */
+  /** Renders a metatile. `user` is the user who waits for one of its tiles; undefined for a job. */
   renderMetatile(
     order: RenderOrder,
     generation: number,
     user: UserOrder | undefined,
     signal: AbortSignal,
   ): Promise<RendererResult>;
-  /** `reservation`: under which the tiles of a render may be stored; undefined: they may not. */
+  /** Permits a render to store its tiles under a reservation; undefined: the render must not store them. */
   permit(id: number, reservation: number | undefined): void;
-  /** As `Renderers.paintRun`. */
+  /** As `Renderers.renderBatch`. */
   renderBatch(
     orders: readonly RenderOrder[],
     generation: number,
@@ -61,22 +64,28 @@ export interface RendererMethods {
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
-  /** Answered at once by a process that goes on. */
+  /** Answers at once, unless the process hangs. */
   alive(): void;
   close(): Promise<void>;
 }
 
-/** What a renderer tells, and asks for. */
+/** Methods of the server that a renderer calls. */
 export interface RendererNotes {
-  /** Asks for more room. */
+  /** Enlarges a reservation. */
   readonly reserve: Reserve;
-  /** One of several servers of a source has gone down, or is back, as far as this renderer has seen. */
+  /** Reports that this renderer has found one of several servers of a source to be down, or up again. */
   serverHealth(origin: string, isUp: boolean): void;
-  /** Tiles of a user's render have been stored, or cannot be; it goes on with the others. */
+  /**
+   * Reports tiles of a user's render that have been stored or that cannot be stored. The render continues with the
+   * others.
+   */
   early(id: number, tiles: EarlyTiles): void;
 }
 
-/** @throws what is no failure of an upstream */
+/**
+ * Converts a SourceError to a result.
+ * @throws any other error
+ */
 function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
   const { failure, message, retryAfterMs } = error;
@@ -88,19 +97,22 @@ function imageFormatOf(mimeType: string): ImageFormat | undefined {
   return format?.kind === "image" ? format : undefined;
 }
 
-/** What makes a source: a layer that is configured anew as it was keeps its connections. */
+/**
+ * Returns the key of a source. A layer that is configured again with equal options keeps its source and its
+ * connections.
+ */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
-/** A run at work: it has written what it has not told. */
+/** A batch in progress. It may have written tiles that it has not reported yet. */
 interface Run {
   readonly layer: string | undefined;
-  /** Ends it before its next tile, and what it is rendering. */
+  /** Aborts the batch and its current render. */
   readonly cut: AbortController;
-  /** Resolves after its answer. */
+  /** Resolves after the batch has been answered. */
   readonly told: Promise<void>;
 }
 
-/** Of all threads, since the start. */
+/** Returns the processor time of all threads of this process since its start. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -108,7 +120,7 @@ function processorMs(): number {
 
 function startRenderer(): void {
   const sources = new Map<string, Promise<Source>>();
-  /** The oldest generation of a layer that may be stored, where it is not the first. */
+  /** The oldest generation whose tiles may be stored, by layer. Absent: 0. */
   const oldest = new Map<string, number>();
   let layers = new Map<string, Layer>();
   let opened: TileStore | undefined;
@@ -116,7 +128,7 @@ function startRenderer(): void {
   let storing = 0;
   let settled: (() => void)[] = [];
   const runs = new Set<Run>();
-  /** Those that renders at work wait for, or will. */
+  /** The functions that resolve the permits of renders in progress. */
   const permits = new Map<number, (reservation: number | undefined) => void>();
   let toldMs = processorMs();
 
@@ -129,7 +141,7 @@ function startRenderer(): void {
     return source;
   };
 
-  /** In a later turn, after what was written has been told: the messages keep their order. */
+  /** Answers `settle` in a later turn, after the written tiles have been reported: messages keep their order. */
   const tellSettled = (): void => {
     const all = settled;
     settled = [];
@@ -202,7 +214,9 @@ function startRenderer(): void {
     };
   };
 
-  /** What a run came to: all but the last are stored, and the last is the reason why there are no more. */
+  /**
+   * Renders a batch. All results but the last are stored metatiles; the last one may be the reason why the batch ended.
+   */
   const resultsOf = async (
     orders: readonly RenderOrder[],
     generation: number,
@@ -282,7 +296,7 @@ function startRenderer(): void {
     alive() {},
     configure(next) {
       layers = new Map(next.map((l) => [l.name, l]));
-      // Sources that nobody names any more close when what they render has ended.
+      // Sources without a layer close when their renders have ended.
       const used = new Set(next.map((l) => keyOf(l.source)));
       for (const [key, source] of sources) {
         if (used.has(key)) continue;

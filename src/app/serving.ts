@@ -26,28 +26,31 @@ import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
 
-/** What serving needs of the rest of the server: in this process, or at the other end of a channel. */
+/** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core {
   readonly operations: OperationsChannel;
   readonly renders: UserRenders;
-  /** Ends with the signal. @throws Error when the renderer died, or the signal has fired */
+  /**
+   * Composes a map from tiles. The signal ends the work.
+   * @throws Error when the renderer died, or the signal has fired
+   */
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
-  /** Tiles were read since the last time. */
+  /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Of all who serve, and of the renders. */
+  /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
 }
 
-/** What those who serve know of themselves. */
+/** The metrics of one process that serves. */
 export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
 
-/** Maps that are rendered of tiles at once, at most, by all processes together. */
+/** The most maps that all processes together render from tiles at once. */
 const MAPS = 32;
-/** How often the coordinator is told which tiles were read. */
+/** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
 
-/** The protocols with the memory tier behind them: what answers HTTP in one process. */
+/** Answers HTTP in one process: the protocols, and the memory tier behind them. */
 export class Serving implements MemoryTiles {
   readonly #core: Core;
   readonly #memory: MemoryTier;
@@ -64,7 +67,7 @@ export class Serving implements MemoryTiles {
   constructor(parts: {
     readonly configuration: Configuration;
     readonly memoryTierBytes: number;
-    /** Names the row of events that this process is told. */
+    /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
     readonly store: TileStore;
     readonly core: Core;
@@ -81,7 +84,7 @@ export class Serving implements MemoryTiles {
     this.#authenticator = authenticator;
     const renders: UserRenders = {
       renderForUser: (order, missed, client, gone) => {
-        // First what was read before: room may have to be made for this one.
+        // Report earlier reads first: the coordinator may have to evict tiles for this render.
         this.#tellUses();
         return core.renders.renderForUser(order, missed, client, gone);
       },
@@ -181,7 +184,10 @@ export class Serving implements MemoryTiles {
     this.#readiness = readiness;
   }
 
-  /** @throws when the address cannot be had */
+  /**
+   * Listens on the address.
+   * @throws Error when the address is not available
+   */
   listen(host: string, port: number): Promise<{ readonly port: number }> {
     return this.#http.listen(host, port);
   }
@@ -189,7 +195,7 @@ export class Serving implements MemoryTiles {
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#useTimer);
     this.#tellUses();
-    // Whoever waits for a job, or listens, is let go: they would hold the server for minutes.
+    // End the requests that wait for a job or listen to events: they would delay the close for minutes.
     this.#jobEvents.close();
     await this.#http.close(graceMs);
   }

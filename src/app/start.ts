@@ -36,7 +36,7 @@ export interface RunningServer {
   reload(): Promise<Result<readonly string[], Refusal>>;
 }
 
-/** The server cannot start: told to the operator as it is. */
+/** The server cannot start. The operator sees the message unchanged. */
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly isConfiguration: boolean;
@@ -51,20 +51,20 @@ export type LoadConfiguration = (
   running: RunningConfiguration,
 ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
-/** After a read users are taken for reading on for this long. */
+/** For this time after a read, users count as reading tiles. */
 const ACTIVE_MS = 2_000;
 /**
- * What jobs leave of the processors while users read: one for the server, and so much for whatever else there is that on
- * two cores a hit takes no longer beside a seed than without (`npm run bench live-users`).
+ * The processors that jobs leave free while users read tiles: one for the server, and enough for other programs that on
+ * two cores a hit takes no longer beside a seed than without one (`npm run bench live-users`).
  */
 const CORES_LEFT = 1 + 2 / 3;
-/** Of one processor, however few there are: a job goes on. */
+/** The least share of one processor for jobs, so that they progress on any machine. */
 const LEAST_SHARE = 0.25;
 /** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;
 
 /**
- * Builds one running server: coordinator, renderers, front, protocols, in this order; closed in reverse.
+ * Builds one running server: coordinator, renderers, server, protocols, in this order. They are closed in reverse.
  * @throws StartError
  */
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
@@ -138,12 +138,12 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     },
     max: Math.max(1, Math.min(cores, 16)),
     usersActive,
-    // A renderer that asks while the coordinator ends stores nothing more.
+    // A renderer that asks while the coordinator ends must not store anything more.
     reserve: (id, more) => coordinator.call("reserve", id, more).catch(() => false),
     atRest: () => {
       if (closing) return;
       coordinator.note("rest", []);
-      // A hit would have to wait.
+      // Collecting garbage would delay a hit.
       if (!usersActive()) collectGarbage();
     },
     log,
@@ -249,7 +249,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const { host } = configuration.server;
   const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
   log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });
-  // What the last process left may take long: probes are answered meanwhile.
+  // Completing the work of the last process may take long. Health probes are answered meanwhile.
   const refused = await watch.begin();
   if (refused !== undefined) return refuseStart(refused);
 

@@ -15,11 +15,14 @@ import { ownVersion } from "../lib/version.ts";
 import type { JobEvent, JobView } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 
-/** What is told to a collector of OpenTelemetry. */
+/** Reports to an OpenTelemetry collector. */
 export interface Telemetry {
-  /** The same renders, each a span: part of the user's trace where there is one, and the upstream's request part of it. */
+  /**
+   * Wraps renders so that each is a span. The span is part of the user's trace, if there is one, and contains the
+   * upstream's request.
+   */
   traced(renders: UserRenders): UserRenders;
-  /** A job that has ended is a span as long as it took. */
+  /** Reports a job that has ended as a span of the job's duration. */
   told(event: JobEvent): void;
   close(): Promise<void>;
 }
@@ -27,11 +30,11 @@ export interface Telemetry {
 const SEND_MS = 1_000;
 const CLOSE_MS = 2_000;
 
-/** As the standard variables `OTEL_*` say. */
+/** Starts telemetry, configured by the standard variables `OTEL_*`. */
 export function startTelemetry(): Telemetry {
   const named = resourceFromAttributes({ "service.name": "nuthatch", "service.version": ownVersion() });
   const provider = new TracerProvider({
-    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
     resource: named.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: SEND_MS })],
   });
@@ -65,7 +68,7 @@ function tracedRenders(renders: UserRenders, tracer: Tracer): UserRenders {
   };
 }
 
-/** A span around some work that is asked of an upstream. */
+/** Runs work that asks an upstream, inside a span. */
 async function spanned<T extends { readonly kind: string }>(
   tracer: Tracer,
   name: string,
@@ -92,7 +95,7 @@ const spanContextOf = (parent: TraceContext): SpanContext => ({
   isRemote: true,
 });
 
-/** Where a span stands, for whoever goes on with its trace. */
+/** Returns the trace context of a span, for the processes that continue its trace. */
 function traceOf(span: Span, parent: TraceContext | undefined): TraceContext {
   const { traceId, spanId, traceFlags } = span.spanContext();
   const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;

@@ -6,10 +6,7 @@ import type { RenderOrder } from "./render-order.ts";
 
 /** The result of a render. */
 export type RendererResult =
-  /**
-   * `processorMs` is the processor time that the renderer has used since its previous report. Not evaluated for
-   * batches.
-   */
+  /** `processorMs` is the processor time that the renderer has used since its previous report. Absent in a batch. */
   | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
   | {
       readonly kind: "failed";
