@@ -65,22 +65,22 @@ export interface FileBlobStoreOptions {
   readonly root: string;
   /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
   readonly fsync: boolean;
-  /** One per process: temporary files of another instance are leftovers. */
+  /** One per process. Temporary files of another instance are leftovers. */
   readonly instance: string;
 }
 
-/** GWC's name for what is being deleted. */
+/** GWC's name of the directory for names that are being deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
 /**
- * What truncations keep to be taken back, each part under the number of its truncation and its own: a directory for each
- * truncation would be made while somebody waits for the answer.
+ * The directory for tiles that a truncation has set aside. Each part has the number of its truncation and its own
+ * number in its name. A directory for each truncation would have to be made while the client waits for the answer.
  */
 const ASIDE = "_gwc_set_aside_";
-/** The change time of this file tells when the owner of the store was alive last. */
+/** The change time of this file is the time at which the owner of the store was last alive. */
 const ALIVE = ".nuthatch-alive";
-/** The clock of a file system goes in steps, and may be another machine's. */
+/** The resolution of a file system's clock, which may be that of another machine. */
 const CLOCK_STEP_MS = 1_000;
-/** Up to this many tiles are looked for one by one in a large bucket, whose listing would cost more. */
+/** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
 
 let temporaries = 0;
@@ -88,7 +88,7 @@ let temporaries = 0;
 const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
 const fileOf = ({ tileSet, x, y, z }: TileAddress): string => tileFile(x, y, z, extensionOf(tileSet.format));
 
-/** Tiles as files in GWC's default layout. Several threads of one process may each have one on the same root. */
+/** Creates a store of tiles as files in GWC's default layout. Several threads of one process may use one root. */
 export function createFileTileStore(options: FileBlobStoreOptions): TileStore {
   return new FileBlobStore(options);
 }
@@ -221,12 +221,16 @@ class FileBlobStore implements TileStore {
       }
       return true;
     } catch {
-      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put too.
+      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put
+      // too.
       return false;
     }
   }
 
-  /** Async for the interface only: everything happens in the caller's turn, which the generations rely on. */
+  /**
+   * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
+   * on.
+   */
   async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
     const bucket = this.#bucketPath(at);
     const target = `${bucket}/${fileOf(at)}`;
@@ -244,8 +248,8 @@ class FileBlobStore implements TileStore {
       renameSync(temporary, target);
       return { stored: true, replaced: before?.size };
     } catch (error) {
-      // A drop has moved the directory away since the temporary file was written there. Before, a directory that cannot be
-      // made is a place that is away: "nothing stored" would have a job render the metatile again at once.
+      // A drop has moved the directory away since the temporary file was written there. Before, a directory that cannot
+      // be made is a place that is away: "nothing stored" would have a job render the metatile again at once.
       if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
       if (isWritten) rmSync(temporary, { force: true });
       this.#expectPresent(at.tileSet.layer, this.#zoomPath(at.tileSet, at.z));
@@ -278,9 +282,9 @@ class FileBlobStore implements TileStore {
   }
 
   /**
-   * A directory that is a link to a volume that is not mounted, or no directory, says nothing of the tiles. `level`: of one
-   * level of the layer.
-   * @throws StoreError where it is
+   * Checks that a layer's directory is present. A link to a volume that is not mounted, or a file in its place, says
+   * nothing of the tiles. `level`: also checks the directory of one level.
+   * @throws StoreError when a directory is not present
    */
   #expectPresent(layer: string, level?: string): void {
     for (const directory of [join(this.#root, directoryName(layer)), ...(level === undefined ? [] : [level])]) {
@@ -292,7 +296,7 @@ class FileBlobStore implements TileStore {
 
   async describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
     const file = join(this.#root, directoryName(layer), parametersFileName(id));
-    // Looked at each time: the file goes with the last tile that has these parameters, and other processes remove it.
+    // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
     if (existsSync(file)) return;
     try {
       const temporary = join(dirname(file), `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`);
@@ -323,7 +327,7 @@ class FileBlobStore implements TileStore {
     }
   }
 
-  /** Names in a layer's directory. */
+  /** Returns the names in a layer's directory. */
   #levelDirectories(layer: string): string[] {
     const names = this.#list(join(this.#root, directoryName(layer)));
     if (names.length === 0) this.#expectPresent(layer);
@@ -332,7 +336,7 @@ class FileBlobStore implements TileStore {
 
   planTruncation(scope: Parameters<TileStore["planTruncation"]>[0]): readonly string[] {
     const layer = directoryName(scope.layer);
-    // A link to a volume that is away can be moved all the same.
+    // A link can be moved even if its volume is not mounted.
     if (scope.kind === "layer")
       return lstatSync(join(this.#root, layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
     return this.#levelDirectories(scope.layer)
@@ -377,7 +381,7 @@ class FileBlobStore implements TileStore {
     const kept = this.#asideParts(id).sort();
     const gridSetOf = new Map(known.map((gridSet) => [directoryName(gridSet), gridSet]));
     for (const [n, name] of names.entries()) {
-      // A drop that was interrupted may have found more at its second try.
+      // An interrupted truncation may have found more names at its second try.
       const parts = kept.filter((part) => part === `${id}-${n}` || part.startsWith(`${id}-${n}.`));
       const restoring = {
         layer,
@@ -393,7 +397,7 @@ class FileBlobStore implements TileStore {
     this.discard(id);
   }
 
-  /** Renames something under the root into a directory there; a name that is taken gets a number. */
+  /** Renames a name under the root into a directory there. Appends a number if the new name is taken. */
   #moveAway(name: string, directory: string, as: string): void {
     const to = join(this.#root, directory);
     mkdirSync(to, { recursive: true });
@@ -462,7 +466,7 @@ class FileBlobStore implements TileStore {
     const look = (path: string, x: number, y: number): void => {
       const at = statOf(path, "a tile cannot be counted");
       if (at === undefined || !at.isFile()) return;
-      // What a power loss cut to nothing, or in two, is not a tile.
+      // A power loss has emptied the file or cut it off, so it is no tile.
       if (at.size === 0 || (afterReboot && isCutOff(path, at.size, tileSet.format))) unlinkSync(path);
       else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
     };
@@ -501,7 +505,7 @@ class FileBlobStore implements TileStore {
 
   lastAliveMs(): number | undefined {
     const ms = statOf(join(this.#root, ALIVE), "the store cannot be read")?.ctimeMs;
-    // A clock that was set back says nothing of what came after.
+    // A time in the future means that the clock was set back: changes since then cannot be found by their times.
     return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
   }
 
@@ -524,7 +528,7 @@ class FileBlobStore implements TileStore {
 
 const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
 
-/** Undefined: nothing is there. @throws StoreError */
+/** Returns the status of a path; undefined: nothing is there. @throws StoreError */
 function statOf(path: string, what: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -533,7 +537,9 @@ function statOf(path: string, what: string): Stats | undefined {
   }
 }
 
-/** Undefined: no tile is there, such as an empty file or a directory. @throws StoreError */
+/**
+ * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file. @throws StoreError
+ */
 function tileAt(path: string): Stats | undefined {
   const found = statOf(path, "a tile cannot be read");
   return found !== undefined && isTile(found) ? found : undefined;
@@ -554,8 +560,8 @@ function makeAhead(directory: string): void {
 }
 
 /**
- * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the two
- * steps, or while the directory is made; a directory with a file in it stays.
+ * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the
+ * two steps, or while the directory is made; a directory with a file in it stays.
  */
 function openNew(path: string): number {
   for (let tries = 0; ; tries++) {

@@ -21,7 +21,7 @@ function escapeText(text: string, isKey: boolean): string {
     .join("");
 }
 
-/** The values in such a file, GWC's or ours. */
+/** Returns the values in a parameters file that GWC or Nuthatch has written. */
 export function decodeParametersFile(text: string): Record<string, string> {
   const values: Record<string, string> = {};
   for (const line of text.split(/\r\n|\r|\n/)) {

@@ -8,8 +8,9 @@ import { bucketDirectory, bucketOf, bucketTouches } from "../file-layout.ts";
 import { bucketsOf, regionOf } from "./regions.ts";
 
 /**
- * What may have come to a zoom directory, or gone from it, at or after a time. A directory's change time says so: nobody
- * can set it, and every name that comes or goes changes it. Costs one look at each bucket, and lists those that changed.
+ * Returns the changes to a zoom directory at or after a time. Finds them by the change times of directories: no program
+ * can set these, and every added or removed name changes them. Looks at each bucket once, and lists the buckets that
+ * changed.
  */
 export function changesOf(directory: string, z: number, sinceMs: number): LevelChanges {
   const { half } = bucketOf(z);
@@ -37,7 +38,7 @@ export function changesOf(directory: string, z: number, sinceMs: number): LevelC
   };
 }
 
-/** 0: it is not there any more. */
+/** Returns the change time of a directory; 0: the directory does not exist any more. */
 const changedMs = (path: string): Promise<number> =>
   stat(path).then(
     ({ ctimeMs }) => ctimeMs,

@@ -8,10 +8,10 @@ const JPEG_END = Buffer.from([0xff, 0xd9]);
 /** Trailer (GIF89a, 27). */
 const GIF_END = Buffer.from([0x3b]);
 
-/** Whether a file does not end as its format does: a power loss has kept its name and not all of its bytes. */
+/** Returns whether a file lacks the end of its format: a power loss has kept its name and only some of its bytes. */
 export function isCutOff(path: string, size: number, mimeType: string): boolean {
   const format = formatOf(mimeType);
-  // Where data ends is not said in it: an empty file is all that is found.
+  // Other formats do not mark their end, so only their empty files can be found.
   if (format?.kind !== "image") return false;
   switch (format.encoding) {
     case "png":

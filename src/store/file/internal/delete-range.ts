@@ -7,11 +7,11 @@ import type { Deleted, DeletionListener } from "../../tile-store.ts";
 import { bucketDirectory, bucketTouches, parsePair, tileFile } from "../file-layout.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** Calls in flight: more would keep libuv's few threads from serving. */
+/** Calls in flight. More would occupy all of libuv's few threads, and no tiles could be served. */
 const PARALLEL = 4;
-/** Up to this many names are worked out; above, directories are listed. */
+/** Up to this many tiles, their names are computed. For more tiles the directories are listed. */
 const FEW_TILES = 4_096n;
-/** Tiles between two questions to the listener. */
+/** Tiles in one call of the listener. */
 const CHUNK = 512;
 
 interface Candidate {
@@ -21,9 +21,9 @@ interface Candidate {
   readonly format: string;
 }
 
-/** Which tiles of a rectangle. */
+/** Selects tiles of a rectangle. */
 interface Choice {
-  /** Undefined: of every format. */
+  /** The extension of the format; undefined: every format. */
   readonly extension: string | undefined;
   readonly chosen: (x: number, y: number) => boolean;
 }
@@ -45,7 +45,7 @@ export async function deleteRange(
       signal.throwIfAborted();
       await deleteChunk(tiles.slice(from, from + CHUNK), rect.z, listener, signal);
     }
-    // Only an empty directory goes.
+    // `rmdir` removes the bucket only if it is empty.
     await rmdir(bucket).catch(() => undefined);
   }
   await rmdir(directory).catch(() => undefined);
@@ -77,7 +77,7 @@ function ignoreAbsent(error: unknown): undefined {
   return undefined;
 }
 
-/** All of them, whatever fails; then the first failure. */
+/** Works on all items, even if some fail. Then throws the first failure. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = new PQueue({ concurrency: PARALLEL });
   const ended = await Promise.allSettled(items.map((item) => queue.add(() => work(item))));

@@ -5,11 +5,12 @@ import { directoryName, parseZoomDirectory } from "../file-layout.ts";
 import { parametersFileName } from "../parameters-file.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** Directories removed in one call: the caller's thread does nothing else meanwhile. */
+/** Directories removed in one call, which blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses nothing.
+ * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses
+ * nothing.
  * @returns false: the directory is still there, as it holds something, is a link, or cannot be removed
  */
 export function removeIfEmpty(directory: string): boolean {
@@ -22,8 +23,8 @@ export function removeIfEmpty(directory: string): boolean {
 }
 
 /**
- * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no zoom directory
- * has any more. `names`: what the layer's directory holds.
+ * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no zoom
+ * directory has any more. `names`: what the layer's directory holds.
  */
 export function removeEmptyPyramids(
   layerDirectory: string,

@@ -3,13 +3,13 @@ import { StoreError } from "../../tile-store.ts";
 
 export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 
-/** Says in the store's words what failed. */
+/** Returns a StoreError that names what failed. */
 export function storeError(error: unknown, what: string): StoreError {
   const code = codeOf(error);
   return new StoreError(KINDS[code] ?? "unavailable", `${what}: ${code === "" ? String(error) : code}`, error);
 }
 
-/** What is not listed may pass by itself: `unavailable`. */
+/** Codes of the system by kind. Other codes may pass by themselves, and become `unavailable`. */
 const KINDS: Readonly<Record<string, StoreError["code"]>> = {
   ENOSPC: "full",
   EDQUOT: "full",

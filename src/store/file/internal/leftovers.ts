@@ -2,10 +2,10 @@ import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** Temporary files begin with this; then comes what tells one process from another. */
+/** The prefix of temporary files. A part that identifies the process follows it. */
 export const TEMPORARY = ".nuthatch-";
 
-/** Removes from a directory what interrupted puts of other processes have left. */
+/** Removes temporary files of other processes' interrupted puts from a directory. */
 export async function removeLeftovers(directory: string, own: string): Promise<void> {
   try {
     for await (const { name } of await opendir(directory, { bufferSize: 256 }))
@@ -15,5 +15,5 @@ export async function removeLeftovers(directory: string, own: string): Promise<v
   }
 }
 
-/** Whether a name is that of a temporary file of another process than the one whose files begin with `own`. */
+/** Returns whether a name is a temporary file's of another process than the one whose files begin with `own`. */
 export const isLeftover = (name: string, own: string): boolean => name.startsWith(TEMPORARY) && !name.startsWith(own);

@@ -8,7 +8,7 @@ import type { Region } from "../../tile-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
 import { isAbsent } from "./faults.ts";
 
-/** Names read between two turns of the loop. */
+/** Names read between two turns of the event loop. */
 const READ_AHEAD = 256;
 
 /** Bucket directories whose tiles make one region. */
@@ -19,15 +19,16 @@ export interface Buckets {
 }
 
 /**
- * The tiles of a zoom directory, a region at a time, in a fixed order: a bucket directory, or a block of the ledger where
- * buckets are smaller. Files whose names are not those of a tile are passed over, as no reader looks for them.
+ * Yields the tiles of a zoom directory, a region at a time, in a fixed order. A region is a bucket directory, or a
+ * block of the ledger where buckets are smaller. Skips files whose names are not those of tiles, because no reader
+ * looks for them.
  */
 export async function* regionsOf(directory: string, z: number, after: string | undefined): AsyncGenerator<Region> {
   for (const group of (await bucketsOf(directory, z)).values())
     if (after === undefined || group.key > after) yield await regionOf(directory, z, group);
 }
 
-/** By region, in the order of their keys. */
+/** Returns the bucket directories by region, in the order of the regions' keys. */
 export async function bucketsOf(directory: string, z: number): Promise<ReadonlyMap<string, Buckets>> {
   const { half } = bucketOf(z);
   const side = Math.max(half, BLOCK_SIDE);
@@ -63,7 +64,7 @@ export async function regionOf(directory: string, z: number, { key, rect, bucket
   return { key, rect, tiles };
 }
 
-/** The entries of a directory, none when it is not there (any more). */
+/** Yields the entries of a directory; none when the directory does not exist. */
 async function* entriesOf(path: string): AsyncGenerator<Dirent> {
   let directory: Awaited<ReturnType<typeof opendir>>;
   try {

@@ -5,21 +5,21 @@ import type { TileAddress } from "../../../layer/tile-set.ts";
 import { bucketDirectory, parsePair, parseZoomDirectory, tileFile } from "../file-layout.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** Files between two turns for others. */
+/** Files moved before the restoration yields to other work. */
 const CHUNK = 256;
 
 export interface Restoring {
   readonly layer: string;
   readonly gridSetOf: (directory: string) => string;
-  /** What was set aside … */
+  /** The path of the directory that was set aside. */
   readonly aside: string;
-  /** … and where it was. */
+  /** The path where the directory was before. */
   readonly live: string;
-  /** Has no use any more. */
+  /** Takes a path that has no use any more. */
   readonly rubbish: (path: string) => void;
 }
 
-/** Brings back a layer's directory: whole, or level by level into the one that has come into its place. */
+/** Brings back a layer's directory: as a whole, or level by level if a new directory is in its place. */
 export function* restoreLayer(restoring: Restoring): Generator<readonly TileAddress[]> {
   const { aside, live, rubbish } = restoring;
   if (comesWhole(restoring)) return;
@@ -32,9 +32,9 @@ export function* restoreLayer(restoring: Restoring): Generator<readonly TileAddr
 }
 
 /**
- * Brings back a zoom directory. Where tiles have been stored since, those go into what was set aside, which then takes their
- * place: the old ones, of which there may be millions, are never listed. A reader finds the old tile, the new one or, until
- * the last rename, none; never half of one.
+ * Brings back a zoom directory. Moves tiles that were stored since into the directory that was set aside, which then
+ * replaces the newer one. The old tiles, which may be millions, are never listed. A reader finds the old tile, the new
+ * one or, until the last rename, none; never half of one.
  */
 export function* restoreLevel(restoring: Restoring): Generator<readonly TileAddress[]> {
   const { aside, live, rubbish } = restoring;
@@ -52,7 +52,7 @@ export function* restoreLevel(restoring: Restoring): Generator<readonly TileAddr
     if (isWhole) move(from, to);
     for (let first = 0; first < tiles.length; first += CHUNK) {
       const chunk = tiles.slice(first, first + CHUNK);
-      // An empty file is absent: it must not take the place of a tile.
+      // An empty file is absent, so it must not replace a tile.
       const moved = isWhole ? chunk : chunk.filter(({ name }) => moveTile(join(from, name), join(to, name)));
       yield moved.map(({ format, x, y }) => ({ tileSet: { ...pyramid, format }, x, y, z }));
     }

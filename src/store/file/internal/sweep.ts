@@ -1,10 +1,10 @@
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Asked for together: the sweep shares its thread with rendering, and gets one turn per metatile at times. */
+/** Files deleted in parallel. The sweep shares its thread with rendering, and may get only one turn per metatile. */
 const UNLINKS_AT_ONCE = 128;
 
-/** Removes everything in a directory. What cannot be removed stays for the next time. */
+/** Removes everything in a directory. The next sweep tries again what could not be removed. */
 export async function sweep(trash: string, signal: AbortSignal): Promise<void> {
   const clear = async (directory: string): Promise<void> => {
     if (signal.aborted) return;
