@@ -5,14 +5,14 @@ import { tileOf } from "../tiles/tile-template.ts";
 import type { Archive } from "./archive.ts";
 import { openArchive } from "./open-archive.ts";
 
-/** Tiles of an archive, which is opened by the first that is asked for. */
+/** Creates a source that reads tiles of an archive. The first request opens the archive. */
 export function createArchiveSource(options: ArchiveSourceOptions): Source {
   let opening: Promise<Archive> | undefined;
   const drawing = new Set<Promise<RenderedImage>>();
 
   const opened = (): Promise<Archive> => {
     opening ??= openArchive(options).catch((error: unknown) => {
-      // It may be there the next time.
+      // The next request tries to open the archive again.
       opening = undefined;
       throw error;
     });
@@ -22,7 +22,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
   async function render(request: RenderRequest): Promise<RenderedImage> {
     const at = tileOf(request);
     const bytes = await (await opened()).tile(at);
-    // Many an archive leaves out the sea.
+    // Many archives have no tiles of the sea, so this is no fault.
     if (bytes === undefined || bytes.byteLength === 0)
       throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
     const { format } = request;
@@ -40,7 +40,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
         drawing.delete(rendered);
       }
     },
-    /** What is being rendered ends first. */
+    /** Waits for the renders in flight before it closes the archive. */
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(drawing);
       const archive = await opening?.catch(() => undefined);

@@ -10,8 +10,8 @@ import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpg", "jpeg", "webp", "avif", "gif", "pbf", "mvt"]);
 
 /**
- * The length first, so that nothing that is far too long is read. Everything that is no number is read as a blob: libsql
- * ends the process when a text is no UTF-8.
+ * The length first, so that nothing that is far too long is read. Everything that is no number is read as a blob:
+ * libsql ends the process when a text is no UTF-8.
  */
 const bounded = (column: string): string =>
   `CASE WHEN length(${column}) <= ${ARCHIVE_READ_LIMIT} THEN CAST(${column} AS BLOB) END`;
@@ -25,8 +25,8 @@ const read = (row: unknown, column: string): unknown =>
   typeof row === "object" && row !== null ? Object.getOwnPropertyDescriptor(row, column)?.value : undefined;
 
 /**
- * MBTiles 1.0 to 1.3, whatever the tables behind its `tiles`. Read only: the file is opened by an address, as libsql knows
- * no other way to say so, and would make one that is missing.
+ * MBTiles 1.0 to 1.3, whatever the tables behind its `tiles`. Read only: the file is opened by an address, as libsql
+ * knows no other way to say so, and would make one that is missing.
  */
 export async function openMbtiles(file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
@@ -62,7 +62,7 @@ function bytesOf(row: unknown): Uint8Array | undefined {
   const size = read(row, "size");
   if (typeof size === "number" && size > ARCHIVE_READ_LIMIT)
     throw new SourceError("too_large", `the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
-  // NULL stands for a tile that was asked for and is not there.
+  // The query returns NULL for a tile that does not exist.
   return undefined;
 }
 

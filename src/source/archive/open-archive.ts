@@ -22,7 +22,7 @@ export interface ArchiveReport {
   readonly facts: ArchiveFacts;
 }
 
-/** What an archive says of itself, or why that cannot be known. */
+/** Returns the metadata of an archive, or why they cannot be read. */
 export async function inspectArchive(
   at: Pick<ArchiveSourceOptions, "type" | "file">,
 ): Promise<Result<ArchiveReport, string>> {

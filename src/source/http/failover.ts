@@ -1,6 +1,6 @@
 import { isOutage, SourceError } from "../source.ts";
 
-/** How long an address that is down is left alone: doubled with each failure in a row. */
+/** How long an address that is down is not used. The pause doubles with each failure in a row. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -9,26 +9,29 @@ interface Mirror {
   /** 0: healthy. Otherwise the length of its latest pause. */
   pauseMs: number;
   pauseEndsMs: number;
-  /** One render is finding out whether it is back. */
+  /** True while one render tests whether the address is back. */
   probing: boolean;
-  /** Counts its pauses: what began before one says nothing about the address after it. */
+  /** The number of pauses. The result of an attempt that began before the latest pause is ignored. */
   epoch: number;
 }
 
-/** An answer that is cut off is its server's fault, as one that does not come: another may give it whole. */
+/** Returns whether an address counts as down. A truncated answer counts too: another server may send it whole. */
 const isDown = ({ failure }: SourceError): boolean => isOutage(failure) || failure === "truncated";
 
 /**
- * Addresses of one service, the first that is healthy asked first. An outage pauses an address, and the render goes on at
- * once with the next; when the pause has ended one render finds out for all of them, so that an address that hangs does not
- * hold up everybody again. Each renderer learns for itself.
+ * Chooses among the addresses of one service: the first healthy one is tried first. An outage pauses an address, and
+ * the render continues at once with the next one. After the pause one render tests the address for all of them, so that
+ * an address that hangs does not delay every render again. Each renderer has a state of its own.
  */
 export class Failover {
   readonly #mirrors: readonly Mirror[];
   readonly #now: () => number;
   readonly #tell: (url: string, isUp: boolean) => void;
 
-  /** `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is back. */
+  /**
+   * `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is
+   * back.
+   */
   constructor(urls: readonly string[], now: () => number, tell: (url: string, isUp: boolean) => void = () => {}) {
     this.#mirrors = urls.map((url) => ({ url, pauseMs: 0, pauseEndsMs: 0, probing: false, epoch: 0 }));
     this.#now = now;
@@ -36,9 +39,9 @@ export class Failover {
   }
 
   /**
-   * The outcome of the first attempt that is no outage: each healthy address is tried once, then, of those in a pause, the
-   * one whose pause ends first.
-   * @throws what the last attempt threw
+   * Returns the outcome of the first attempt that is no outage. Tries each healthy address once, and then the paused
+   * address whose pause ends first.
+   * @throws the error of the last attempt
    */
   async run<T>(attempt: (url: string) => Promise<T>): Promise<T> {
     const tried = new Set<Mirror>();
@@ -72,9 +75,9 @@ export class Failover {
     return mirror.pauseMs > 0 && (mirror.probing || this.#now() < mirror.pauseEndsMs);
   }
 
-  /** Takes in what an attempt told about an address. */
+  /** Updates the state of an address after an attempt. */
   #settle(mirror: Mirror, epoch: number, error: unknown): void {
-    // Eight renders that fail together are one outage, not eight doublings.
+    // Renders that fail at the same time are one outage, so the pause doubles only once.
     if (mirror.epoch !== epoch) return;
     mirror.probing = false;
     const failure = error instanceof SourceError ? error : undefined;
@@ -86,7 +89,7 @@ export class Failover {
       mirror.pauseMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), LONGEST_PAUSE_MS);
       mirror.pauseEndsMs = this.#now() + mirror.pauseMs;
     } else {
-      // It answers: whatever is wrong, it is not down.
+      // The server answers, so it is not down, even if the answer is an error.
       if (mirror.pauseMs > 0) this.#tell(mirror.url, true);
       mirror.pauseMs = 0;
     }

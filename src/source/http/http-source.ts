@@ -5,17 +5,17 @@ import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
-/** Told of each of several servers when it goes down and when it is back, as far as this source has seen. */
+/** Called when one of several servers goes down and when it is back, as far as this source has seen. */
 export type TellHealth = (origin: string, isUp: boolean) => void;
 
-/** Where a kind of source finds things at one of the configured addresses; a SourceError fails before anything is sent. */
+/** The addresses of requests for a kind of source. A SourceError here fails a request before it is sent. */
 export interface HttpAddresses {
   picture(address: string, request: RenderRequest): URL;
-  /** Absent: such a source knows pictures only. */
+  /** Absent for a source that can only render images. */
   question?(address: string, question: Question): URL;
 }
 
-/** A source over HTTP: its kinds differ only in their addresses. */
+/** Creates a source over HTTP. The kinds of such sources differ only in their addresses. */
 export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, tell?: TellHealth): Source {
   const http = createHttpFetch(options, serversOf(options));
   const mirrors = addressesOf(options);
@@ -31,7 +31,7 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     accept?: string,
   ) =>
     failover.run((address) => {
-      // Nothing is asked of the next address for a render that nobody wants any more.
+      // The render has been cancelled, so the next address is not tried.
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
       return http.ask(url(address), signal, understand, accept);
     });

@@ -3,13 +3,13 @@ import { codeOf } from "../../lib/error-code.ts";
 import { type FailureClass, SourceError } from "../source.ts";
 import { ownWords } from "./response-text.ts";
 
-/** By the first bytes. */
+/** Returns whether bytes begin as an image does. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
 
-/** Who says that it is busy for longer is told of again after a day. */
+/** The longest pause that a Retry-After can cause: after a day the upstream is tried again. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
-/** Seconds or a date (RFC 9110, 10.2.3), as ms from now. */
+/** Parses a Retry-After, seconds or a date (RFC 9110, 10.2.3). Returns ms from now. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
@@ -39,7 +39,7 @@ export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void 
   if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
 }
 
-/** The picture in an answer. @throws SourceError */
+/** Returns the image in an answer. @throws SourceError */
 export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   checkStatus(answer);
   const { contentType, body } = answer;
@@ -55,7 +55,7 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   );
 }
 
-/** What may stand in a header (RFC 9110, 5.5). */
+/** Characters that a header may contain (RFC 9110, 5.5). */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** @throws SourceError for a Content-Type that cannot be passed on */
