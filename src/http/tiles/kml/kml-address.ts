@@ -19,7 +19,10 @@ type Query = ReadonlyMap<string, string>;
 const WORDS =
   "KML is /service/kml/{layer}.{ext}.kml, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml]";
 
-/** A document of a super-overlay: there are as many as tiles, and each is made in no time. */
+/**
+ * Returns a document of a super-overlay. It is not stored: there are as many documents as tiles, and each is written
+ * fast.
+ */
 const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
   kind: "document",
   name: "kml",

@@ -13,15 +13,15 @@ import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { queryOf } from "../tile-parts.ts";
 
-/** What all documents of one super-overlay have in common. */
+/** The tile set that all documents of one super-overlay share. */
 export type KmlLayer = Pick<TileRequest, "layer" | "subset" | "format" | "parameters">;
 
 /** A region is looked at from this many pixels on. What lies above it stays beneath, so that nothing is ever empty. */
 const MIN_LOD_PIXELS = 128;
-/** Tiles of one level that a document links to at most. */
+/** The limit of tiles of one level that a document links to. */
 export const MOST_LINKS = 256;
 
-/** The tiles of the first level: undefined when they are too many for one document. */
+/** Returns the tiles of the first level; undefined if they are too many for one document. */
 export function firstTiles(subset: GridSubset): TileRect | undefined {
   const z = subset.coverage.findIndex((rect) => rect !== undefined);
   const rect = coverageAt(subset, z);
@@ -29,7 +29,9 @@ export function firstTiles(subset: GridSubset): TileRect | undefined {
   return rectCount(rect) <= MOST_LINKS ? rect : undefined;
 }
 
-/** The document that Google Earth opens: links to the tiles of the first level (OGC 12-007r2, 9.9 and 15.10). */
+/**
+ * Returns the document that Google Earth opens: links to the tiles of the first level (OGC 12-007r2, 9.9 and 15.10).
+ */
 export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string): string {
   const { layer, subset } = kml;
   return document(layer.title || layer.name, [
@@ -38,7 +40,7 @@ export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string): s
   ]);
 }
 
-/** One tile on the ground, and links to those of the next level that lie on it. */
+/** Returns the document of one tile: its ground overlay, and links to the tiles of the next level that lie on it. */
 export function overlayNode(kml: KmlLayer, tile: TileIndex, baseUrl: string): string {
   const extent = tileExtent(kml.subset.gridSet, tile);
   return document(`${tile.z}/${tile.x}/${tile.y}`, [
@@ -53,7 +55,7 @@ function childrenOf({ gridSet, coverage }: GridSubset, extent: Extent, z: number
   const offered = coverage[z];
   const met = offered === undefined ? undefined : rectOf(gridSet, z, extent);
   const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);
-  // Levels so far apart that one tile has hundreds below it are no pyramid that anybody flies through.
+  // A tile with hundreds of tiles below it gets no links: the levels are too far apart for a super-overlay.
   return rect === undefined || rectCount(rect) > MOST_LINKS ? [] : tilesOf(rect);
 }
 

@@ -33,7 +33,9 @@ const document = (rest: readonly string[], write: (base: string) => unknown): Re
     write: (baseUrl) => JSON.stringify(write(`${baseUrl}/ogc`)),
   });
 
-/** OGC API - Tiles - Part 1 (OGC 20-057): map tiles of collections. `rest` is what follows `/ogc`. */
+/**
+ * Parses an address of OGC API - Tiles - Part 1 (OGC 20-057): tiles of collections. `rest` is the path after `/ogc`.
+ */
 export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
   const [first, second] = rest;
   switch (first) {
@@ -97,7 +99,10 @@ function parseCollection(layer: Layer, rest: readonly string[], query: Query): R
   return tile.length === 3 ? parseTile(layer, kind, grid, tile, query) : nothing();
 }
 
-/** The format is that of `f`, a MIME type or an extension, else the layer's first of the kind. */
+/**
+ * Parses the address of a tile. The format is that of `f`, a MIME type or an extension, else the layer's first of the
+ * kind.
+ */
 function parseTile(
   layer: Layer,
   kind: TilesKind,

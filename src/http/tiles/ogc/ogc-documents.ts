@@ -15,7 +15,7 @@ import { offeredRange, WEB_GRID } from "../tile-parts.ts";
 export interface NamedGrid {
   readonly id: string;
   readonly subset: GridSubset;
-  /** Of the OGC's register. */
+  /** The URI in the OGC's register. */
   readonly uri: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function namedGrids(layer: Layer): readonly NamedGrid[] {
   return [...known, ...own];
 }
 
-/** Every grid set that a layer offers, by name. */
+/** Returns every grid set that a layer offers, by name. */
 export function allGrids(catalogue: Catalogue): ReadonlyMap<string, NamedGrid> {
   const found = new Map<string, NamedGrid>();
   for (const layer of catalogue.layers.values())
@@ -52,7 +52,7 @@ const link = (rel: string, href: string, type: string, title?: string) => ({
 const JSON_TYPE = "application/json";
 const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
-/** What tiles of a collection are: pictures of it (`/map/tiles`), or its data (`/tiles`). */
+/** The kind of tiles of a collection: pictures (`/map/tiles`) or data (`/tiles`). */
 export type TilesKind = "map" | "vector";
 const KINDS = ["map", "vector"] as const;
 
@@ -63,11 +63,11 @@ const TILESETS = {
 
 const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 
-/** The formats of a layer that are of a kind. */
+/** Returns the formats of a layer that are of a kind. */
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
 
-/** The layers that have tiles of a kind. */
+/** Returns the layers that have tiles of a kind. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
   [...catalogue.layers.values()].filter((layer) => formatsOf(layer, kind).length > 0);
 
@@ -180,7 +180,7 @@ export function collection(layer: Layer, base: string): unknown {
   };
 }
 
-/** What the list of tile sets and each tile set have in common. */
+/** Returns the fields that a tile set has both in the list and in its own document. */
 function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKind, base: string) {
   const url = `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
   return {

@@ -6,7 +6,7 @@ import { escapeXml } from "../../../lib/escape.ts";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** What TMS 1.0.0 is offered at all. */
+/** Returns the root document of TMS 1.0.0. */
 export const tmsRootDocument = (baseUrl: string): string => `${HEAD}<Services>
   <TileMapService title="Tile Map Service" version="1.0.0" href="${escapeXml(baseUrl)}/service/tms/1.0.0"/>
 </Services>
@@ -23,13 +23,13 @@ function profileOf(grid: GridSet): string {
   }
 }
 
-/** The address of a tile map. `@` inside a name is escaped, between the parts it is not, as in GWC. */
+/** Returns the address of a tile map. `@` inside a name is escaped, `@` between the parts is not, as in GWC. */
 function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: string): string {
   const parts = [layer.name, grid.id, format.extension].map(encodeURIComponent);
   return escapeXml(`${baseUrl}/service/tms/1.0.0/${parts.join("@")}`);
 }
 
-/** TMS 1.0.0: every layer in every grid set and format. */
+/** Returns the document of the TMS 1.0.0 service: every layer in every grid set and format. */
 export function tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): string {
   const maps: string[] = [];
   for (const layer of catalogue.layers.values()) {
@@ -51,7 +51,10 @@ ${maps.join("\n")}
 `;
 }
 
-/** TMS 1.0.0: one tile map. Its box is the grid set's, since clients count tiles from the box's corner. */
+/**
+ * Returns the document of one tile map. Its box is that of the grid set, because clients count tiles from the corner of
+ * the box.
+ */
 export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFormat, baseUrl: string): string {
   const grid = subset.gridSet;
   const origin = tileExtent(grid, { x: 0, y: 0, z: subset.zoomStart });

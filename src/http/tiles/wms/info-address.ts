@@ -13,10 +13,13 @@ export const INFO_FORMATS: readonly string[] = [
   "application/json",
 ];
 
-/** Whether there is anybody to ask what lies under a pixel. */
+/** Returns whether a layer supports GetFeatureInfo: its source is a WMS. */
 export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "wms";
 
-/** Whether capabilities offer it. As in GWC a layer that does not say so answers all the same. */
+/**
+ * Returns whether capabilities declare a layer queryable. As in GWC, a layer that is not declared queryable still
+ * answers.
+ */
 export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeatureInfo(layer);
 
 /** Parameters within a MIME type are passed on too, such as `text/xml; subtype=gml/3.1.1`. */
@@ -25,13 +28,13 @@ export const parseInfoFormat = (field: string, text: string): Result<string, Ref
     ? ok(text)
     : refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
 
-/** `FEATURE_COUNT` (WMS) and its like; absent or wrong is the upstream's default. */
+/** Returns `FEATURE_COUNT`; undefined, which means the upstream's default, if it is absent or invalid. */
 export function featureCount(query: ReadonlyMap<string, string>): number | undefined {
   const text = query.get("FEATURE_COUNT") ?? "";
   return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The question about a pixel of a tile. */
+/** Returns the GetFeatureInfo query for a pixel of a tile. */
 export function infoOfTile(
   { layer, subset: { gridSet }, index, parameters }: TileRequest,
   at: {

@@ -7,16 +7,19 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { type Asked, findLayer, type ProtocolRefusal } from "../tile-parts.ts";
 import { isDefaultStyle } from "../wmts/wmts-style.ts";
 
-/** Whether capabilities say that GetLegendGraphic can be asked. */
+/** Returns whether capabilities offer GetLegendGraphic for a layer. */
 export const offersLegendGraphic = (layer: Layer): boolean =>
   drawsLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
 
-/** The legend of a style by its name in the STYLES filter; undefined: the default style. */
+/** Returns the legend of a style by its name in the STYLES filter; undefined stands for the default style. */
 export function legendOf(layer: Layer, style: string | undefined): Legend | undefined {
   return layer.legends.find((legend) => legend.style === (style ?? ""));
 }
 
-/** Where a client finds a legend: at its own address, else here. The upstream's address is nobody's business. */
+/**
+ * Returns the address of a legend for clients: its configured address, else one of this server. It never shows the
+ * upstream's address.
+ */
 export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): string {
   if (legend.url !== undefined) return legend.url;
   const query = Object.entries({

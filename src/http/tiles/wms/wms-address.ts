@@ -25,7 +25,7 @@ import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 type Query = ReadonlyMap<string, string>;
 export type WmsVersion = "1.1.1" | "1.3.0";
 
-/** Whatever is not 1.3.0 is spoken to as 1.1.1, GWC's only version. */
+/** Returns the version of a request. Any version other than 1.3 is answered as 1.1.1, GWC's only version. */
 export const wmsVersion = (query: Query): WmsVersion =>
   query.get("VERSION")?.startsWith("1.3") === true ? "1.3.0" : "1.1.1";
 
@@ -310,7 +310,10 @@ function nearestLevel(grid: GridSet, resolution: number): number {
   return best;
 }
 
-/** The tile that a box means; of several grid sets the one that offers it and fits best. */
+/**
+ * Returns the tile of a box. If several grid sets have one, returns the tile of the grid set that offers it and fits
+ * best.
+ */
 function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
   const fits = subsets
     .map((subset) => nearestTile(subset, box))
@@ -320,7 +323,7 @@ function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
   return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
 }
 
-/** Whether a tile is a box but for what no pixel shows. */
+/** Returns whether a tile equals a box. Differences of less than half a pixel do not count. */
 function isSame({ subset: { gridSet }, z, x, y }: Fit, box: Extent): boolean {
   const tile = tileExtent(gridSet, { x, y, z });
   const unseen = (gridSet.matrices[z]?.resolution ?? 0) / 2;
@@ -333,7 +336,7 @@ function isOffered({ subset, z, x, y }: Fit): boolean {
   return coverage !== undefined && rectHolds(coverage, x, y);
 }
 
-/** What would have been a tile: the first thing that somebody with a box off the grid asks. */
+/** Returns a hint that names the nearest tile, for a client whose box is off the grid. */
 function nearestHint(subsets: readonly GridSubset[], box: Extent): string {
   for (const subset of subsets) {
     const near = nearestTile(subset, box);

@@ -14,7 +14,7 @@ const formatsOf = (layers: readonly Layer[]): readonly string[] => [
   ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
 ];
 
-/** The codes under which a CRS is asked for: Mercator's two names are both taken. */
+/** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
 const codesOf = (grid: GridSet): readonly number[] =>
   canonicalSrs(grid.srs) === 3857 ? [...new Set([grid.srs, 3857, 900913])] : [grid.srs];
 
@@ -32,7 +32,7 @@ const stylesOf = (layer: Layer): readonly string[] => {
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
-/** Each code once, with the extent of the first grid set that has it. */
+/** Returns each code once, with the first grid subset that has it. */
 function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
   const found = new Map<number, GridSubset>();
   for (const subset of layer.gridSubsets) {

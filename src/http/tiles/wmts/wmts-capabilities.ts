@@ -98,7 +98,7 @@ function crsBoxElement(subset: GridSubset): string {
     </ows:BoundingBox>`;
 }
 
-/** The first is the default. */
+/** Returns the element of a style. The style at position 0 is the default. */
 function styleElement(layer: Layer, name: string, position: number, baseUrl: string): string {
   const legend = legendOf(layer, position === 0 ? undefined : name);
   return [
@@ -130,13 +130,13 @@ function dimensionElement(filter: ParameterFilter): string {
     "    <Dimension>",
     `      <ows:Identifier>${escapeXml(filter.key)}</ows:Identifier>`,
     `      <Default>${escapeXml(filter.default)}</Default>`,
-    // The schema wants one value at least.
+    // The schema requires at least one value.
     ...(shown.length === 0 ? [""] : shown).map((v) => `      <Value>${escapeXml(v)}</Value>`),
     "    </Dimension>",
   ].join("\n");
 }
 
-/** Every level whole: nothing to limit. */
+/** Returns whether a subset offers every level completely, so that it needs no limits. */
 const isWhole = (subset: GridSubset): boolean =>
   subset.gridSet.matrices.every((_, z) => {
     const offered = coverageAt(subset, z);

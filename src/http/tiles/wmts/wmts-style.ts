@@ -10,20 +10,20 @@ import {
 import type { Refusal } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
 
-/** How WMTS names a layer's default style, unless the layer has another style of that name. */
+/** The name of a layer's default style in WMTS, unless another style of the layer has this name. */
 const DEFAULT_STYLE = "default";
 
-/** A style of the layer has the name: it is meant, not the default style. */
+/** Returns whether a style of the layer has the name `default`; a request then means that style. */
 const isTaken = (filter: ParameterFilter): boolean =>
   filter.type !== "regex" && legalValue(filter, DEFAULT_STYLE) !== undefined;
 
-/** Whether a name in a request means the default style. */
+/** Returns whether a name in a request means the default style. */
 export function isDefaultStyle(layer: Layer, style: string): boolean {
   const filter = stylesFilter(layer.parameterFilters);
   return style === "" || (style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter)));
 }
 
-/** The style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
+/** Returns the style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
 export function styleNames(layer: Layer): readonly string[] {
   const filter = stylesFilter(layer.parameterFilters);
   if (filter === undefined) return [DEFAULT_STYLE];

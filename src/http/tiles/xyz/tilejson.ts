@@ -32,7 +32,7 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",
   write: (baseUrl) => {
-    // Where tiles can be had (3.4): clients ask for nothing beyond.
+    // The area with tiles (3.4): clients request no tiles outside.
     const { minX, minY, maxX, maxY } = geographicBoxOf(subset) ?? geographicBox(layer) ?? WORLD;
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
