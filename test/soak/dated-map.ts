@@ -44,7 +44,7 @@ export async function startDatedMap(sickZooms: readonly number[]): Promise<Dated
   return map;
 }
 
-/** One in six. */
+/** Returns whether a spot is bad. One in six is. */
 function isBad(key: string): boolean {
   let hash = 7;
   for (const char of key) hash = (Math.imul(hash, 31) + char.charCodeAt(0)) >>> 0;

@@ -129,7 +129,7 @@ class Operators implements Asker {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Undefined: the connection broke. */
+  /** Sends a request. Returns undefined if the connection broke. */
   async #send(
     method: string,
     path: string,
@@ -358,7 +358,7 @@ class Operators implements Asker {
     job.held = now.paused;
   }
 
-  /** What an operator does to jobs that are there. */
+  /** Performs a random operation of an operator on existing jobs. */
   async #act(): Promise<void> {
     const { below, pick } = this.#chance;
     const open = [...this.account.open.values()].filter(({ asked }) => asked.layer !== CLEARED.layer);

@@ -19,7 +19,7 @@ type JobJson = AnyJobJson & {
   readonly runWindow: object | null;
 };
 
-/** The classic list and the jobs of `/api/v1`, as they were at one moment. */
+/** The classic list and the jobs of `/api/v1` at one moment. */
 export interface Seen {
   readonly rows: readonly Row[];
   readonly jobs: readonly JobJson[];
@@ -192,7 +192,7 @@ export class OperatedServer {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Takes back the last mass truncation of a layer, if there is one that can be. */
+  /** Undoes the last mass truncation of a layer, if it can be undone. */
   async #undo(layer: string): Promise<string> {
     const list = await (await fetch(`${this.server.url}/api/v1/truncations?layer=${layer}&limit=1`)).text();
     const { truncations }: { truncations: { id: number }[] } = JSON.parse(list);
@@ -225,7 +225,7 @@ export class OperatedServer {
     return ids;
   }
 
-  /** An answer of `perform` in the model's words. */
+  /** Returns an answer of `perform` in the model's words. */
   inModelWords(answer: string): string {
     const names = new Map<string, string>();
     for (const [key, { tasks }] of this.#ids)
@@ -237,7 +237,7 @@ export class OperatedServer {
 
   // ---- seeing
 
-  /** Lists until both were taken while nothing changed. */
+  /** Repeats both lists until nothing changed between them. */
   async look(): Promise<Seen> {
     const renderStatus = (list: readonly Row[]) => JSON.stringify(list.map((row) => [row[3], row[4]]));
     return until("the lists stand still", async () => {

@@ -4,21 +4,21 @@
  */
 
 export interface ModelJob {
-  /** The number of the operation that has made it. */
+  /** The number of the operation that created the job. */
   readonly key: number;
   readonly layer: string;
   readonly type: "seed" | "reseed" | "truncate";
   readonly threads: number;
-  /** `accepted`: nothing holds it, and it has not got its places yet. */
+  /** `accepted`: the job may run but does not have its permits yet. */
   readonly state: "accepted" | "running" | "paused" | "done" | "aborted";
-  /** Its live tasks, by their place among all it was made with. */
+  /** The indexes of its live tasks among all its tasks. */
   readonly tasks: readonly number[];
   readonly terms: ModelTerms;
   /** What its window does to it: `held` pauses it, `released` it is by an operator who has resumed it all the same. */
   readonly hold: "held" | "released" | null;
 }
 
-/** How it runs. A window is closed as long as a test lasts. */
+/** How a job runs. A window stays closed for the whole test. */
 export interface ModelTerms {
   readonly priority: number;
   readonly rateLimit: number | null;
@@ -99,7 +99,7 @@ export function apply(model: Model, operation: Operation): Applied {
     case "delete":
     case "change": {
       const job = model.find((one) => one.key === operation.job);
-      // Another operator has deleted it meanwhile.
+      // Another operator has deleted the job meanwhile.
       return job === undefined ? { model, answer: "404" } : applyToJob(model, job, operation);
     }
     case "kill task":
@@ -143,7 +143,7 @@ function applyToJob(
   }
 }
 
-/** By an operator, whatever its window says. */
+/** Resumes a job for an operator, even if the job's window is closed. */
 const resumeJob = (job: ModelJob): ModelJob => ({
   ...job,
   state: "accepted",
@@ -179,7 +179,7 @@ export const settled = (model: Model): Model =>
     return job.type === "truncate" ? { ...job, state: "done", tasks: [] } : { ...job, state: "running" };
   });
 
-/** The upstream answers until nothing runs any more. */
+/** Returns the model after the upstream has answered everything: no job runs any more. */
 export const finished = (model: Model): Model =>
   settled(model).map((job) => (job.state === "running" ? { ...job, state: "done", tasks: [] } : job));
 
