@@ -13,7 +13,7 @@ async function configurationWith(...warnings: string[]): Promise<Configuration> 
   return { ...loaded.value, warnings };
 }
 
-/** Reloads whose files are read when the test says so. */
+/** Reloads that read their files when the test allows it. */
 function heldReloads() {
   const events: string[] = [];
   const reading: ((loaded: Loaded) => void)[] = [];

@@ -4,7 +4,7 @@ import { DiskRoom } from "./disk-room.ts";
 
 const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });
 
-/** A file system that answers when it is told to, under a clock that is moved by hand. */
+/** A file system that answers when the test allows it, with a clock that the test moves. */
 function heldDisk() {
   const asked: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
   const sleeping: { ms: number; wake: () => void }[] = [];
@@ -33,7 +33,7 @@ test("a file system that never answers is asked once, and keeps nobody waiting f
   clock.ms = 1000;
   for (const { wake } of sleeping) wake();
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
-  // From now on it is known to hang.
+  // From now on the file system is known to hang.
   expect(await disk.fresh()).toBeUndefined();
   expect(disk.now()).toBeUndefined();
   expect([asked.length, sleeping.length, disk.reason]).toEqual([1, 3, "the file system of the store does not answer"]);
@@ -54,7 +54,7 @@ test("an answer decides for a while after the file system has begun to hang, and
   expect(await disk.last(), "for people to look at").toEqual(room(500));
   asked[1]?.answer(room(400));
   await settled();
-  // It was asked for long ago: what it says is as old.
+  // The request was made long ago, so its answer is equally old.
   expect(disk.now()).toBeUndefined();
 });
 
@@ -67,7 +67,7 @@ test("what is written after the question is taken off its answer", async () => {
   asked[0]?.answer(room(500));
   expect(await first).toMatchObject({ freeBytes: 500 - 40, freeInodes: 998 });
   disk.wrote({ bytes: 50, files: 1 });
-  // A tile that replaces a larger one gives nothing back before the file system says so.
+  // A tile that replaces a larger one frees no room until the file system reports it.
   disk.wrote({ bytes: -30, files: 0 });
   expect(disk.now()).toMatchObject({ freeBytes: 400, freeInodes: 997 });
   clock.ms = 1500;

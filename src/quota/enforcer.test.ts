@@ -117,7 +117,7 @@ test("usage and reservations together never pass the limit, whatever users and s
         }
         expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
       }
-      // Nobody waits for ever: the last of the others makes room, or there is none.
+      // No writer waits for ever: the last of the others makes room, or there is none.
       let all = false;
       void Promise.all(asked).then(() => {
         all = true;

@@ -59,7 +59,7 @@ class Change implements fc.Command<Model, Reservations> {
     if (held === undefined) return;
     const { kind, bytes, files } = this;
     held.reservation[kind]({ bytes, files });
-    // What is counted is never more than was held, and what replaced larger tiles gives nothing back.
+    // The counted size is never more than the held one, and a tile that replaced a larger one frees nothing.
     held.bytes = kind === "grow" ? held.bytes + bytes : held.bytes - Math.min(held.bytes, bytes);
     held.files = kind === "grow" ? held.files + files : held.files - Math.min(held.files, files);
     check(model, real);

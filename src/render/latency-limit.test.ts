@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LatencyLimit } from "./latency-limit.ts";
 
-/** An upstream with a clock of its own: each render takes what the load at its beginning makes of it. */
+/** An upstream with its own clock. The duration of a render depends on the load at its start. */
 function simulated(connections: number) {
   const limit = new LatencyLimit(connections);
   let now = 0;

@@ -15,17 +15,18 @@ const ANSWERS_UNTRIED = 250;
 const leastSamples = (connections: number): number => Math.max(10, 3 * connections);
 
 /**
- * How many connections jobs may use of an upstream, judged by how long its answers take.
+ * Decides how many connections of an upstream jobs may use, by the duration of its answers.
  *
  *     cruising: all connections are used; each round with good answers gives one more, up to those configured
  *        │ answers slower than the tolerance, or trusted for long enough    ▲
  *        ▼                                                                 │ the verdict: as many, or fewer
  *     halving: half of them for a round ───────────────────────────────────┘
  *
- * Slow answers alone say nothing: the upstream may always be slow. Too slow is what gets better with half of the load: the
- * gradient of Netflix's concurrency-limits, but against a measurement instead of a long-run average, which a job that runs
- * for days would teach to take the overload for normal. Answers given while connections were free are not of our making,
- * and do not count. Means are geometric: one metatile that takes ten times as long as others must not decide.
+ * Slow answers alone are no sign of overload, as the upstream may always be slow. The load is too high if answers get
+ * faster under half of it. This is the gradient of Netflix's concurrency-limits, but against a measurement instead of a
+ * long-run average: during a job of several days such an average would adapt to the overload. Answers given while
+ * connections were free do not count, as jobs did not cause their delay. Means are geometric, so that a single metatile
+ * that takes ten times as long as others does not decide.
  */
 export class LatencyLimit {
   #configured: number;

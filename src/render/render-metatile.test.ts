@@ -14,7 +14,7 @@ const DEFAULTS: Parameters = { id: "", values: {} };
 /** The whole of level 0. */
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
-/** Nothing is truncated meanwhile, and nobody waits for the pictures. */
+/** No truncation comes meanwhile, and no user waits for the tiles. */
 const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
@@ -23,7 +23,10 @@ const undisturbed = {
   beside: [],
 };
 
-/** Paints a rectangle from an upstream's answer; what was asked of the upstream, and what was kept, row by row. */
+/**
+ * Renders a rectangle from an upstream's answer. Returns the requests to the upstream, and the stored tiles, row by
+ * row.
+ */
 async function rendered(
   layer: Layer,
   mimeType: string,

@@ -16,7 +16,7 @@ function paceOf(share: number) {
   return { pace, users };
 }
 
-/** How many of so many renders, asked for at once, have begun after so many ms. */
+/** Returns how many of the renders that were requested at once have begun after the given ms. */
 async function begunAfter(pace: RenderThrottle, renders: number, ms: number): Promise<number> {
   let begun = 0;
   for (let i = 0; i < renders; i++) void pace.turn(never()).then(() => begun++);

@@ -15,7 +15,7 @@ const ORDER: RenderOrder = {
   wanted: null,
 };
 
-/** Renders over one connection, whose ledger answers when it is told to, and whose renderer stores what it may. */
+/** Renders over one connection. The ledger answers when the test allows it, and the renderer stores what it may. */
 function drawsWith(
   ledger: Pick<LedgerAccess, "open">,
   answered: Promise<void> = Promise.resolve(),
@@ -152,7 +152,7 @@ test("who goes away while a render waits for a connection ends it, unless somebo
     new AbortController(),
     new AbortController(),
   ] as const;
-  // The upstream renders it, on the only connection.
+  // The upstream renders the metatile on the only connection.
   const sent = renderFor(0, first);
   await expect.poll(() => events).toEqual(["render 1/0"]);
   const waiting = renderFor(1, second);
@@ -167,7 +167,7 @@ test("who goes away while a render waits for a connection ends it, unless somebo
   expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 1/0", "render 1/2"]);
 });
 
-/** A metatile of four tiles, whose render reports and ends when it is told to. */
+/** A metatile of four tiles. Its render reports and ends when the test allows it. */
 function stepwise() {
   const METATILE: RenderOrder = { ...ORDER, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 1 } };
   const written = (x: number, y: number) => ({ x, y, z: 1, bytes: 1, replaced: undefined });
@@ -217,7 +217,7 @@ test("a user is answered when the missed tile is stored, others when theirs is; 
   expect(await first).toEqual({ kind: "rendered", tiles: [{ x: 1, y: 0, bytes: Uint8Array.of(1, 0) }] });
   store(0, 1);
   expect(await second).toEqual({ kind: "stored" });
-  // Who comes late for a tile that is stored waits for nothing.
+  // A user who asks for a tile that is already stored does not wait.
   expect(await miss(0, 1)).toEqual({ kind: "stored" });
   expect(events).toEqual(["wrote 1/0", "wrote 0/1"]);
   let isIdle = false;

@@ -5,7 +5,7 @@ import { DOWN_AFTER_FAILURES, UpstreamLimit } from "./upstream-limit.ts";
 
 const never = new AbortController().signal;
 
-/** A upstream limit with a clock of its own, and what has been granted so far. */
+/** An upstream limit with its own clock, and the connections granted so far. */
 function governed(connections: number, more: { readonly jobConnections?: number } = {}) {
   let now = 0;
   const upstreamLimit = new UpstreamLimit({ connections, ...more }, () => now);
@@ -139,7 +139,7 @@ test("five failures in a row over a second are an outage, probed in growing paus
   // One user is the probe, the next ones are refused.
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
-  // It hangs: nobody else needs to find that out.
+  // The probe hangs, so no other user needs to wait for the upstream.
   pass(20_000);
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   upstreamLimit.failed("timeout", undefined);
@@ -147,7 +147,7 @@ test("five failures in a row over a second are an outage, probed in growing paus
   pass(1000);
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 2 });
-  // One that is never heard of again is forgotten.
+  // A probe that never reports a result is forgotten.
   pass(60_000);
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   upstreamLimit.succeeded(undefined);
