@@ -43,7 +43,7 @@ interface Writer {
   readonly open: OpenCells;
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  /** In the store, and not yet reported. */
+  /** Tiles that are in the store and not yet reported. */
   unreported: { x: number; y: number; z: number; bytes: number; replaced: number | undefined }[];
 }
 
@@ -61,7 +61,7 @@ class Scene {
   #at: ReturnType<Scene["reopened"]>;
   #writers: Writer[] = [];
   #watch: { end(): void } | undefined;
-  /** Every cell that anybody has had open. */
+  /** Every cell that a writer has had open. */
   readonly #touched = new Map<string, { readonly tileSet: TileSet; readonly rect: TileRect }>();
   /** Open cells that are counted again when their writers have closed them. */
   readonly #inDoubt = new Set<string>();
@@ -115,7 +115,7 @@ class Scene {
     const x = rect.minX + (dx % (rect.maxX - rect.minX + 1));
     const y = rect.minY + (dy % (rect.maxY - rect.minY + 1));
     const { z } = rect;
-    // Who of two is the first to report need not be the first who wrote.
+    // Two writers may report in another order than they wrote.
     if (
       this.#writers.some((other) => other.tileSet === tileSet && other.unreported.some((t) => t.x === x && t.y === y))
     )
@@ -210,7 +210,7 @@ class Scene {
         .prepare(`SELECT DISTINCT parameters_id FROM ${table} WHERE layer = ? ORDER BY parameters_id`)
         .all(LAYER)
         .map((row) => text(row, "parameters_id"));
-    // One that is still to be counted stays.
+    // A pyramid that is still to be counted keeps its rows.
     const isLeft = (id: string): boolean => ledger.isComplete(pyramidOf(id)) !== false;
     for (const table of ["pyramid", "tile_set"])
       expect(
@@ -282,7 +282,7 @@ class Scene {
     this.#at = this.reopened(this.#at.db);
   }
 
-  /** The ledger of a cache that somebody brought along. */
+  /** Makes the ledger of a cache that another program has written. */
   async bring(): Promise<void> {
     this.#at.db.close();
     if (this.#aside !== undefined) this.store.discard(String(this.#aside.id));
