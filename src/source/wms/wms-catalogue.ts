@@ -3,7 +3,7 @@ import { isNorthFirst } from "../../grid/axis-order.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** What a WMS says of itself, as far as a configuration needs it. */
+/** The parts of a WMS's capabilities that a configuration needs. */
 export interface WmsCatalogue {
   readonly version: "1.1.1" | "1.3.0";
   readonly title: string;
@@ -12,7 +12,7 @@ export interface WmsCatalogue {
   /** The largest picture it renders, in pixels, where it says so (1.3.0, 7.2.4.4). */
   readonly maxWidth: number | undefined;
   readonly maxHeight: number | undefined;
-  /** Those that can be asked for: with a name. In the order of the document. */
+  /** The layers that have a name and can be requested, in the order of the document. */
   readonly layers: readonly WmsCatalogueLayer[];
 }
 
@@ -21,14 +21,14 @@ export interface WmsCatalogueLayer {
   readonly title: string;
   readonly abstract: string;
   readonly queryable: boolean;
-  /** Such as `EPSG:4326`, upper case, its own and those of the layers around it. */
+  /** The CRSs of the layer and of the layers around it, such as `EPSG:4326`, in upper case. */
   readonly crs: ReadonlySet<string>;
   /** West, south, east, north in degrees. */
   readonly box: readonly [number, number, number, number] | undefined;
   /** Where it lies in a CRS, by such as `EPSG:25832`, x first: what is exact of those that it names a box for. */
   readonly boxes: ReadonlyMap<string, Extent>;
   readonly styles: readonly string[];
-  /** By the style they explain, where it says how large they are. */
+  /** Legends of known size, by the style that they explain. */
   readonly legends: ReadonlyMap<string, WmsLegend>;
   readonly dimensions: readonly WmsDimension[];
 }
@@ -37,7 +37,7 @@ export interface WmsCatalogueLayer {
 export interface WmsDimension {
   readonly name: string;
   readonly default: string;
-  /** As given: a list of values or of intervals. */
+  /** The values unchanged: a list of values or of intervals. */
   readonly values: readonly string[];
 }
 
@@ -93,7 +93,7 @@ const numberOf = (element: Element | undefined): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-/** NaN where there is none. */
+/** Returns a numeric attribute; NaN when there is none. */
 const attributeOf = (element: Element | undefined, name: string): number =>
   Number(element?.attributes[name] || Number.NaN);
 const sidesOf = (box: Element | undefined): readonly [number, number, number, number] => [
@@ -103,7 +103,7 @@ const sidesOf = (box: Element | undefined): readonly [number, number, number, nu
   attributeOf(box, "maxy"),
 ];
 
-/** Capabilities of WMS 1.1.1 or 1.3.0. Refused, with the reason, when it is another document. */
+/** Parses the capabilities of WMS 1.1.1 or 1.3.0. Refuses other documents with the reason. */
 export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   const parsed = parse(xml);
   if (!parsed.ok) return refuse(`no XML: ${parsed.error}`);
@@ -128,7 +128,7 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
 const words = (element: Element): string =>
   [element.text, ...element.children.map(words)].join(" ").replace(/\s+/g, " ").trim();
 
-/** What a layer takes over from those around it (1.3.0, 7.2.4.8). */
+/** The properties that a layer inherits from the layers around it (1.3.0, 7.2.4.8). */
 type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "boxes" | "styles" | "legends" | "dimensions">;
 const NOTHING: Inherited = {
   crs: new Set(),
@@ -165,7 +165,7 @@ function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[])
   for (const child of all(element, "Layer")) collect(child, here, into);
 }
 
-/** The first one of a style, as most map servers have one. */
+/** Returns the first legend of a style. Most map servers have only one. */
 function legendOf(style: Element): (readonly [string, WmsLegend])[] {
   const legend = first(style, "LegendURL");
   const [width, height] = [attributeOf(legend, "width"), attributeOf(legend, "height")];
