@@ -22,7 +22,10 @@ interface SeedParts {
   readonly jobOptions: () => JobOptions;
 }
 
-/** `/rest/seed`, `/rest/seed.<format>`, `/rest/seed/<layer>[.<format>]` (`docs/reference/wire-format.md`, Seed request and Kill). */
+/**
+ * Returns the route of `/rest/seed`, `/rest/seed.<format>` and `/rest/seed/<layer>[.<format>]`
+ * (`docs/reference/wire-format.md`, Seed request and Kill).
+ */
 export function seedRoute(parts: SeedParts): Route {
   const { operations } = parts;
   const list = async (exchange: Exchange, layer: string | undefined, format: "xml" | "json"): Promise<Answer> =>

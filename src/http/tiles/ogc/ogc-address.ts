@@ -85,7 +85,7 @@ const nothing = () =>
     "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
   );
 
-/** `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]` */
+/** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */
 function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<Asked, Refusal> {
   if (rest.length === 2) return document(rest, (base) => collection(layer, base));
   const kind = rest[2] === "map" ? "map" : "vector";

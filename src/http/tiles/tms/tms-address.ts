@@ -47,7 +47,10 @@ function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refu
   return format.ok ? ok({ layer, subset: subset.value, format: format.value }) : format;
 }
 
-/** TMS 1.0.0 below `/service/tms` as GWC has it (`docs/explanation/geowebcache.md`, Tile services); z is the grid set's level, y counts from the bottom. */
+/**
+ * Parses an address below `/service/tms` (TMS 1.0.0) as GWC has it (`docs/explanation/geowebcache.md`, Tile services).
+ * z is the level of the grid set; y counts from the bottom.
+ */
 export function parseTms(
   catalogue: Catalogue,
   rest: readonly string[],

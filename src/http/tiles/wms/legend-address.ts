@@ -51,7 +51,10 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ["BGCOLOR", /^(0x|#)[0-9a-f]{6}$/i],
 ]);
 
-/** GetLegendGraphic of a layer's style, passed on to its source (GWC passes it on verbatim, `docs/explanation/geowebcache.md`, Tile services). */
+/**
+ * Parses GetLegendGraphic of a layer's style. The request is passed on to the layer's source; GWC passes it on verbatim
+ * (`docs/explanation/geowebcache.md`, Tile services).
+ */
 export function parseGetLegendGraphic(
   catalogue: Catalogue,
   query: ReadonlyMap<string, string>,

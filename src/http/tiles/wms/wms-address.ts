@@ -32,7 +32,10 @@ export const wmsVersion = (query: Query): WmsVersion =>
 const as = (refusal: Refusal, code: string): { readonly ok: false; readonly error: ProtocolRefusal } =>
   refuse({ ...refusal, exception: { code } });
 
-/** WMS-C: GetMap of exactly one tile (`docs/explanation/geowebcache.md`, Tile services), of anything where the layer has `fullWms`, and the capabilities. */
+/**
+ * Parses a WMS request: the capabilities, GetMap of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile
+ * services), and GetMap of any extent if the layer has `fullWms`.
+ */
 export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {

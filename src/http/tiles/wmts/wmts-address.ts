@@ -150,7 +150,10 @@ export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, st
   }
 }
 
-/** GWC's own addition to the protocol: LAYER, and what else a tile would be asked for with, where it is not the usual. */
+/**
+ * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and those fields of a tile request that are not the
+ * default.
+ */
 function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
@@ -163,7 +166,10 @@ function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, strin
   return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
 }
 
-/** As GetTile, with INFOFORMAT in the place of FORMAT, then the pixel (`docs/explanation/geowebcache.md`, Tile services). */
+/**
+ * Parses GetFeatureInfo: the fields of GetTile, with INFOFORMAT instead of FORMAT, then the pixel
+ * (`docs/explanation/geowebcache.md`, Tile services).
+ */
 function parseGetFeatureInfo(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
   const tile = parseGetTile(catalogue, query, "INFOFORMAT");
   if (!tile.ok || tile.value.kind !== "tile") return tile;
