@@ -237,7 +237,7 @@ export class OperatedServer {
 
   // ---- seeing
 
-  /** Repeats both lists until nothing changed between them. */
+  /** Reads the jobs between two reads of the classic list. Repeats until both reads show the same states. */
   async look(): Promise<Seen> {
     const renderStatus = (list: readonly Row[]) => JSON.stringify(list.map((row) => [row[3], row[4]]));
     return until("the lists stand still", async () => {
