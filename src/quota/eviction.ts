@@ -23,8 +23,9 @@ export interface EvictionParts {
 }
 
 /**
- * Which cells may be evicted. "any": all, in the order of the policy. "cold": cells that no running seed stores and
- * that are used less than a cell written at this moment, so no tile in them was read again recently.
+ * Which cells may be evicted, outside of pinned areas and the floors of layers. "any": all others, in the order of the
+ * policy. "cold": cells that no running seed stores and that are used less than a cell written at this moment, so no
+ * tile in them was read again recently.
  */
 type Choice = "any" | "cold";
 

@@ -148,7 +148,7 @@ export class UpstreamLimit {
   /**
    * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal when
    * the upstream goes down meanwhile, when no connection is free within `waitLimitMs`, or when too many users wait and
-   * most of them are of this client.
+   * no client has more waiting users than this one.
    * @throws the signal's reason when it fires while waiting
    */
   async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<Refused | undefined> {
