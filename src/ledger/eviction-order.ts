@@ -17,7 +17,7 @@ export interface ColdCell {
 /** Blocks that are read from the database at once. */
 const PAGE = 64;
 /** Blocks without a cell to evict after which a search ends, because a longer search would block the coordinator. */
-const WAIT_LIMIT_TIMEOUTS = 1_000;
+const MOST_LOOKS = 1_000;
 /** The number of returned cells that the order remembers, so that a cell is not returned again before it is evicted. */
 export const CELLS_IN_HAND = 16;
 
@@ -87,7 +87,7 @@ export class EvictionOrder {
   next(): ColdCell | undefined {
     let vain = 0;
     for (let at = this.#waiting.peek(); at !== undefined; at = this.#waiting.peek()) {
-      if (vain > WAIT_LIMIT_TIMEOUTS || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
+      if (vain > MOST_LOOKS || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
       this.#waiting.pop();
       const record = this.#records.get(at.tileSetId);
       if (at.from === "end") this.#page(at.tileSetId, at);

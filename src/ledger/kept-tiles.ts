@@ -9,7 +9,7 @@ import type { BlockTable } from "./block-table.ts";
 const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
 /** Blocks without tiles that one call reads before it returns: each may have to be read from the database. */
-const WAIT_LIMIT_TIMEOUTS = 64;
+const MOST_LOOKS = 64;
 
 /**
  * Chooses the metatiles of a walk that hold stored tiles. The cost depends on the number of blocks, not on the walk.
@@ -31,9 +31,9 @@ export class StoredMetatiles implements MetatileChoice {
     const walk = this.#walk;
     if (tileSetId === undefined) return walk.count;
     let from = n;
-    for (let looks = 0; from < walk.count && looks < WAIT_LIMIT_TIMEOUTS; ) {
+    for (let looks = 0; from < walk.count && looks < MOST_LOOKS; ) {
       const { band, group } = bandOf(walk, from);
-      const found = this.#columnWithTile(tileSetId, band, group, WAIT_LIMIT_TIMEOUTS - looks);
+      const found = this.#columnWithTile(tileSetId, band, group, MOST_LOOKS - looks);
       looks += found.looks;
       if (found.column === undefined) {
         from = this.#nextBand(tileSetId, band);
