@@ -131,7 +131,7 @@ const map = new Map({
   style: {
     version: 8,
     sources: { roads: { type: "raster", url: ${JSON.stringify(`${server.url}/tilejson/ws:roads`)}, tileSize: 256 } },
-    layers: [{ id: "roads", type: "raster", source: "roads", render: { "raster-fade-duration": 0 } }],
+    layers: [{ id: "roads", type: "raster", source: "roads", paint: { "raster-fade-duration": 0 } }],
   },
 });
 map.on("error", ({ error }) => console.error(String(error)));
