@@ -117,18 +117,18 @@ export class ServingPool implements MemoryTiles {
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
-          this.#log.error("a HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
+          this.#log.error("an HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
           worker.process.kill("SIGKILL");
         },
       });
       worker.on("exit", (code, signal) => {
         watch.end();
-        const gone = new Error(`a HTTP worker ended with ${signal ?? code}`);
+        const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
-        this.#log.error("a HTTP worker ended unexpectedly", { code, signal });
+        this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
         if (this.#address !== undefined) setTimeout(() => this.#replace(), this.#restartMs).unref();
       });
     });
@@ -146,7 +146,7 @@ export class ServingPool implements MemoryTiles {
       },
       (error: unknown) => {
         this.#failures++;
-        this.#log.error("a HTTP worker cannot serve", { error: String(error) });
+        this.#log.error("an HTTP worker cannot serve", { error: String(error) });
       },
     );
   }

@@ -65,7 +65,7 @@ export class FairQueue {
     this.#places--;
     if (left > 0) this.#placesByLayer.set(layer, left);
     else this.#placesByLayer.delete(layer);
-    job.rateLimiter.resumeJob(task);
+    job.rateLimiter.release(task);
   }
 
   /**

@@ -75,9 +75,9 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
 
 /** Work that stops only when the test lets it, even after several aborts. */
 function stubborn() {
-  let resumeJob = (): void => undefined;
+  let finishStep = (): void => undefined;
   const gone = new Promise<void>((resolve) => {
-    resumeJob = resolve;
+    finishStep = resolve;
   });
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => {
@@ -91,14 +91,14 @@ function stubborn() {
       return true;
     },
   };
-  return { work, begun, resumeJob };
+  return { work, begun, finishStep };
 }
 
 const turns = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 for (const type of ["seed", "truncate"] as const)
   test(`a ${type} that was being cancelled when the server died is aborted after the start, by whom and why`, async () => {
-    const { work, begun, resumeJob } = stubborn();
+    const { work, begun, finishStep } = stubborn();
     const before = live(work);
     const id = before.submit({ ...seed, type });
     await begun;
@@ -112,7 +112,7 @@ for (const type of ["seed", "truncate"] as const)
       abortedBy: "ann",
       tiles: { stored: 0n },
     });
-    resumeJob();
+    finishStep();
     await cancelled;
   });
 
@@ -133,7 +133,7 @@ test("a job that had done everything when the server died is done after the star
 });
 
 test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
-  const { work, begun, resumeJob } = stubborn();
+  const { work, begun, finishStep } = stubborn();
   const { service, runner, submit } = live(work);
   const id = submit(seed);
   await begun;
@@ -147,7 +147,7 @@ test("whoever ends a job that somebody else is just ending is answered when it h
   const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
   await turns();
   expect(answers).toEqual([]);
-  resumeJob();
+  finishStep();
   await Promise.all(waiting);
   for (const answer of [await first, await second])
     expect(answer).toMatchObject({ ok: true, value: { state: "aborted", reason: "cancelled", abortedBy: "ann" } });
@@ -183,7 +183,7 @@ test("a pause of a job that is just reaching its failure limit is answered when 
 });
 
 test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {
-  const { work, begun, resumeJob } = stubborn();
+  const { work, begun, finishStep } = stubborn();
   const { service, submit } = live(work);
   const id = submit(seed);
   await begun;
@@ -194,7 +194,7 @@ test("whoever pauses a job that somebody else is just pausing is answered when i
   });
   await turns();
   expect(states).toEqual([]);
-  resumeJob();
+  finishStep();
   await Promise.all(asked);
   expect(states).toEqual(["pending true", "pending true"]);
 });

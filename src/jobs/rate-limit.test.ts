@@ -44,9 +44,9 @@ test("who is let go ahead keeps the others out until it begins or gives up", () 
   rateLimiter.hold("a");
   const open = () => [undefined, "a", "b"].map((holder) => rateLimiter.isOpen(10, holder, START));
   expect(open()).toEqual([false, true, false]);
-  rateLimiter.resumeJob("b");
+  rateLimiter.release("b");
   expect(open()).toEqual([false, true, false]);
-  rateLimiter.resumeJob("a");
+  rateLimiter.release("a");
   expect(open()).toEqual([true, true, true]);
   rateLimiter.hold("a");
   rateLimiter.begin(5, 10, START);

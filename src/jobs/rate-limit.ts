@@ -41,7 +41,7 @@ export class RateLimiter<Holder> {
     this.#holder = holder;
   }
 
-  resumeJob(holder: Holder): void {
+  release(holder: Holder): void {
     if (this.#holder === holder) this.#holder = undefined;
   }
 

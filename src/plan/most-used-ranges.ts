@@ -63,14 +63,14 @@ class MostUsedRanges {
     if (before !== undefined && before >= frequency) return;
     this.#frequencies.set(number, frequency);
     // Trim seldom, but never hold more than twice as many.
-    if (this.#frequencies.size > 2 * this.#most) this.#resumeJob();
+    if (this.#frequencies.size > 2 * this.#most) this.#trim();
   }
 
   /**
    * Trims to the numbers with the highest frequency. Of numbers with the lowest remaining frequency it deletes those
    * that were added last.
    */
-  #resumeJob(): void {
+  #trim(): void {
     const excess = this.#frequencies.size - this.#most;
     if (excess <= 0) return;
     const frequencies = Float64Array.from(this.#frequencies.values()).sort();
@@ -81,7 +81,7 @@ class MostUsedRanges {
   }
 
   numbers(): BigUint64Array {
-    this.#resumeJob();
+    this.#trim();
     const sorted = [...this.#frequencies].sort(
       ([a, frequencyOfA], [b, frequencyOfB]) => frequencyOfB - frequencyOfA || (a < b ? -1 : 1),
     );

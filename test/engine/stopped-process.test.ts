@@ -59,7 +59,7 @@ test("a renderer that is stopped is ended after its deadline: its renders are gi
   expect((await massTruncate(server, LAYER)).status).toBe(200);
 });
 
-test("a HTTP worker that is stopped holds a change for its deadline, and is replaced", async () => {
+test("an HTTP worker that is stopped holds a change for its deadline, and is replaced", async () => {
   const { server } = await start("server: { workers: 2 }");
   const serving = processesOf(server, "http-worker-process");
   expect(serving.length).toBe(2);
@@ -75,7 +75,7 @@ test("a HTTP worker that is stopped holds a change for its deadline, and is repl
     return answer?.status === 200 ? true : undefined;
   });
   await until("the stopped one is ended", async () =>
-    server.log().includes("a HTTP worker does not answer and is ended") ? true : undefined,
+    server.log().includes("an HTTP worker does not answer and is ended") ? true : undefined,
   );
   await until("there are two again", async () =>
     processesOf(server, "http-worker-process").length === 2 ? true : undefined,

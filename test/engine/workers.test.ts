@@ -146,7 +146,7 @@ test("replacements that find the port taken by another program end, and one serv
     return bind();
   });
   open.push(() => new Promise((resolve) => other.close(() => resolve())));
-  const tries = (): number => server.log().split("a HTTP worker cannot serve").length - 1;
+  const tries = (): number => server.log().split("an HTTP worker cannot serve").length - 1;
   await until("replacements have tried in vain", async () => (tries() >= 3 ? true : undefined));
   await new Promise((resolve) => other.close(resolve));
   await until("all connections are answered by two processes", async () => {

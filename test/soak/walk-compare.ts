@@ -44,9 +44,9 @@ export async function compareAll(parts: Compared): Promise<void> {
     if (/"level":(50|60)/.test(line) && !EXPECTED_ERRORS.test(line)) record.problem(`the server's log has ${line}`);
 }
 
-/** A renderer or a HTTP worker that the walk has killed. */
+/** A renderer or an HTTP worker that the walk has killed. */
 // Another program may take the port while no HTTP worker has it; the server tries again.
-const EXPECTED_ERRORS = /ended unexpectedly|renderer|a HTTP worker cannot serve/;
+const EXPECTED_ERRORS = /ended unexpectedly|renderer|an HTTP worker cannot serve/;
 
 type Sums = ReadonlyMap<string, { readonly tiles: number; readonly bytes: number }>;
 

@@ -125,7 +125,7 @@ export class WalkOperator implements Asker {
       return answer;
     } catch (error) {
       this.#record.note(`${what} → no answer`);
-      // A HTTP worker that is killed takes its connections with it, and its requests go on.
+      // An HTTP worker that is killed takes its connections with it, and its requests go on.
       if (this.#epochs.restarts === restarts && !this.#record.excuses(sentMs))
         this.#record.problem(`${what}: expected an answer, got ${String(error)}`);
       return undefined;
