@@ -221,15 +221,12 @@ export class Coordinator
       eviction: new Eviction({
         ledger: this.#ledger,
         options: parts.eviction,
-        seedRanges: () => this.#runner.seedRanges(),
         evicted: (tileSet, rect) => gate.evicted(tileSet, rect),
         now,
       }),
       disk,
       configuration: () => this.#quota.current,
       options: parts.eviction,
-      giveUpTruncated: (layer) => this.truncations.giveUp(layer),
-      isReclaiming: () => this.#reclaim.isSweeping,
       monotonicNow,
       log,
     });
@@ -295,6 +292,11 @@ export class Coordinator
       now,
       monotonicNow,
       log,
+    });
+    this.#enforcer.attach({
+      seedRanges: () => this.#runner.seedRanges(),
+      giveUpTruncated: (layer) => this.truncations.giveUp(layer),
+      isReclaiming: () => this.#reclaim.isSweeping,
     });
     const counted = {
       recounted: () => this.#recounted(),

@@ -57,12 +57,10 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
   const enforcer = new Enforcer({
     ledger,
     reservations,
-    eviction: new Eviction({ ledger, options, seedRanges: () => [], evicted: () => undefined, now: Date.now }),
+    eviction: new Eviction({ ledger, options, evicted: () => undefined, now: Date.now }),
     disk,
     configuration: () => configuration,
     options,
-    giveUpTruncated: () => undefined,
-    isReclaiming: () => false,
     monotonicNow: () => performance.now(),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });

@@ -6,7 +6,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Admission, Refused, StoredSize } from "../render/admission.ts";
 import type { Room } from "../store/tile-store.ts";
 import type { DiskRoom } from "./disk-room.ts";
-import type { Eviction } from "./eviction.ts";
+import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { type Limit, limitsOf } from "./limits.ts";
 import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
@@ -19,13 +19,19 @@ export interface EnforcerParts {
   readonly disk: DiskRoom;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
+  /** ms by a clock that never steps: the period between clean-ups is a duration. */
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+}
+
+/** The parts that are built after the enforcer, because they ask it for room. */
+export interface EnforcerSources {
+  /** Returns the ranges that running seeds store. */
+  readonly seedRanges: () => readonly SeedRange[];
   /** Reclaims the space of truncations that could still be undone: of one layer, or of all. */
   readonly giveUpTruncated: (layer: string | undefined) => void;
   /** Returns whether space of truncations is being reclaimed at the moment. */
   readonly isReclaiming: () => boolean;
-  /** ms by a clock that never steps: the period between clean-ups is a duration. */
-  readonly monotonicNow: () => number;
-  readonly log: Logger;
 }
 
 /** What the quota has done since the start. */
@@ -65,6 +71,10 @@ type Obstacle = { readonly kind: "limit"; readonly limit: Limit; readonly excess
  */
 export class Enforcer {
   readonly #parts: EnforcerParts;
+  #sources: Pick<EnforcerSources, "giveUpTruncated" | "isReclaiming"> = {
+    giveUpTruncated: () => undefined,
+    isReclaiming: () => false,
+  };
   /** Renders whose tiles were served but not stored. */
   notStored = 0;
   #cleanUps = 0;
@@ -78,6 +88,12 @@ export class Enforcer {
 
   constructor(parts: EnforcerParts) {
     this.#parts = parts;
+  }
+
+  /** Closes the circle of enforcer, job runner and truncations. Called once, before the first write. */
+  attach(sources: EnforcerSources): void {
+    this.#sources = sources;
+    this.#parts.eviction.attach(sources.seedRanges);
   }
 
   get counts(): EnforcerCounts {
@@ -169,7 +185,7 @@ export class Enforcer {
       reason: `the disk quota of ${limit.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
     } as const;
     if (needed > limit.bytes) return full;
-    if (evicted === 0) this.#parts.giveUpTruncated(limit.layer);
+    if (evicted === 0) this.#sources.giveUpTruncated(limit.layer);
     const cells = this.#parts.eviction.makeRoom(limit, writer, excess, most);
     if (cells > 0) {
       await turn();
@@ -184,7 +200,8 @@ export class Enforcer {
   }
 
   async #makeRoomOnDisk(writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
-    const { disk, configuration, giveUpTruncated, isReclaiming, eviction } = this.#parts;
+    const { disk, configuration, eviction } = this.#parts;
+    const { giveUpTruncated, isReclaiming } = this.#sources;
     const room = await disk.fresh();
     if (room === undefined) return { kind: "disk_full", reason: disk.reason };
     const excess = this.#excessOnDisk(room, size);
@@ -273,7 +290,7 @@ export class Enforcer {
     const share = (percent: number): bigint => (limit.bytes * BigInt(Math.round(percent * 1000))) / 100_000n;
     if (this.#used(limit) <= share(highWaterPercent)) return;
     const target = share(lowWaterPercent);
-    this.#parts.giveUpTruncated(limit.layer);
+    this.#sources.giveUpTruncated(limit.layer);
     this.#cleanUps++;
     const before = eviction.tiles;
     const evict = eviction.cleanUp(limit);

@@ -16,7 +16,6 @@ export interface SeedRange extends Area {
 export interface EvictionParts {
   readonly ledger: Ledger;
   readonly options: () => EvictionOptions;
-  readonly seedRanges: () => readonly SeedRange[];
   /** Called when tiles have been evicted from the store. */
   readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
   readonly now: () => number;
@@ -35,12 +34,18 @@ const ORDER_MS = 5_000;
 /** Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. */
 export class Eviction {
   readonly #parts: EvictionParts;
+  #seedRanges: () => readonly SeedRange[] = () => [];
   readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
   tiles = 0;
   bytes = 0;
 
   constructor(parts: EvictionParts) {
     this.#parts = parts;
+  }
+
+  /** Spares the tiles of running seeds from now on. Called once, when the job runner exists. */
+  attach(seedRanges: () => readonly SeedRange[]): void {
+    this.#seedRanges = seedRanges;
   }
 
   /** Discards the orders of cells, because the limits have changed. */
@@ -77,7 +82,7 @@ export class Eviction {
   /** Returns a function that evicts one batch of cells for a clean-up towards a limit. */
   cleanUp(limit: Limit): (bytes: bigint, most: number) => number {
     // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
-    const victims = this.#victims(limit, this.#parts.seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
+    const victims = this.#victims(limit, this.#seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
     return (bytes, most) => {
       const batch = this.#take(victims, bytes, most);
       this.#evict(batch);
@@ -117,7 +122,7 @@ export class Eviction {
   }
 
   #keep(choice: Choice): Keep {
-    const { ledger, options, seedRanges } = this.#parts;
+    const { ledger, options } = this.#parts;
     const { pins, floors } = options();
     const floorOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
     return (tileSet, rect, bytes) => {
@@ -128,7 +133,7 @@ export class Eviction {
       const seeded = covered(
         tileSet,
         rect,
-        seedRanges().filter((r) => r.format === tileSet.format && r.parametersId === tileSet.parametersId),
+        this.#seedRanges().filter((r) => r.format === tileSet.format && r.parametersId === tileSet.parametersId),
       );
       return seeded === "none" ? pinned : seeded;
     };
