@@ -7,7 +7,6 @@ import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
-import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { Channel } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
@@ -75,7 +74,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
 
   let current = configuration;
-  let catalogue: Catalogue = catalogueOf(configuration.layers);
   for (const warning of configuration.warnings) log.warn(warning);
 
   const coordinatorData: CoordinatorData = { configuration, storeRoot, instance };
@@ -166,7 +164,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     upstreamLimits,
     meter,
     pace,
-    layer: (name) => catalogue.layers.get(name),
     now: Date.now,
   });
   renders.configure(configuration.layers);
@@ -204,7 +201,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
           .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
       ];
       current = { ...next, server, dataDir: current.dataDir, store: current.store };
-      catalogue = catalogueOf(next.layers);
       renders.configure(next.layers);
       renderers.configure(next.layers);
       await serving.configure(current);

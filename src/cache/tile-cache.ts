@@ -233,7 +233,7 @@ export class TileCache implements TileReader {
     const isRemembered = rendered.kind === "remembered" && rendered.asked === "before";
     if (isRemembered) this.counts.failuresRemembered++;
     if (!gone.aborted) this.counts.failures++;
-    if (expired !== undefined) {
+    if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isAsked = rendered.kind !== "refused" && !isRemembered;
       return { kind: "tile", tile: isAsked ? { ...expired, forwarded } : expired };

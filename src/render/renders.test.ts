@@ -63,7 +63,6 @@ function drawsWith(
     upstreamLimits: new UpstreamLimits(),
     meter: new UpstreamMeter(),
     pace: new RenderThrottle({ share: 1, usersActive: () => false, now: () => performance.now() }),
-    layer: (name) => layers.find((layer) => layer.name === name),
     now: Date.now,
   });
   renders.configure(layers);
@@ -350,4 +349,80 @@ test("a question to an upstream ends with its client, while it waits for a conne
   expect(await answers[2]).toEqual({ kind: "cancelled" });
   expect(await renders.ask(layerNamed(LAYER), legend, "client", AbortSignal.abort())).toEqual({ kind: "cancelled" });
   expect(sent).toHaveLength(2);
+});
+
+/** A removal of the layer while its user waits: by another reload, the other layer `b` stays. */
+const REMAINING = [layerNamed("b")];
+
+const ofLayer = (layer: string, z: number): RenderOrder => ({
+  ...ORDER,
+  tileSet: { ...ORDER.tileSet, layer },
+  rect: { ...ORDER.rect, z },
+});
+
+const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
+
+test("a user who waits for a connection gets the answer of a removed layer as soon as a reload removes the layer", async () => {
+  const { renders, events } = drawsWith({ open: async () => 7 }, new Promise(() => {}));
+  void renders.renderForUser(ofLayer("b", 2), missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 2/0"]);
+  const waiting = renders.renderForUser(ofLayer(LAYER, 3), missed, "client", stays());
+  const joined = renders.renderForUser(ofLayer(LAYER, 3), { ...missed, x: 1 }, "other", stays());
+  void renders.render(ofLayer(LAYER, 4), stays());
+  const joinedJob = renders.renderForUser(ofLayer(LAYER, 4), missed, "client", stays());
+  const asking = renders.ask(layerNamed(LAYER), legend, "client", stays());
+  renders.configure(REMAINING);
+  for (const user of [waiting, joined, joinedJob, asking]) expect(await user).toEqual({ kind: "layer_removed" });
+  expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 2/0"]);
+});
+
+test("a user of a blocked layer gets the answer of a removed layer as soon as a reload removes the layer", async () => {
+  const { renders, events } = drawsWith({ open: async () => 7 });
+  await renders.pause(LAYER);
+  const waiting = renders.renderForUser(ORDER, missed, "client", stays());
+  renders.configure(REMAINING);
+  expect(await waiting).toEqual({ kind: "layer_removed" });
+  expect(events).not.toContain("render 0/0");
+});
+
+test.each([
+  { kind: "cancelled" },
+  { kind: "lost" },
+  { kind: "failed", failure: "timeout", message: "no answer", retryAfterMs: undefined, upstreamMs: 1 },
+] as const)(
+  "a render that is $kind after its layer was removed answers its users as a removed layer",
+  async (result) => {
+    let end = (_result: RendererResult): void => undefined;
+    const { renders, events } = drawsWith({ open: async () => 7 }, undefined, async ({ rect }) => {
+      events.push(`render ${rect.z}`);
+      return new Promise<RendererResult>((resolve) => {
+        end = resolve;
+      });
+    });
+    const first = renders.renderForUser(ORDER, missed, "client", stays());
+    const second = renders.renderForUser(ORDER, { ...missed, x: 1 }, "client", stays());
+    await expect.poll(() => events).toEqual(["render 0"]);
+    renders.configure(REMAINING);
+    end(result);
+    expect(await first).toEqual({ kind: "layer_removed" });
+    expect(await second).toEqual({ kind: "layer_removed" });
+  },
+);
+
+test("a question that ends after its layer was removed is answered as a removed layer", async () => {
+  let end = (): void => undefined;
+  const { renders } = drawsWith(
+    { open: async () => 7 },
+    undefined,
+    undefined,
+    () =>
+      new Promise((resolve) => {
+        end = () => resolve({ kind: "cancelled" });
+      }),
+  );
+  const asking = renders.ask(layerNamed(LAYER), legend, "client", stays());
+  await new Promise((resolve) => setImmediate(resolve));
+  renders.configure(REMAINING);
+  end();
+  expect(await asking).toEqual({ kind: "layer_removed" });
 });

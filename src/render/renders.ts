@@ -63,6 +63,8 @@ const LAYER_REMOVED = { kind: "layer_removed" } as const;
 
 const CANCELLED = { kind: "cancelled" } as const;
 
+const isPicture = ({ kind }: UserRender): boolean => kind === "rendered" || kind === "stored";
+
 /** The result of a render. Only a render for a user can be refused. */
 type RenderResult = RendererResult | ({ readonly kind: "refused" } & Refused);
 
@@ -111,10 +113,13 @@ export class Renders implements RenderGate, UserRenders {
   readonly #memory: MemoryTiles;
   /** Raised by every truncation of the layer. Tiles of a render that began under an older generation are not stored. */
   readonly #generations = new LayerEpochs();
-  readonly #layer: (name: string) => Layer | undefined;
   /** ms since 1970. */
   readonly #now: () => number;
   #configured: readonly Layer[] = [];
+  /** The configured layers by name. */
+  #layers: ReadonlyMap<string, Layer> = new Map();
+  /** Aborts the questions to upstreams that wait for a connection. */
+  readonly #waitingQuestions = new Set<{ readonly layer: string; readonly abort: AbortController }>();
   readonly #upstreamLimits: UpstreamLimits;
   readonly #meter: UpstreamMeter;
   readonly #pace: RenderThrottle;
@@ -138,7 +143,6 @@ export class Renders implements RenderGate, UserRenders {
     readonly upstreamLimits: UpstreamLimits;
     readonly meter: UpstreamMeter;
     readonly pace: RenderThrottle;
-    readonly layer: (name: string) => Layer | undefined;
     readonly now: () => number;
   }) {
     this.#renderers = parts.renderers;
@@ -147,9 +151,12 @@ export class Renders implements RenderGate, UserRenders {
     this.#upstreamLimits = parts.upstreamLimits;
     this.#meter = parts.meter;
     this.#pace = parts.pace;
-    this.#layer = parts.layer;
     this.#now = parts.now;
     this.#failures = new FailureMemory();
+  }
+
+  #layer(name: string): Layer | undefined {
+    return this.#layers.get(name);
   }
 
   configure(layers: readonly Layer[]): void {
@@ -159,6 +166,7 @@ export class Renders implements RenderGate, UserRenders {
     this.#meter.configure(layers.map(({ source }) => upstreamOf(source)));
     const before = this.#configured;
     this.#configured = layers;
+    this.#layers = new Map(layers.map((layer) => [layer.name, layer]));
     const names = new Set(layers.map(({ name }) => name));
     for (const name of this.#truncatedMs.keys()) if (!names.has(name)) this.#truncatedMs.delete(name);
     for (const name of changedLayers(before, layers)) {
@@ -169,6 +177,15 @@ export class Renders implements RenderGate, UserRenders {
       void this.overtake(name);
     }
     this.#generations.keep(names);
+    this.#endWaitsOfRemovedLayers();
+  }
+
+  /** Ends the waits for a connection, or for a blocked layer, of layers that are no longer configured. */
+  #endWaitsOfRemovedLayers(): void {
+    const removed = new Error("the layer has been removed");
+    for (const { order, stage, abort } of this.#unfinished)
+      if (!stage.isSent && !this.#layers.has(order.tileSet.layer)) abort.abort(removed);
+    for (const { layer, abort } of this.#waitingQuestions) if (!this.#layers.has(layer)) abort.abort(removed);
   }
 
   /**
@@ -187,6 +204,16 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   async renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
+    const rendered = await this.#renderForUser(order, missed, client, gone);
+    return isPicture(rendered) ? rendered : this.#unlessRemoved(order.tileSet.layer, rendered, gone);
+  }
+
+  /** Returns the answer for a user, who is told if the layer has been removed while they waited. */
+  #unlessRemoved<T>(layer: string, answer: T, gone: AbortSignal): T | typeof LAYER_REMOVED {
+    return gone.aborted || this.#layers.has(layer) ? answer : LAYER_REMOVED;
+  }
+
+  async #renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
     if (gone.aborted) return CANCELLED;
     if (this.#layer(order.tileSet.layer) === undefined) return LAYER_REMOVED;
     const key = this.#keyOf(order);
@@ -209,11 +236,11 @@ export class Renders implements RenderGate, UserRenders {
       const result = await ended;
       const { wanted, rect } = joined.order;
       if (result.kind === "rendered" && fills(joined.order, format) && isWanted(wanted, rect, missed.x, missed.y))
-        return result.stale ? this.renderForUser(order, missed, client, gone) : { kind: "stored" };
+        return result.stale ? this.#renderForUser(order, missed, client, gone) : { kind: "stored" };
       if (result.kind === "failed") return this.#failedForUser(order, result);
       if (result.kind === "refused") return result;
       // The joined render was cancelled or lost, or did not keep this tile: render again.
-      return this.renderForUser(order, missed, client, gone);
+      return this.#renderForUser(order, missed, client, gone);
     }
     const remembered = this.#failures.find(order.tileSet.layer, key);
     if (remembered !== undefined) return this.#rememberedOf(remembered, "before");
@@ -271,6 +298,11 @@ export class Renders implements RenderGate, UserRenders {
   }
 
   async ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
+    const answer = await this.#ask(layer, question, client, gone);
+    return answer.kind === "info" ? answer : this.#unlessRemoved(layer.name, answer, gone);
+  }
+
+  async #ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
     if (gone.aborted) return CANCELLED;
     // The HTTP worker that sent the question may not have applied the reload yet.
     const configured = this.#layer(layer.name);
@@ -278,12 +310,20 @@ export class Renders implements RenderGate, UserRenders {
     const upstreamLimit = this.#upstreamLimits.of(configured);
     const refused = upstreamLimit.refuseUser(client);
     if (refused !== undefined) return { kind: "refused", ...refused };
+    const abort = new AbortController();
+    const leave = (): void => abort.abort(gone.reason);
+    gone.addEventListener("abort", leave, { once: true });
+    const waiting = { layer: layer.name, abort };
+    this.#waitingQuestions.add(waiting);
     try {
-      const late = await upstreamLimit.acquireForUser(new SharedTurn(client), waitLimitMsOf(layer), gone);
+      const late = await upstreamLimit.acquireForUser(new SharedTurn(client), waitLimitMsOf(layer), abort.signal);
       if (late !== undefined) return { kind: "refused", ...late };
     } catch (error) {
-      if (gone.aborted) return CANCELLED;
+      if (abort.signal.aborted) return CANCELLED;
       throw error;
+    } finally {
+      gone.removeEventListener("abort", leave);
+      this.#waitingQuestions.delete(waiting);
     }
     try {
       const result = await this.#renderers.ask(layer.name, question, gone);
@@ -570,8 +610,10 @@ export class Renders implements RenderGate, UserRenders {
       for (;;) {
         await this.#blocked.unblocked(layer, signal);
         const who = await acquire();
-        if (typeof who !== "string" || !this.#blocked.has(layer)) return who;
+        if (typeof who !== "string") return who;
+        if (!this.#blocked.has(layer) && this.#layers.has(layer)) return who;
         upstreamLimit.release(who);
+        if (!this.#layers.has(layer)) return CANCELLED;
       }
     } catch (error) {
       if (signal.aborted) return CANCELLED;

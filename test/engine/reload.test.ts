@@ -54,6 +54,12 @@ async function read(server: TestServer): Promise<string> {
   return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
 }
 
+/** Returns the number of users' renders that wait for a connection. */
+async function usersWaiting(server: TestServer): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(/^nuthatch_upstream_queue\{[^}]*who="users"[^}]*\} (\d+)$/m.exec(text)?.[1]);
+}
+
 /** Of the new source, and so it stays. */
 async function expectRenderedAnew({ server, before, after, first }: Reloaded): Promise<void> {
   const second = await read(server);
@@ -80,6 +86,35 @@ test("a user whose layer is removed is told so, and its render is not kept for a
   await reload(server, layers(after.url, [LAYER, OTHER], 1));
   await expectRenderedAnew(at);
 });
+
+test.each([1, 2])(
+  "with %i HTTP workers a user whose layer is removed while they wait has the answer of a removed layer",
+  async (workers) => {
+    const held = await startHeldUpstream();
+    running.upstream = held.upstream;
+    const configuration = (names: readonly string[]) =>
+      smallTiles(
+        held.upstream.url,
+        names.map((name) => ({ name, connections: 1, extra: "metatile: [1, 1]" })),
+        `server: { workers: ${workers} }\n`,
+      );
+    const server = await startServer({ configuration: configuration([LAYER, OTHER]) });
+    running.server = server;
+    const first = fetch(`${server.url}/xyz/${OTHER}/2/0/3.png`);
+    await until("the upstream is asked", async () => held.waiting()[0]);
+    const tile = fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);
+    const box = "-10018754.17,-20037508.34,0,-10018754.17";
+    const map = fetch(
+      `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${LAYER}&STYLES=&SRS=EPSG:900913` +
+        `&BBOX=${box}&WIDTH=64&HEIGHT=64&FORMAT=image/png`,
+    );
+    await until("two wait", async () => ((await usersWaiting(server)) === 2 ? true : undefined));
+    await reload(server, configuration([OTHER]));
+    expect([(await tile).status, (await map).status]).toEqual([404, 404]);
+    held.release();
+    expect((await first).status).toBe(200);
+  },
+);
 
 test("a seed after a change of metatiles stores all, whatever is being rendered in those of before", async () => {
   const { server, before, first, after } = await start();
