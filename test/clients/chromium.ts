@@ -33,17 +33,17 @@ export interface MapPage {
   readonly height: number;
 }
 
-/** In it the page's map has an even number of pixels each way: its middle is between two of them. */
+/** Gives the page's map an even number of pixels each way, so that its middle lies between two pixels. */
 const OWN_PAGE = { width: 800, height: 900 };
 
 export interface Chromium extends AsyncDisposable {
-  /** What the browser shows, as PNG. @throws Error with what the page complained about */
+  /** Returns the browser's window as PNG. @throws Error with the page's error messages */
   show(page: MapPage): Promise<Buffer>;
   /** The middle of the map on Nuthatch's own page, all tiles loaded. @throws Error with what the page complained about */
   showOwn(page: { readonly url: string; readonly width: number; readonly height: number }): Promise<Buffer>;
 }
 
-/** What a page is looked at for. @throws Error with what the page complained about, if it did */
+/** Loads a page and inspects it. @throws Error with the page's error messages, if there are any */
 async function withPage(
   browser: Browser,
   viewport: { readonly width: number; readonly height: number },

@@ -55,7 +55,7 @@ gridSets:
     await upstream.close();
   });
 
-  /** What a page shows is what MapServer renders there. */
+  /** Asserts that a page shows the same picture as MapServer renders. */
   async function isMapServersMap(head: string, script: string, srs: string, box: readonly number[]): Promise<void> {
     const shown = await pixels(await browser.show({ head, script, ...SIZE }));
     const direct = await rendered(upstream.url, { srs, box, ...SIZE });
@@ -142,7 +142,7 @@ await new Promise((resolve) => map.once("idle", resolve));
     );
   });
 
-  /** Where the page begins: the middle of the extent, at a level of which a whole number of pixels lies to each side. */
+  /** Returns the page's first view: the middle of the extent, at a level with a whole number of pixels on each side. */
   test.each([
     { layer: "ws:roads", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },
     { layer: "quad", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },

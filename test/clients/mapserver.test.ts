@@ -46,7 +46,7 @@ layers:
     rendered(upstream.url, { srs, box, width, height });
 
   test("versions 1.1.1 and 1.3.0 render the same in both axis orders, with and without metatiles", async () => {
-    // Tiles with a corner of a polygon in them: inside one, whatever was asked for would look the same.
+    // Tiles that contain a corner of a polygon: the inside of a polygon looks the same for every address.
     for (const { gridSet, column, row } of [
       { gridSet: "EPSG:900913", column: 1, row: 2 },
       { gridSet: "EPSG:4326", column: 2, row: 1 },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSetIds } from "../../src/grid/built-in.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
-/** MapProxy's own tests bring the schemas: the only Debian or npm package that has those of WMTS and WMS as XSD and DTD. */
+/** MapProxy's tests are the only Debian or npm package with the XSD and DTD schemas of WMTS and WMS. */
 const SCHEMAS = "/usr/share/python3-mapproxy/test/schemas";
 /** Debian's own Python: its packages are not in another one's path. */
 const PYTHON = "/usr/bin/python3";
@@ -27,7 +27,7 @@ const OWS_EXCEPTION = "ows/1.1.0/owsExceptionReport.xsd";
 const SCHEMAS_OWN_FAULT =
   /Element '\{http:\/\/www\.opengis\.net\/wmts\/1\.0\}(Min|Max)Tile(Row|Col)': '0' is not a valid value of the atomic type 'xs:positiveInteger'/;
 
-/** What a document says against its schema. */
+/** Returns the schema errors of a document. */
 async function faults(schema: string, document: string): Promise<readonly string[]> {
   const script = fileURLToPath(new URL("validate-with-lxml.py", import.meta.url));
   const child = spawn(PYTHON, [script, SCHEMAS], { stdio: ["pipe", "pipe", "inherit"] });

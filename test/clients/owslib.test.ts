@@ -12,7 +12,7 @@ const PYTHON = "/usr/bin/python3";
 const hasOwslib = spawnSync(PYTHON, ["-c", "import owslib"]).status === 0;
 if (!hasOwslib) console.warn("SKIPPED: the OWSLib tests need Debian's python3-owslib");
 
-/** What a service said, and a tile of it in base64. */
+/** The answer of a service, and one of its tiles in base64. */
 type Service = Readonly<Record<string, unknown>> & { readonly tile: string };
 type Limits = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
 

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { expect } from "vitest";
 
-/** RGB, three bytes a pixel, what is transparent on white. */
+/** Decodes a picture to RGB, three bytes per pixel, with transparent pixels on white. */
 export const pixels = async (bytes: Uint8Array): Promise<Buffer> =>
   sharp(bytes).flatten({ background: "#ffffff" }).toColourspace("srgb").raw().toBuffer();
 
@@ -31,7 +31,7 @@ export interface MapQuery {
   readonly layers?: string;
 }
 
-/** What the map server itself renders, by WMS 1.1.1, as RGB. */
+/** Requests a map from the map server itself by WMS 1.1.1 and returns it as RGB. */
 export async function rendered(
   url: string,
   { srs, box, width, height, transparent = false, layers = "roads" }: MapQuery,

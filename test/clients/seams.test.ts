@@ -97,7 +97,10 @@ layers:
     return whole;
   }
 
-  /** The same area in one GetMap, with a margin around it that is cut away: what reaches in from outside is there. */
+  /**
+   * Returns the same area from one GetMap. The request has a margin, which is cut away, so that symbols outside the
+   * area show.
+   */
   async function direct(): Promise<Buffer> {
     const grid = builtInGridSet(GRID);
     if (grid === undefined) throw new Error(GRID);
@@ -120,8 +123,8 @@ layers:
   test("neighbouring tiles are one big GetMap, within one grey level", async () => {
     const [tiles, map] = await Promise.all([joined("seamless"), direct()]);
     expect(colours(map)).toBeGreaterThan(100);
-    // MapServer works out another origin for each picture: a point may be rounded to another 256th of a pixel. Of a
-    // million pixels one was met that is off by more than one grey level; a seam is hundreds.
+    // MapServer computes another origin for each picture, so a point may be rounded to another 256th of a pixel. One
+    // pixel of a million differed by more than one grey level; a seam makes hundreds.
     expect(difference(tiles, map)).toBeLessThan(1e-5);
     expect(difference(tiles, map, 16)).toBe(0);
   });

@@ -186,7 +186,7 @@ describe("roles", () => {
         `\n> ${request}\n> ${credentials}\n< ${status} ${status === 403 ? "text/plain" : type}\n${request.startsWith("HEAD") ? "" : "<\n< {any}"}`,
       );
     }
-  // Who may is told that there is no such schedule.
+  // An account with the role learns that the schedule does not exist.
   for (const request of ["DELETE /api/v1/schedules/none", "POST /api/v1/schedules/none/run"])
     for (const [role, credentials, status] of [
       ["viewer", VIEWER, 403],

@@ -29,7 +29,7 @@ interface Told {
   readonly body: string;
 }
 
-/** Runs a command with `curl -v` in bash, and reads the answer's status and type from what curl tells of it. */
+/** Runs a command with `curl -v` in bash and reads the answer's status and type from curl's output. */
 function shell(command: string): Promise<Told> {
   const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", CURL_HOME: home, HOME: home };
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { contractServer } from "./contract-server.ts";
 
-// Issue 6: the refusals of the event stream; what it tells is seen in test/engine/job-events.test.ts, as it does not end.
+// The refusals of the event stream. test/engine/job-events.test.ts tests its events, because the stream does not end.
 const { transcript } = contractServer();
 
 for (const mount of ["", "/geowebcache"]) {

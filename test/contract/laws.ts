@@ -3,7 +3,10 @@ import { headerOf, type RawAnswer } from "./raw-exchange.ts";
 const MANAGED = /^(?:\/geowebcache|\/gs\/gwc)?\/(?:rest(?:\/|$)|api(?:\/|$)|masstruncate|diskquota)/;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** What every answer of the management interface keeps to (`docs/reference/wire-format.md`, Addresses and Bodies), checked on each one of the suite. */
+/**
+ * Rules for every answer of the management interface (`docs/reference/wire-format.md`, Addresses and Bodies), checked
+ * on each answer of the suite.
+ */
 export function brokenLaws(
   method: string,
   target: string,

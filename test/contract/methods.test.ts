@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { contractServer } from "./contract-server.ts";
 
-// `docs/reference/wire-format.md`, Addresses (what is marked 405) and `docs/reference/wire-format.md`, Addresses (Allow, HEAD, OPTIONS).
+// `docs/reference/wire-format.md`, Addresses (405, Allow, HEAD, OPTIONS).
 const { transcript } = contractServer();
 
 /** Every resource of the contract, and what it allows. */

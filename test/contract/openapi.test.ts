@@ -79,7 +79,7 @@ test("what is answered is what the document says", async () => {
   }
 });
 
-/** What an operator's script does, in the words of the generated client. */
+/** The calls of an operator's script, made with the generated client. */
 const SCRIPT = `
 import { ApiError } from "./core/ApiError";
 import { JobRequest } from "./models/JobRequest";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 
-/* Declarative tools: what is got and put back changes nothing, and what many put at once is one of their orders. */
+/* Declarative tools: a PUT of the document from a GET changes nothing, and the result of concurrent PUTs is that of one of their orders. */
 
 const ROOTS = [
   "cacheQuotaConfiguration",

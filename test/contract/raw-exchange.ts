@@ -3,7 +3,7 @@ import { connect } from "node:net";
 export interface RawAnswer {
   readonly statusLine: string;
   readonly status: number;
-  /** In the order they came, names as sent. */
+  /** The headers in their order, with their names as sent. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
@@ -20,7 +20,7 @@ export function rawExchange(port: number, bytes: Buffer): Promise<RawAnswer> {
       reject(new Error(`the server has not closed the connection after ${DEADLINE_MS} ms; it sent:\n${text(chunks)}`));
     }, DEADLINE_MS);
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A reset too: many clients would not see the answer that came before it.
+    // A reset is an error too: many clients would not see the answer that came before it.
     socket.on("error", (error) => {
       clearTimeout(deadline);
       reject(error);

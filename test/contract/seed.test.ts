@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// `docs/reference/wire-format.md`, Seed request and Task list: what becomes of a request that is accepted. The upstream never answers, so that
+// `docs/reference/wire-format.md`, Seed request and Task list: accepted requests. The upstream never answers, so
 // seeds stay in the list.
 const { transcript } = contractServer({
   configuration: (url) => layers(url, 'server: { allowedOrigins: ["https://tiles.example:8443"] }'),

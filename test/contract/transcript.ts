@@ -31,7 +31,7 @@ export interface Step {
   readonly type: string;
   readonly headers: readonly string[];
   readonly body: string;
-  /** As written, for the report. */
+  /** The line as written, for the report of a failure. */
   readonly request: string;
   readonly expected: string;
 }
@@ -183,7 +183,7 @@ function problemsOf(step: Step, answer: RawAnswer, bound: Bound): string[] {
   return [...problems, ...brokenLaws(step.method, step.target, step.requestHeaders, answer)];
 }
 
-/** Where a body stops being what it should be, as far as masks let one tell. */
+/** Returns the position at which a body first differs from the expected one, masked parts excepted. */
 function firstDifference(expected: string, got: string): string {
   let at = 0;
   while (at < expected.length && expected[at] === got[at]) at++;

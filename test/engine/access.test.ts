@@ -100,7 +100,7 @@ test("a GWC cache put in place by hand is served, and a seed fetches only what i
   const job = await ended(at, await seed(at, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 2, zoomStop: 2 }));
   expect(job.tiles).toMatchObject({ total: 16, stored: 12, skipped: 4 });
   expect((await usage(at)).total.tiles).toBe(16);
-  // What was there is untouched.
+  // The existing file is unchanged.
   expect(readFileSync(join(directory, "00_00.png")).equals(picture(256, 256))).toBe(true);
 });
 

@@ -26,7 +26,7 @@ const world = {
 const STATES = `
       - { type: string, key: STYLES, default: "", values: [a, b] }`;
 
-/** A server on a store that is full, and a database that knows nothing of it: a cache that somebody brought along. */
+/** Starts a server on a store with tiles and an empty database, as after copying an existing cache. */
 async function startOnForeignCache(): Promise<TestServer> {
   running.upstream = await startUpstream();
   const first = await startServer({

@@ -100,7 +100,7 @@ test("a map of any box has holes where the archive has no tiles", async () => {
   });
   running.server = server;
   const tile = 40_075_016.685_578_49 / 8;
-  // Half of the tile that is missing, and half of the one to the right of it.
+  // Half of the missing tile, and half of the tile to the right of it.
   const box = [tile / 2, 0, tile * 1.5, tile].join(",");
   const reply = await sentAsIs(
     `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=sparse&STYLES=&SRS=EPSG:900913&FORMAT=image/webp&BBOX=${box}&WIDTH=256&HEIGHT=256`,

@@ -43,7 +43,7 @@ test("five hundred requests, the first of a hundred threads, are all accepted at
   expect(quantile(took, 0.95)).toBeLessThan(ACCEPTED_MS);
   expect(await rows(server)).toHaveLength(5_090);
   upstream.behaviour = renderAfter(20);
-  // One that comes last and is small does not wait for the others.
+  // A small job that comes last does not wait for the others.
   const small = await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 1 });
   expect(await ended(server, small)).toMatchObject({ outcome: "done", tiles: { total: 10 } });
   const answer = await fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
@@ -71,7 +71,7 @@ test("nothing is asked for or deleted any more for what was killed: seeds, a tru
   await ended(server, await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 0 }));
   expect((await usage(server)).total.tiles).toBe(341 + 2);
 
-  // Now with a place for it: tiles that are not all of a level are deleted one by one.
+  // Now for a part of a level: its tiles are deleted one by one.
   upstream.behaviour = () => "handled";
   await seed(server, "b", { ...range, zoomStop: 9, threadCount: 3 });
   await until("a place is left", async () => (upstream.inFlight() === 3 ? true : undefined));
@@ -88,7 +88,7 @@ test("nothing is asked for or deleted any more for what was killed: seeds, a tru
   upstream.behaviour = () => "render";
   await ended(server, await seed(server, "b", { ...range, zoomStop: 0 }));
   expect(scanStore(server.dataDir).tiles).toBe(left + 1);
-  // However far the two were: what they tell is what is gone.
+  // The two jobs together report exactly the tiles that were removed.
   const deleted = await Promise.all(truncates.map(async (id) => (await job(server, id)).tiles.deleted ?? 0));
   expect(deleted.reduce((sum, tiles) => sum + tiles, left)).toBe(341 + 2);
   await expectExact(server);
@@ -99,7 +99,7 @@ test("seed, truncate, seed in one burst leave exactly the last seed's tiles, all
   upstream.behaviour = renderAfter(5);
   await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });
   await until("it is at work", async () => (upstream.asked.length > 3 ? true : undefined));
-  // Pictures of the truncated data are told by their size.
+  // The size tells pictures of the truncated data apart.
   upstream.behaviour = renderNoise(30, 64);
   const truncate = await seed(server, "a", { type: "truncate" });
   const again = await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });

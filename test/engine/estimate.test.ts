@@ -25,7 +25,7 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
   await ended(server, (await post<JobJson>(server, "jobs", { tiles })).id);
   const before = (await usage(server)).total;
   const told = await estimate();
-  // As many are missing as are kept, and other levels say nothing of this one.
+  // Half of the tiles are missing, and the sizes of other levels do not count for this level.
   const deepest = (await usage(server, "?by=tileSet")).tileSets?.[0]?.zooms.find(({ z }) => z === 6);
   expect((await estimate({ ...ASKED, zoomStart: 6 })).bytes).toBe(deepest?.bytes);
   const last = await ended(server, (await post<JobJson>(server, "jobs", ASKED)).id);

@@ -84,7 +84,7 @@ test("where tiles expire by zoom, readers and seeds renew those of its levels al
   await ended(server, await seed(server, "ws:roads", range));
   const then = new Date(Date.now() - 7_200_000);
   for (const file of scanStore(server.dataDir).files) utimesSync(file, then, then);
-  // The records do not know what somebody does to files behind the server: another life counts them anew.
+  // The records do not notice changes of files by other programs; the next start counts the files again.
   const later = await server.restart("SIGTERM");
   running.server = later;
   const result = async (path: string) => {

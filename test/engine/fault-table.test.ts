@@ -9,14 +9,14 @@ const PASSWORD = "fault-password";
 const KEY = "fault-key-0123456789";
 const SECRETS = [USER, PASSWORD, KEY, Buffer.from(`${USER}:${PASSWORD}`).toString("base64"), "127.0.0.1", "localhost"];
 
-/** What error pages repeat of who asked them: none of it may go any further. */
+/** Parts of the request that error pages repeat. None of them may reach the client. */
 const gossip = ({ target, authorization }: MapAsked, url: string): string =>
   `at ${url}${target.slice(target.indexOf("?"))} on ${new URL(url).host} for ${USER} ${PASSWORD} ${authorization}`;
 
 interface Fault {
   readonly name: string;
   readonly behaviour: (upstream: Upstream) => Behaviour;
-  /** What the user gets. */
+  /** The status that the user gets. */
   readonly status: number;
   readonly words: RegExp;
   /** What is counted. */
@@ -342,7 +342,7 @@ describe("an upstream's fault", () => {
       });
       hasNoSecrets(JSON.stringify(job));
 
-      // Going on, it is known to be down, or it is asked each time.
+      // Further requests find the upstream known to be down, or ask it each time.
       if (fault.breaks === "opens the breaker") {
         const refused = await until(`${fault.name}: a miss is refused without asking`, async () => {
           const before = upstream.asked.length;

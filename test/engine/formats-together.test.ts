@@ -9,7 +9,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const LAYER = "ws:roads";
 const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3, threadCount: 2 };
-/** Of 4 x 4 tiles, zoom 0 to 3. */
+/** Number of metatiles of 4 x 4 tiles at zooms 0 to 3. */
 const [METATILES, TILES] = [7, 85];
 
 async function start() {
@@ -62,7 +62,7 @@ test("who asks for another format of what is being rendered waits for that", asy
   const first = read(server, "3/4/2.png");
   await until("it is asked for", async () => held.waiting()[0]);
   const second = read(server, "3/4/2.jpg");
-  // A third that has its answer while the second waits shows that the second has been read.
+  // The answer to the third request shows that the server has read the second, which still waits.
   await until("the second waits", async () => {
     const { drawing }: { drawing: boolean } = JSON.parse(
       await (await fetch(`${server.url}/xyz/${LAYER}/3/4/2.jpg?explain`)).text(),

@@ -81,11 +81,11 @@ test.skipIf(!mountable)(
     await expectExact(at);
     expect(await read(at, "a", 0, 0)).toBe("HIT");
 
-    // Somebody else takes the rest.
+    // Another program takes the remaining space.
     const foreign = join(at.dataDir, "foreign");
     writeFileSync(foreign, Buffer.alloc(bavail * bsize - 8 * 4096));
     const { notStored } = (await usage(at)).enforcement;
-    // The file system is asked about once a second: until then a last tile may find room.
+    // The server asks the file system about once a second; until then it may still store a tile.
     let n = 0;
     await until("the server has seen that the disk is full", async () => {
       await read(at, "b", n++ * 4, 100);

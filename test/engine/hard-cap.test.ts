@@ -62,8 +62,8 @@ async function read(at: TestServer, layer: string, n: number, signal?: AbortSign
 }
 
 /**
- * Looks at the store and at usage without a pause while something runs. A look that nothing was evicted during is one of the
- * store at a moment; another may have seen what went as well as what took its place.
+ * Measures the store and usage repeatedly while `work` runs. A measurement without an eviction shows the store at one
+ * moment; another one may include both an evicted tile and its replacement.
  */
 async function watchedWhile(at: TestServer, limit: number, work: Promise<unknown>): Promise<number> {
   let [over, most, looks] = [false, 0, 0];
@@ -100,7 +100,7 @@ test("a hundred readers of a slow upstream, answered at once, leave the store be
   expect(most, "what there is room for is stored").toBeGreaterThan(2 * MIB);
   expect((await usage(at)).enforcement.notStored).toBeGreaterThan(0);
   await expectExact(at);
-  // Nobody holds room any more: the next tile takes the place of a cold one.
+  // No reservation is left: the next tile replaces the least used one.
   await read(at, "a", 200);
   expect(await read(at, "a", 200)).toBe("HIT");
   await expectExact(at);

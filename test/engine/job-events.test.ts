@@ -58,7 +58,7 @@ test("a listener is told of every state of a job in order, and comes again where
   expect(counts).toEqual([...counts].sort((a, b) => a - b));
   const filtered = await listen(`${url}?job=${second}`, endOf(second), { "Last-Event-ID": live[0]?.id ?? "" });
   expect(new Set(filtered.map((message) => jobOf(message).id))).toEqual(new Set([second]));
-  // Taken out of the history: told, too.
+  // The removal from the history is an event too.
   const forgotten = listen(`${url}?lastEventId=${all.at(-1)?.id}`, ({ event }) => event === "forgotten");
   expect((await fetch(`${server.url}/api/v1/jobs/${first}`, { method: "DELETE" })).status).toBe(204);
   expect((await forgotten).map(({ data }) => data)).toEqual([`{"id":${first}}`]);

@@ -53,7 +53,7 @@ test("depth first what lies below a tile follows it, from the centre out zooms a
   expect(last.tiles.stored + last.tiles.skipped).toBe(341);
   const all = rendered(upstream.asked);
   expect(new Set(all.map(({ key }) => key)).size).toBe(341);
-  // Three at once, and those that were in flight at the kill once more.
+  // Three renders run at once, and those that the kill interrupted run again.
   const deepest = all.filter(({ z }) => z === 4).map(({ far }) => far);
   for (const [i, far] of deepest.entries()) expect(far).toBeLessThanOrEqual(Math.min(...deepest.slice(i)) + 2);
   expect(deepest.at(-1)).toBe(7.5);
@@ -154,7 +154,7 @@ test("hot chooses among what exists or lies in an area as well, and a truncate h
     expect([outcome, tiles.stored]).toEqual(["done", tiles.total]);
     const cells = cellsOf(upstream.asked);
     if ("onlyExisting" in more) expect(cells[0]).toBe("6/0/3");
-    // What goes first are groups of the job's metatiles that have something of the cell: in an area they lie otherwise.
+    // The job begins with its groups of metatiles that share tiles with the cell; an area groups metatiles differently.
     else expect(new Set(cells.slice(0, cells.indexOf("2")))).toEqual(new Set(["6/1/1", "6/1/2"]));
     expect(new Set(upstream.asked).size).toBe(upstream.asked.length);
   }

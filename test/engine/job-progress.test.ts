@@ -54,7 +54,7 @@ test("the rows always add up to the job, the counts and bytes by zoom too, and t
   ]);
 });
 
-/** What the classic list says of a job until one of its tasks has ended: its tiles in all, and those that are processed. */
+/** Returns the sums of a job's rows in the task list, total and processed tiles, while all its tasks are listed. */
 async function watched(server: TestServer, id: number): Promise<{ totals: Set<number>; processed: number[] }> {
   const { tasks } = await job(server, id);
   const seen = { totals: new Set<number>(), processed: [] as number[] };
@@ -86,7 +86,7 @@ test("on a steady upstream the time left is right within a fifth after a tenth o
   expect(last.outcome).toBe("done");
   const remaining = told.tiles.total - told.tiles.stored;
   const soFar = ((told.tiles.stored - first.tiles.stored) * 1000) / (told.atMs - first.atMs);
-  // A machine that became slower or faster meanwhile was not steady: nobody could have told more than the rate so far.
+  // On a machine whose speed changed meanwhile, the rate so far was the best possible estimate.
   const isSteady = Math.abs(remaining / actual / soFar - 1) < 0.1;
   const foreseeable = isSteady ? actual : remaining / soFar;
   expect(told.timeLeft?.seconds).toBeGreaterThan(0.8 * foreseeable);

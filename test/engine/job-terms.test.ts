@@ -95,7 +95,7 @@ test("a failing upstream is asked no more often than the rate, retries included"
   const id = await made(running.server, { ...failing, ...policy });
   expect(await ended(running.server, id)).toMatchObject({ outcome: "done_with_failures", retries: 6 });
   expect(at).toHaveLength(9);
-  // Of 63 tiles asked for in all the last 16 are not waited for.
+  // 63 tiles are requested in all; the last 16 need not wait for the limit.
   expect((at[8] ?? 0) - begun).toBeGreaterThan(2_000);
 });
 
@@ -117,7 +117,7 @@ test("a job of high priority is done when one of low priority has had a little; 
   expect(tiles.stored).toBeGreaterThan(0);
   expect(tiles.stored).toBeLessThan(1365 / 2);
   expect((await ended(server, low)).outcome).toBe("done");
-  // One task of the other layer runs, whatever it asks for.
+  // One task of the other layer runs, for any requested number of threads.
   const joined: number[] = [];
   running.upstream.behaviour = () => {
     joined.push(running.upstream?.inFlight() ?? 0);

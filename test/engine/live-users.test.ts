@@ -9,8 +9,8 @@ import { type Behaviour, renderAfter, startUpstream, type Upstream } from "../su
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
- * What users wait while a seed of 16 threads is at work, against what they wait without: quantiles of one run, as a ratio.
- * The reader keeps its pace whatever it waits, so that a server which stops is seen in all that was asked meanwhile.
+ * Compares the waiting times of users during a seed of 16 threads with those without a seed: quantiles of one run, as a
+ * ratio. The reader sends requests at a fixed rate, so a server that stalls delays all requests of that time.
  */
 
 const running = closedAfterEach();
@@ -25,8 +25,8 @@ const GRID = { gridSetId: "EPSG:900913", format: "image/png" };
 /** More than is rendered while a test lasts. */
 const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
 /**
- * Of the median round. A bare server that is asked beside it tells what the machine does to any server in the same
- * round: that is no fault of the seed. `npm run bench live-users` measures the pain's 1.2 on a quiet machine.
+ * The largest ratio in the median round. A bare server in the same round shows the share of the machine, which is not
+ * due to the seed. `npm run bench live-users` measures the goal of 1.2 on a quiet machine.
  */
 const HITS_RATIO = 3;
 const ROUNDS = 9;
@@ -40,7 +40,7 @@ async function start(connections: number, behaviour: Behaviour, extra = "") {
   return { server: running.server, upstream: running.upstream };
 }
 
-/** Reads paths in turns, and tells how long the answers take. */
+/** Reads paths in turn and measures the times of the answers. */
 class Readings {
   readonly #reader: PacedReader;
   #sent = 0;
@@ -50,14 +50,14 @@ class Readings {
     reader = this.#reader;
   }
 
-  /** What was waited for so many answers that are asked for from now on, and how many were no hits. */
+  /** Returns the times of the next `count` answers, and the number of answers that were not hits. */
   async of(answers: number): Promise<{ p50: number; p95: number; misses: number }> {
     this.#reader.take();
     const first = this.#sent;
     await until("enough has been asked for", async () => (this.#sent >= first + answers ? true : undefined));
     const taken = this.#reader.take().byTarget.get("users") ?? { ms: [], misses: 0 };
     const asked = this.#sent - first;
-    // The slowest are those that are still waited for.
+    // The slowest answers are those that have not arrived yet.
     await until("all is answered", async () => (taken.ms.length === asked ? true : undefined));
     return { p50: median(taken.ms), p95: quantile(taken.ms, 0.95), misses: taken.misses };
   }
@@ -193,7 +193,7 @@ test("a user who misses what a seed is about to render goes before the rest of t
   expect(held.upstream.asked, "each was asked for once").toHaveLength(16);
 });
 
-/** Renders so many pictures at a time: whoever asks for more waits, and all answers take longer. */
+/** Renders at most this many pictures at a time. Further requests wait, so all answers take longer. */
 function renderTogether(most: number, ms: number): Behaviour {
   let drawing = 0;
   const waiting: (() => void)[] = [];

@@ -110,7 +110,7 @@ test("one job seeds three styles of each of 24 hours, one takes the hours before
   expect(truncates.map(({ tiles }) => [tiles.total, tiles.deleted])).toEqual([[17 * 3 * 5, 17 * 3 * 5]]);
   expect(scanStore(server.dataDir).tiles).toBe(7 * 3 * 5);
   await expectExact(server);
-  // What is left is not asked for again.
+  // The remaining tiles are not requested again.
   const asked = running.upstream.asked.length;
   const young = hours.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
   const again = await allEnded(server, await made(server, { ...all, parameterSets: young }));
@@ -143,7 +143,7 @@ test("a job of several combinations goes on after a kill, tells what of which fa
   running.server = server;
   const done = await ended(server, id);
   const { total, stored, skipped, failed } = done.tiles;
-  // What was stored and not yet booked at the kill is found to be there.
+  // Tiles that were stored and not yet counted at the kill are found in the store.
   expect([done.outcome, total, stored + skipped, failed]).toEqual(["done_with_failures", 4 * 85, 3 * 85, 85]);
   const failures = await api(server, `jobs/${id}/failures?limit=1000`);
   expect(new Set(failures.failures.map((one: object) => JSON.stringify(one)))).toHaveProperty("size", 85);

@@ -19,7 +19,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const LAYER = "ws:roads";
 const GRID = { gridSet: "EPSG:900913" };
-/** Kept of 22 million. */
+/** Number of stored tiles in a range of 22 million. */
 const TILES = inFull(1_000, 120);
 const DEEP = { ...GRID, zoomStart: 0, zoomStop: 12 };
 
@@ -48,7 +48,7 @@ const scattered = (count: number): string[] =>
     const z = i % 2 === 0 ? 12 : 10;
     return `${z}/${(i * 137) % 2 ** z}/${(i * 911) % 2 ** z}`;
   });
-/** What is written from here on is younger than the moment that is answered. */
+/** Returns a time; tiles that are written after the call are younger. */
 /** Tiles that a task has rendered in one go, at most. */
 const LONGEST_RUN = 32;
 
@@ -88,7 +88,7 @@ test("a reseed of what exists renders that alone, out of millions of tiles, and 
   expect(kills).toBe(2);
   const last = await ended(server, made.id);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: TILES, failed: 0 } });
-  // What a run had stored at a kill, and what was in flight, was rendered and not counted.
+  // The tiles that a batch had stored at a kill, and those in flight, were rendered and not counted.
   expect(last.tiles.stored + last.tiles.skipped).toBe(TILES);
   expect(last.tiles.skipped).toBeLessThanOrEqual(kills * 4 * LONGEST_RUN);
   expect(upstream.asked.length).toBeGreaterThanOrEqual(TILES);

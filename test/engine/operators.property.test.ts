@@ -105,7 +105,7 @@ interface State {
   nextKey: number;
 }
 
-/** Undefined: it is about a job, and there is none, or about too many. */
+/** Undefined when the operation needs a job and there is none, or when there are too many. */
 function operationOf(wanted: Wish, { jobs }: State, key: number): Operation | undefined {
   const target = "job" in wanted ? jobs[wanted.job % Math.max(1, jobs.length)] : undefined;
   switch (wanted.do) {
@@ -118,7 +118,7 @@ function operationOf(wanted: Wish, { jobs }: State, key: number): Operation | un
     case "undo":
       return { do: wanted.do, layer: wanted.layer };
     case "change":
-      // A change that names nothing is refused, and what is done at once has no time for it.
+      // The server refuses a change without fields. A truncation that is done at once cannot be changed.
       if (target === undefined || target.type === "truncate" || Object.keys(wanted.terms).length === 0)
         return undefined;
       return { do: wanted.do, job: target.key, terms: wanted.terms };
@@ -136,7 +136,7 @@ function operationOf(wanted: Wish, { jobs }: State, key: number): Operation | un
 
 type Step = fc.AsyncCommand<State, OperatedServer>;
 
-/** Looks until one of some models is what is seen, takes that one, and has all that can be asked agree with it. */
+/** Polls until the server agrees with one of the models, selects that model, and compares all resources with it. */
 async function settle(state: State, real: OperatedServer, models: readonly Model[]): Promise<void> {
   let last: { readonly seen: Seen; readonly wrong: string[] } | undefined;
   const found = await until(
@@ -171,7 +171,7 @@ class Ask implements Step {
     const answers = await Promise.all(
       operations.map((operation, n) => real.perform(operation, this.#wishes[n]?.isClassic ?? true)),
     );
-    // Before anything can settle: what was answered is seen.
+    // At once, before any further change: the answered change is visible.
     const seen = await real.look();
     const said = answers.map((answer) => real.inModelWords(answer));
     const [first, second] = operations;
@@ -251,7 +251,7 @@ const steps: fc.Arbitrary<Step>[] = [
 ];
 const commands = fc.commands(steps, { size: "max", maxCommands: 25 });
 
-/** In the end everything is let go on, and the books are closed. */
+/** At the end resumes all jobs, waits for their ends and compares all counts. */
 async function finish(state: State, real: OperatedServer): Promise<void> {
   for (const { key } of state.jobs.filter((one) => one.state === "paused"))
     await real.perform({ do: "resume", job: key }, false);

@@ -13,7 +13,7 @@ const LAYER = "ws:roads";
 const TILES = 5461;
 const OUTAGE_MS = inFull(60_000, 20_000);
 
-/** A seed that is in the middle of its work. */
+/** Starts a seed and waits until it has stored some of its tiles. */
 async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
   running.upstream = await startUpstream();
   running.upstream.behaviour = renderAfter(10);
@@ -49,7 +49,7 @@ test("an upstream that refuses connections for many seconds in the middle of a s
   const waiting = await waitsFor(at.server, at.id);
   expect(waiting).toMatchObject({ state: "running", outcome: null, tiles: { failed: 0 }, errors: [] });
 
-  // What is kept is served, what is not is refused at once and not after a timeout.
+  // A stored tile is served; a missing tile is refused at once and not after a timeout.
   const kept = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
   expect([kept.status, kept.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
   const asked = Date.now();

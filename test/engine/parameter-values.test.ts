@@ -53,7 +53,7 @@ async function readValues(at: TestServer, from: number, count: number): Promise<
   await Promise.all(Array.from({ length: 8 }, read));
 }
 
-/** What is in the layer's directory: tiles, directories, and files that describe parameters. */
+/** Lists the layer's directory: tiles, directories and parameter files. */
 function left(at: TestServer): { tiles: number; directories: number; descriptions: number } {
   const directory = join(at.dataDir, "tiles", "par");
   const names = existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: "utf8" }) : [];

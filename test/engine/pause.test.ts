@@ -8,7 +8,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 const LAYER = "ws:roads";
-/** Of a seed of EPSG:900913 from zoom 0, in metatiles of 4 x 4: the first so many cannot be rendered. */
+/** Makes the upstream fail for the first `count` metatiles of 4 x 4 of a seed of EPSG:900913 from zoom 0. */
 const FAILING = inFull(37, 9);
 const LAST_ZOOM = inFull(5, 4);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;

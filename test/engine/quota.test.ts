@@ -56,7 +56,7 @@ async function fillCell(at: TestServer, layer: string, cellX: number, cellY: num
 
 const world = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 7, format: "image/png", type: "seed" };
 
-/** Follows usage while something runs; answers the most that was seen. */
+/** Polls usage while `work` runs and returns the largest value. */
 async function mostWhile(at: TestServer, work: Promise<unknown>): Promise<number> {
   let most = 0;
   let over = false;
@@ -65,7 +65,7 @@ async function mostWhile(at: TestServer, work: Promise<unknown>): Promise<number
   });
   while (!over) {
     most = Math.max(most, (await usage(at)).total.bytes);
-    // Asked without a pause, usage takes the core that the work needs.
+    // Without a pause, the polling would use the core that the work needs.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await done;
@@ -327,7 +327,7 @@ test.each(["LFU", "LRU"] as const)(
       const [x, y] = [rank % 16, Math.floor((rank % 256) / 16)];
       return [(cell % 8) * 16 + x, Math.floor(cell / 8) * 16 + y];
     };
-    /** What y counts from the bottom in the store, XYZ counts from the top. */
+    /** Converts y from the bottom, as in the store, to y from the top, as in XYZ. */
     const flipped = (y: number): number => 127 - y;
     const reads = 2_500;
     let hits = 0;

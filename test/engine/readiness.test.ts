@@ -79,7 +79,7 @@ test.each([
   renameSync(place, `${place}-away`);
   await untilReady(at, new RegExp(`^503 ${name} \\(.*${file}\\) is lost: ENOENT$`));
   expect(await answer(`${at.url}/livez`)).toBe("200 ok");
-  // A place of the same name that is not the one of the start.
+  // A directory of the same name that is not the directory of the start.
   if (file === "tiles") writeFileSync(place, "");
   else mkdirSync(place);
   await untilReady(at, /^503 .* is lost: another one is in its place/);

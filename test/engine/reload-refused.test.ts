@@ -20,7 +20,7 @@ const lastRefusal = (server: TestServer): string | undefined =>
     .split("\n")
     .findLast((line) => line.includes(REFUSED));
 
-/** With the layers that were there, and not without credentials. */
+/** Asserts that the server still has its layers and still requires credentials. */
 async function expectClosed(server: TestServer): Promise<void> {
   const kill = { method: "POST", body: "kill_all=all" };
   expect((await fetch(`${server.url}/rest/seed`, kill)).status).toBe(401);

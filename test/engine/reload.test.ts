@@ -16,11 +16,11 @@ interface Reloaded {
   readonly server: TestServer;
   readonly before: HeldUpstream;
   readonly after: Upstream;
-  /** Asked for before the reload. */
+  /** The tile that is requested before the reload. */
   readonly first: Promise<string>;
 }
 
-/** A layer whose only connection is asked for a tile, and has not answered when its configuration changes. */
+/** A layer whose upstream has one connection, which is busy with a tile when the configuration changes. */
 async function start(): Promise<Reloaded> {
   const before = await startHeldUpstream();
   running.upstream = before.upstream;
@@ -60,7 +60,7 @@ async function usersWaiting(server: TestServer): Promise<number> {
   return Number(/^nuthatch_upstream_queue\{[^}]*who="users"[^}]*\} (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Of the new source, and so it stays. */
+/** Asserts that the tile comes from the new source, and is still so later. */
 async function expectRenderedAnew({ server, before, after, first }: Reloaded): Promise<void> {
   const second = await read(server);
   expect(second).toMatch(/^MISS/);

@@ -25,7 +25,10 @@ const range = {
   bounds: { coords: { double: [1 - WORLD, 1 - WORLD, EDGE - 1, EDGE - 1] } },
   threadCount: 4,
 };
-/** Pictures are told by the sizes of their tiles: noise of 30 x 30 pixels takes some 2,700 bytes, without it a few hundred. */
+/**
+ * The size of a tile identifies its picture: noise of 30 x 30 pixels takes some 2,700 bytes, a tile without noise a
+ * few hundred.
+ */
 const isNew = (bytes: number): boolean => bytes > 2_000;
 const IEND = "IEND\xaeB`\x82";
 
@@ -35,7 +38,7 @@ interface Read {
   readonly wrong: string[];
 }
 
-/** Reads tiles here and there, one after the other as a user does, until it is told to end. */
+/** Reads random tiles one after the other, as a user does, until it is aborted. */
 async function readOn(server: TestServer, first: number, signal: AbortSignal): Promise<Read> {
   const read: Read = { old: 0, new: 0, wrong: [] };
   const renewed = new Set<string>();

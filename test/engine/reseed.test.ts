@@ -12,7 +12,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const TILE = `/xyz/${LAYER}/3/4/2.png`;
 const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3, format: "image/png", threadCount: 2 };
-/** Of zoom 0 to 3. */
+/** Number of tiles of zooms 0 to 3. */
 const TILES = 85;
 const HOUR_MS = 3_600_000;
 
@@ -26,7 +26,7 @@ async function start(extra = "") {
 
 const reseed = async (server: TestServer) => ended(server, await seed(server, LAYER, { ...range, type: "reseed" }));
 
-/** By file: another inode is a file written anew. */
+/** Inode by file name; another inode means that the file was written again. */
 const files = (server: TestServer) =>
   new Map(
     scanStore(server.dataDir).files.map((file) => {
@@ -120,7 +120,7 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   running.server = later;
   const { tiles, outcome } = await ended(later, id);
   expect([outcome, tiles.total, tiles.stored + tiles.skipped]).toEqual(["done", 341, 341]);
-  // What was confirmed and not yet booked when the kill came is found done: four metatiles of 16 at most.
+  // Tiles that were confirmed and not yet counted at the kill are found done: at most four metatiles of 16.
   expect(tiles.skipped).toBeLessThanOrEqual(64);
   expect(tiles.unchanged).toBe(tiles.stored);
   expect(told.unchanged).toBeLessThan(341);

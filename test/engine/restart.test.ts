@@ -11,7 +11,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 
 const LAYER = "ws:roads";
-/** Of EPSG:900913 from zoom 0, in metatiles of 4 x 4. */
+/** Number of metatiles of 4 x 4 tiles in EPSG:900913 from zoom 0. */
 const LAST_ZOOM = inFull(8, 6);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
@@ -91,7 +91,7 @@ test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on 
   running.server = await running.server.restart();
   const last = await ended(running.server, id);
   expect(last.outcome).toBe("done");
-  // Everything in flight had been finished: not one metatile is asked for twice.
+  // The shutdown finished all renders in flight, so no metatile is requested twice.
   expect(new Set(running.upstream.asked).size).toBe(running.upstream.asked.length);
   expect(fetched).toBeGreaterThan(0);
 });

@@ -17,7 +17,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const Z = 5;
 const SIDE = 2 ** Z;
-/** In the middle of a row, when runs have long been as long as they become. */
+/** A tile in the middle of a row, after batches have reached their largest size. */
 const FIRST_HELD = 12 * SIDE + 10;
 const WORLD = 2 * 20_037_508.342789244;
 
@@ -25,7 +25,7 @@ interface Stopped {
   readonly server: TestServer;
   readonly held: HeldUpstream;
   readonly id: number;
-  /** Which of the tiles that were asked for is not answered, from 1. */
+  /** The number, from 1, of the requested tile that gets no answer. */
   readonly n: number;
   /** Its indices, XYZ. */
   readonly at: { readonly x: number; readonly y: number };
@@ -53,7 +53,7 @@ async function stoppedRun(): Promise<Stopped> {
   });
   const stopped = async () => (held.waiting().length === 1 ? held.waiting() : undefined);
   let [{ x, y } = { x: 0, y: 0 }] = await until("the run stands still", stopped);
-  // Where a run begins with this one, all before it are told: another one then.
+  // When a batch begins with this tile, all earlier tiles are already counted, so try another tile.
   while ((await job(server, id)).tiles.stored === n - 1) {
     n += 3;
     held.release();
@@ -105,8 +105,8 @@ test("a user who wants what comes later in a run that stands still gets it, and 
   expect(results.sort()).toEqual(["200 HIT", "200 MISS"]);
   const { tiles } = await ended(server, id);
   expect(tiles.stored + tiles.skipped).toBe(SIDE ** 2);
-  // The one that was not answered is asked for again. The user's may be too, once: the job, which takes up again what the
-  // run did not come to, may look whether it is kept just before it is.
+  // The tile without an answer is requested again. The user's tile may be requested a second time: the job continues
+  // with the metatiles that the batch did not reach, and may check the store just before the tile is stored.
   expect(new Set(held.upstream.asked).size).toBe(SIDE ** 2);
   expect(held.upstream.asked.length).toBeLessThanOrEqual(SIDE ** 2 + 2);
   await expectExact(server);

@@ -64,7 +64,8 @@ test("an HTTP worker that is stopped holds a change for its deadline, and is rep
   const serving = processesOf(server, "http-worker-process");
   expect(serving.length).toBe(2);
   stop(serving.slice(0, 1));
-  // Node leaves a connection that was dealt to the stopped one open when that is killed: its client gives up and asks again.
+  // Node keeps a connection open that was passed to the stopped worker when the worker is killed, so the client
+  // aborts and repeats the request.
   await until("the change is made", async () => {
     const answer = await fetch(`${server.url}/rest/masstruncate`, {
       method: "POST",

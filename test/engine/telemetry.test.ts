@@ -94,7 +94,7 @@ test("a collector is told of what users wait for and of jobs, in the trace of th
     expect(failed?.traceId).not.toBe(TRACE);
     expect(job?.attributes).toContainEqual({ key: "nuthatch.outcome", value: { stringValue: "done" } });
     expect(job?.attributes).toContainEqual({ key: "nuthatch.tiles.stored", value: { intValue: 1 } });
-    // What the upstream is asked belongs to the span, not to its parent; a job's requests to no trace.
+    // Requests to the upstream belong to the span and not to its parent; those of a job belong to no trace.
     expect(asked).toEqual([`00-${TRACE}-${hit?.spanId}-01`, `00-${failed?.traceId}-${failed?.spanId}-01`, undefined]);
     expect(collector.services()).toEqual(new Set(["tiles"]));
   } finally {

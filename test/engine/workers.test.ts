@@ -140,7 +140,7 @@ test("replacements that find the port taken by another program end, and one serv
       other.once("error", () => resolve(undefined));
       other.listen(port, "127.0.0.1", () => resolve(other));
     });
-  // The primary lets the port go with the last process; a replacement that comes before is killed again.
+  // The primary closes the port with the last process; a replacement that starts before is killed again.
   const other = await until("the port is another program's", () => {
     for (const pid of servingProcesses(server.pid)) process.kill(pid, "SIGKILL");
     return bind();

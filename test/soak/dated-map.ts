@@ -16,7 +16,7 @@ export interface DatedMap {
 
 const MARK = 77;
 
-/** `sickZooms`: the levels that have bad spots. */
+/** Starts the map server. `sickZooms` are the levels with metatiles that cannot be rendered. */
 export async function startDatedMap(sickZooms: readonly number[]): Promise<DatedMap> {
   const upstream = await startUpstream();
   const answers = new Map<number, Map<string, number>>();
@@ -56,13 +56,16 @@ const pictures = new Map<string, Buffer>();
 function pictureOf(version: number, width: number, height: number): Buffer {
   const key = `${version} ${width} ${height}`;
   const made = pictures.get(key) ?? png(width, height, rowsOf(version, width, height));
-  // Only the last versions are asked for.
+  // Only the latest versions are requested again.
   if (pictures.size > 200) pictures.clear();
   pictures.set(key, made);
   return made;
 }
 
-/** Each tile is of one colour, but for a line whose length tells versions apart by size too. */
+/**
+ * Returns the rows of a picture of one colour with a line whose length depends on the version, so that sizes differ
+ * too.
+ */
 function rowsOf(version: number, width: number, height: number): Buffer {
   const rows = Buffer.alloc((width * 3 + 1) * height);
   for (let y = 0; y < height; y++)

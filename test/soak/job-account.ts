@@ -13,7 +13,7 @@ export interface Asked {
   readonly tiles: readonly TileKey[];
   /** The job is over all of them, not over what another has left. */
   readonly isWhole: boolean;
-  /** Of the map, when it was asked for. */
+  /** The version of the map at the time of the request. */
   readonly version: number;
 }
 
@@ -32,19 +32,19 @@ export type Terms = Pick<ToldJob, "priority" | "rateLimit" | "runWindow">;
 const STANDARD_TERMS: Terms = { priority: 10, rateLimit: null, runWindow: null };
 const termsOf = ({ priority, rateLimit, runWindow }: Terms): string => JSON.stringify([priority, rateLimit, runWindow]);
 
-/** A job that has been acknowledged. */
+/** A job whose request was answered. */
 export interface KnownJob {
   readonly id: number;
   readonly asked: Asked;
   readonly when: "now" | "before";
   tasks: readonly number[];
-  /** What was told of it last; undefined: nothing. */
+  /** The job as the server last showed it; undefined before the first answer. */
   told: ToldJob | undefined;
   /** Whether it is paused; undefined: there was no answer. */
   held: boolean | undefined;
   /** An end by an operator has been acknowledged; undefined: there was no answer. */
   isKilled: boolean | undefined;
-  /** As acknowledged; undefined: there was no answer. */
+  /** The values of the last answered change; undefined when the last change got no answer. */
   terms: Terms | undefined;
 }
 
@@ -57,8 +57,8 @@ export interface Asker {
 const doneOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + tiles.failed + (tiles.deleted ?? 0);
 
 /**
- * The book of a client who writes down whatever the server has acknowledged, and holds it against what it says later,
- * through kills: no job and no tile lost, no id changed, no count taken back.
+ * Records every answer of the server and compares it with later answers, over kills: no job and no tile is lost, no id
+ * changes, and no count decreases.
  */
 export class JobAccount {
   readonly #problem: (text: string) => void;
@@ -107,7 +107,10 @@ export class JobAccount {
     return this.#ended.get(id);
   }
 
-  /** The ids of what was made "now" are above all before the restart; what was made "before" it may be found late. */
+  /**
+   * A job made "now" has a larger id than all jobs before the restart; a job made "before" the restart may be found
+   * late.
+   */
   acknowledge(id: number, asked: Asked, when: "now" | "before" = "now"): KnownJob {
     const known = this.open.get(id) ?? this.#ended.get(id)?.job;
     if (known !== undefined) return known;
@@ -128,7 +131,7 @@ export class JobAccount {
     return job;
   }
 
-  /** Everything that has not ended is asked for, and held against what was told before. */
+  /** Reads every unfinished job and compares it with its previous state. */
   async look(asker: Asker): Promise<void> {
     for (const job of [...this.open.values()]) {
       const { status, text } = await asker.get(`/api/v1/jobs/${job.id}`);

@@ -14,16 +14,16 @@ export interface JobsLife {
   readonly tell: (line: string) => void;
 }
 
-/** What the long form is judged by. */
+/** The result of a long run. */
 export interface LifeFigures {
   readonly kills: number;
   readonly jobs: number;
-  /** Pictures that were fetched again, of what is fetched once in a life without kills. */
+  /** Number of pictures that were fetched twice and would be fetched once without kills. */
   readonly fetchedTwice: number;
   readonly problems: readonly string[];
 }
 
-/** Seeds only, some of them over bad spots: what is counted is there for ever. */
+/** The layer of seeds, some over metatiles that cannot be rendered. A counted tile stays for ever. */
 const KEPT = { layer: "kept", zooms: [8, 9] };
 /** Reseeds of one small place. */
 const REDRAWN = { layer: "redrawn", place: { z: 6, x: 20, y: 30, width: 8, height: 8 } };
@@ -36,7 +36,7 @@ const CONNECTIONS = 4;
 const LIFE = 10;
 const MOST_PROBLEMS = 20;
 
-/** A request that may have got through before a kill: nobody has seen its answer. */
+/** A request without an answer: the server may have carried it out before the kill. */
 interface Unanswered {
   readonly asked: Asked;
   /** Sends it again, with the same Idempotency-Key; undefined: it has none. */
@@ -44,9 +44,9 @@ interface Unanswered {
 }
 
 /**
- * Operators who seed, reseed, truncate, take that back, supersede, pause, resume, retry, schedule and end jobs of all kinds
- * and change how they run, on a server that is killed at random moments. Whatever it has acknowledged must be true after each restart (`JobAccount`), and usage what the store
- * holds; what the store holds must come from somewhere.
+ * Operators seed, reseed, truncate, undo, supersede, pause, resume, retry, schedule and end jobs of all kinds, and change
+ * how they run, on a server that is killed at random moments. After each restart every answer must still be true
+ * (`JobAccount`), usage must equal the content of the store, and every stored tile must come from a job.
  */
 export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
   const map = await startDatedMap(KEPT.zooms);
@@ -86,7 +86,7 @@ class Operators implements Asker {
   readonly problems: string[] = [];
   readonly account = new JobAccount([KEPT.layer, REDRAWN.layer], (text) => this.#problem(text));
   kills = 0;
-  /** Moments in which what was in flight may have been lost. */
+  /** Number of kills and restarts, each of which may lose the renders in flight. */
   #cuts = 0;
   #keys = 0;
   #unanswered: Unanswered[] = [];
@@ -95,7 +95,7 @@ class Operators implements Asker {
     | { job: KnownJob; readonly before: ReadonlySet<TileKey>; readonly scope: ReadonlySet<TileKey> }
     | undefined;
   #fill: KnownJob | undefined;
-  /** A mass truncation of that layer that may have been taken back: nobody has seen the answer. Either all is there, or nothing. */
+  /** The tiles of a mass truncation of that layer whose undo got no answer: the layer has all of them or none. */
   #undoing: ReadonlySet<TileKey> | undefined;
   readonly #schedule = new YearlySchedule((text) => this.#problem(text));
   readonly #log: string[] = [];
@@ -148,7 +148,10 @@ class Operators implements Asker {
     }
   }
 
-  /** A request for a job, that is sent again with its key when there was no answer. `expect`: what is known of the job then. */
+  /**
+   * Requests a job, and repeats the request with its key when there was no answer. `expect` holds the known facts
+   * about the job.
+   */
   async #keyed(
     path: string,
     body: string,
@@ -311,7 +314,7 @@ class Operators implements Asker {
     return answer?.status;
   }
 
-  /** What lies wholly within it has ended when the answer is there. */
+  /** Jobs that lie wholly within the new one have ended when the answer arrives. */
   async #supersede(asked: Asked, rect: Rect): Promise<void> {
     const { layer, type } = asked;
     const within = new Set(asked.tiles);
@@ -320,7 +323,7 @@ class Operators implements Asker {
         job.asked.layer === layer &&
         job.asked.type !== "truncate" &&
         job.asked.tiles.every((key) => within.has(key)) &&
-        // What is in other styles too is not.
+        // Jobs that have other styles too have not ended.
         new Set(job.asked.tiles).size === job.asked.tiles.length,
     );
     for (const one of hit) one.isKilled = undefined;
@@ -354,7 +357,7 @@ class Operators implements Asker {
     job.terms = terms;
     const now: ToldJob = JSON.parse(answer.text);
     if (terms.runWindow !== null && !now.paused) this.#problem(`a closed window was answered with ${answer.text}`);
-    // One that an operator has paused stays so, whatever its window does.
+    // A job that an operator paused stays paused, independently of its window.
     job.held = now.paused;
   }
 
@@ -383,7 +386,7 @@ class Operators implements Asker {
         const hit = open.filter(({ asked }) => asked.layer === layer);
         for (const one of hit) one.isKilled = undefined;
         const answer = await this.#send("POST", `/rest/seed/${layer}`, "kill_all=all");
-        // One that had ended before is no longer open to be told apart.
+        // A job that had ended before can no longer be told apart.
         if (answer?.status === 200) for (const one of hit) await this.#isOver(one);
         return;
       }
@@ -502,7 +505,7 @@ class Operators implements Asker {
 
   // ---- killing
 
-  /** With something in flight, as often as not. */
+  /** Kills the server, in half of the cases while renders are in flight. */
   async kill(): Promise<void> {
     const { below, pick } = this.#chance;
     const last = below(2) === 0 ? this.#act() : below(2) === 0 ? this.#seedSome() : undefined;
@@ -525,7 +528,7 @@ class Operators implements Asker {
     this.#lookAtUndo();
   }
 
-  /** Jobs that nobody knows must be those of requests without an answer. */
+  /** Every unknown job must come from a request without an answer. */
   async #discover(unanswered: readonly Unanswered[]): Promise<void> {
     const left = [...unanswered];
     const { text } = await this.get("/api/v1/jobs?limit=30");
@@ -600,7 +603,7 @@ class Operators implements Asker {
     );
   }
 
-  /** Of the layer that only seeds: metatiles of 2 x 2, of what was asked for. */
+  /** Counts the requested metatiles of 2 x 2 of the layer of seeds. */
   #lookForPhantoms(files: readonly string[]): void {
     const metatile = (key: TileKey): string =>
       key

@@ -12,12 +12,12 @@ export interface Mark {
   readonly tile: Omit<Tile, "format">;
 }
 
-/** What the upstream does with what it is asked. */
+/** The behaviour of the upstream. */
 export type Mood = "well" | "slow" | "failing" | "down";
 
 export interface MarkedMap {
   readonly upstream: Upstream;
-  /** Of what is asked for from now on. */
+  /** The version of pictures from now on. */
   version: number;
   mood(): Mood;
   become(mood: Mood): Promise<void>;

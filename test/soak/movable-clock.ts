@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 /** The wall clock of a server, moved by whole seconds. Its monotonic clock and the times of its files are not. */
 export interface MovableClock {
-  /** Of the server's processes. */
+  /** Environment variables for the server's processes. */
   readonly env: Readonly<Record<string, string>>;
   /** False: there is no C compiler, or this is no Linux; nothing is moved. */
   readonly canMove: boolean;

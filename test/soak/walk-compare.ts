@@ -7,7 +7,7 @@ import type { WalkReader } from "./walk-reader.ts";
 import type { WalkRecord } from "./walk-record.ts";
 import { KEPT, type WalkServer } from "./walk-server.ts";
 
-/** What a comparison looks at. */
+/** The parts that a comparison reads. */
 export interface Compared {
   readonly server: WalkServer;
   readonly operator: WalkOperator;
@@ -15,7 +15,10 @@ export interface Compared {
   readonly record: WalkRecord;
 }
 
-/** Once nothing is asked for: store, ledger, usage, task list and history say the same, and what was acknowledged. */
+/**
+ * Asserts, while no request is open, that store, ledger, usage, task list and history agree with each other and with
+ * every answer.
+ */
 export async function compareAll(parts: Compared): Promise<void> {
   const { server, operator, record } = parts;
   await operator.discover();
@@ -50,7 +53,7 @@ const EXPECTED_ERRORS = /ended unexpectedly|renderer|an HTTP worker cannot serve
 
 type Sums = ReadonlyMap<string, { readonly tiles: number; readonly bytes: number }>;
 
-/** By `LAYER/ZOOM DIRECTORY/EXTENSION`. */
+/** Counts by `LAYER/ZOOM DIRECTORY/EXTENSION`. */
 function scanned(dataDir: string): Sums {
   const sums = new Map<string, { tiles: number; bytes: number }>();
   for (const { file, bytes } of scanStore(dataDir).sizes) {
@@ -80,7 +83,7 @@ function differences(expected: Sums, got: Sums): string[] {
   });
 }
 
-/** What is in flight when the last answer is there is stored a little later, and marked cells are counted again. */
+/** Waits until renders in flight are stored and marked cells are counted again. */
 const SETTLING_MS = 15_000;
 
 async function compareUsage({ server, record }: Compared): Promise<void> {
@@ -132,7 +135,7 @@ async function compareQuota({ server, operator, record }: Compared): Promise<voi
     if (bytes > most)
       record.problem(`${what}: ${bytes} bytes are kept, and the quota is ${quota.value} ${quota.units}`);
   };
-  // What is pinned stays, whatever the quota.
+  // Pinned tiles stay under every quota.
   const pinned = layers.find(({ layer }) => layer === KEPT)?.bytes ?? 0;
   check("all layers but the pinned one", total.bytes - pinned, now.globalQuota);
   for (const { layer, quota } of now.layerQuotas)

@@ -27,7 +27,7 @@ import {
 
 const CLEARED = WALK_LAYERS.filter((name) => name !== KEPT);
 
-/** A part of a layer that a job is asked for; null: all of them. */
+/** The part of a layer that a job covers; null stands for all values. */
 interface Range {
   readonly layer: LayerName;
   readonly grid: GridName | null;
@@ -68,21 +68,21 @@ export class WalkOperator implements Asker {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
   readonly #floors: Floors;
-  /** Pauses and resumes of each job that have been sent. */
+  /** The number of pauses and resumes that were sent for each job. */
   readonly #holds = new Map<KnownJob, number>();
   readonly #record: WalkRecord;
   readonly #epochs: Epochs;
   readonly account: JobAccount;
   readonly #promised = new Map<number, Promised>();
-  /** By their ids; those that were not answered have none yet. */
+  /** Truncations by id. A truncation without an answer has no id yet. */
   readonly #truncations = new Map<number, Floor>();
   readonly #unanswered: { readonly key: string; readonly floor: Floor }[] = [];
   /** Undos without an answer. */
   readonly #undoing = new Map<number, Undo>();
-  /** The last soft truncation of each layer that was answered and never taken back. */
+  /** The last answered soft truncation of each layer that was not undone. */
   readonly #soft = new Map<LayerName, number>();
   readonly #softUndos = new Map<LayerName, number>();
-  /** The last quota that was acknowledged; undefined: nobody has seen the answer to the last change. */
+  /** The last answered quota; undefined when the last change got no answer. */
   quota: string | undefined;
   #quotaChanges = 0;
 
@@ -108,7 +108,7 @@ export class WalkOperator implements Asker {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Undefined: the connection broke, as the server was being ended. */
+  /** Returns the answer, or undefined when the connection broke because the server was ending. */
   async send(method: string, path: string, body: string, expected: readonly number[]): Promise<Answer | undefined> {
     const { restarts } = this.#epochs;
     const sentMs = performance.now();
@@ -125,7 +125,7 @@ export class WalkOperator implements Asker {
       return answer;
     } catch (error) {
       this.#record.note(`${what} → no answer`);
-      // An HTTP worker that is killed takes its connections with it, and its requests go on.
+      // The kill of an HTTP worker closes its connections, but the server goes on with its requests.
       if (this.#epochs.restarts === restarts && !this.#record.excuses(sentMs))
         this.#record.problem(`${what}: expected an answer, got ${String(error)}`);
       return undefined;
@@ -258,7 +258,7 @@ export class WalkOperator implements Asker {
     if (now.outcome !== null) this.#keep(id, now);
   }
 
-  /** What the end of a job makes sure of; not when something may have been brought back meanwhile. */
+  /** Records the guarantee that the end of a job gives, unless an undo may have restored tiles meanwhile. */
   #keep(id: number, now: ToldJob): void {
     const promised = this.#promised.get(id);
     this.#promised.delete(id);
@@ -337,7 +337,7 @@ export class WalkOperator implements Asker {
       JSON.stringify({ layer, mode: "soft" }),
       this.#layerStatuses(layer, 201),
     );
-    // A clock that was set back makes it a truncation of what was written before that time.
+    // After the clock was set back, the truncation covers only tiles that were written before that time.
     if (answer?.status === 201 && this.#server.clock.offset() >= 0) this.#soft.set(layer, version);
   }
 
@@ -377,7 +377,7 @@ export class WalkOperator implements Asker {
     return found?.floor;
   }
 
-  // ---- what is done to jobs
+  // ---- operations on jobs
 
   async act({ pick }: Chance): Promise<void> {
     const open = [...this.account.open.values()];
@@ -406,7 +406,7 @@ export class WalkOperator implements Asker {
     }
   }
 
-  /** `over`: jobs that have ended when the answer is there; `hit`: those that may have. */
+  /** `over`: the jobs that must have ended when the answer arrives; `hit`: the jobs that may have ended. */
   async #ends(
     over: readonly KnownJob[],
     statuses: readonly number[],
@@ -432,7 +432,7 @@ export class WalkOperator implements Asker {
     const mine = (this.#holds.get(job) ?? 0) + 1;
     this.#holds.set(job, mine);
     const answer = await this.send("POST", `/api/v1/jobs/${job.id}/${action}`, "", [200, 409]);
-    // Of two at once nobody knows which was the last.
+    // The order of two concurrent changes is unknown.
     if (answer?.status === 200 && action === "pause" && this.#holds.get(job) === mine) {
       const now: ToldJob = JSON.parse(answer.text);
       if (!now.paused || now.state !== "pending") this.#record.problem(`a pause was answered with ${answer.text}`);
@@ -489,7 +489,7 @@ export class WalkOperator implements Asker {
     return this.account.look(this);
   }
 
-  /** When nothing is waited for: what has become of requests whose answers were lost. Their jobs are ended. */
+  /** Finds out, while no request is open, whether requests without an answer were carried out, and ends their jobs. */
   async discover(): Promise<void> {
     for (const [id, undo] of this.#undoing) {
       const state = await until(`truncation ${id} is no longer being undone`, async () => {

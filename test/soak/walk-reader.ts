@@ -20,11 +20,11 @@ import {
   ZOOM_STOP,
 } from "./walk-tiles.ts";
 
-/** What may change while an answer is waited for. */
+/** Counters of events that may change the answer of an open request. */
 export interface Epochs {
   /** Restarts, the one under way included. */
   restarts: number;
-  /** Reloads that were sent, and those that were answered. */
+  /** Number of reloads that were sent, and of those that were answered. */
   reloadsSent: number;
   reloadsAnswered: number;
 }
@@ -37,7 +37,7 @@ export class WalkReader {
   readonly #record: WalkRecord;
   readonly #epochs: Epochs;
   readonly #etags = new Map<string, { readonly etag: string; readonly version: number }>();
-  /** Tiles of the kept layer that were on the disk when they were answered, and of which version. */
+  /** Tiles of the kept layer that were on the disk when they were answered, with their versions. */
   readonly kept = new Map<string, { readonly tile: Tile; readonly version: number; readonly sinceMs: number }>();
   readonly results = new Map<string, number>();
 
@@ -49,7 +49,10 @@ export class WalkReader {
     this.#epochs = epochs;
   }
 
-  /** Mostly near places that are read again and again, also where four blocks of the ledger meet. */
+  /**
+   * Picks a tile, mostly from a small set that is read repeatedly, which includes the corner of four blocks of the
+   * ledger.
+   */
   pick({ below, pick }: Chance): Tile {
     const layer = pick(WALK_LAYERS);
     const grid = layer === KEPT ? "EPSG:900913" : (GRID_NAMES[below(5) === 0 ? 1 : 0] ?? "EPSG:900913");
@@ -148,7 +151,7 @@ export class WalkReader {
     sentMs: number,
   ): void {
     for (const [n, { tile, version }] of shown.entries()) {
-      // An undo that was sent meanwhile may have brought an older one back.
+      // An undo that was sent meanwhile may have restored an older tile.
       const oldest = Math.min(floors[n] ?? 0, this.#floors.of(tile));
       if (version < oldest)
         this.#record.problem(

@@ -1,12 +1,12 @@
-/** What has happened in a walk, as a failure shows it. */
+/** The events of a walk, for the report of a failure. */
 export class WalkRecord {
   readonly #lines: string[] = [];
   readonly #began = performance.now();
   readonly problems: string[] = [];
   step = 0;
-  /** Until when answers of an upstream that does not answer well are nobody's fault. */
+  /** The time until which a failed render may be due to a fault of the upstream. */
   #troubleEndsMs = 0;
-  /** From the signal that ends the server until the next one has started. */
+  /** Whether the server is down: from the signal that ends it until the next start. */
   isRestarting = false;
   #isUpstreamOut = false;
 
@@ -35,7 +35,7 @@ export class WalkRecord {
     this.#troubleEndsMs = performance.now() + 6_000;
   }
 
-  /** Whether a request that was sent then may have failed. */
+  /** Returns whether a request that was sent at this time may have failed. */
   excuses(sentMs: number): boolean {
     return this.#isUpstreamOut || this.isRestarting || sentMs < this.#troubleEndsMs;
   }

@@ -6,7 +6,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 import { type MovableClock, startMovableClock } from "./movable-clock.ts";
 import { FORMATS, type LayerName, type Style, type Tile, WALK_LAYERS, ZOOM_STOP } from "./walk-tiles.ts";
 
-/** What a reload can change of a layer. */
+/** The settings of a layer that a reload changes. */
 export interface LayerSettings {
   readonly isThere: boolean;
   readonly metatile: readonly [number, number];
@@ -91,7 +91,7 @@ export class WalkServer {
     return this.#server;
   }
 
-  /** Ends it and starts it with what is configured now. @returns the code it ended with */
+  /** Ends the server and starts it with the present configuration. @returns the exit code */
   async restart(signal: NodeJS.Signals, workers: number): Promise<number | null> {
     const code = await this.#server.kill(signal);
     this.#workers = workers;

@@ -17,7 +17,7 @@ export interface Tile {
   readonly format: Format;
   readonly z: number;
   readonly x: number;
-  /** From the bottom. */
+  /** Counts from the bottom. */
   readonly y: number;
 }
 
@@ -68,7 +68,7 @@ export function* tilesIn(grid: GridName, z: number, box: Box): Generator<{ z: nu
     for (let x = from((box.minX - minX) / step); x < columns && minX + x * step < box.maxX; x++) yield { z, x, y };
 }
 
-/** The lower left tile of a picture that an upstream is asked for, of tiles of `TILE_SIDE` pixels. */
+/** Returns the lower left tile of a picture that the upstream is asked for, with tiles of `TILE_SIDE` pixels. */
 export function tileAt(grid: GridName, box: Box, width: number): { z: number; x: number; y: number } {
   const { minX, minY, side } = GRIDS[grid];
   const step = (box.maxX - box.minX) / (width / TILE_SIDE);
@@ -89,7 +89,7 @@ export const parametersId = (style: Style): string =>
 export const PROTOCOLS = ["xyz", "tms", "wmts", "wmts-rest", "wms"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** Where a tile is asked for. */
+/** Returns the address of a tile. */
 export function addressOf(tile: Tile, protocol: Protocol): string {
   const { layer, grid, style, format, z, x, y } = tile;
   const row = 2 ** z - 1 - y;

@@ -16,15 +16,15 @@ export interface WalkOptions {
 
 /** So many steps lie between two comparisons. */
 const STRETCH = 200;
-/** Requests that are waited for at the same time. */
+/** Number of open requests. */
 const MOST_AT_ONCE = 6;
 const MOST_JOBS = 14;
 
 /**
- * Users and operators at random against a running server that is killed, restarted, reloaded, and whose map server and
- * clock fail it. What was acknowledged is written down, and no answer may contradict it; after each stretch of steps
+ * Random users and operators on a running server that is killed, restarted and reloaded, with faults of the map server
+ * and of the clock. The walk records every answer, and no later answer may contradict one. After each stretch of steps
  * store, ledger, usage, task list and history must agree.
- * @throws Error with the seed, the step, what was expected and got, the last of the history and of the log
+ * @throws Error with the seed, the step, the expected and the actual value, and the last lines of history and log
  */
 export async function walk({ steps, seed, tell }: WalkOptions): Promise<void> {
   const chance = chanceOf(seed);
@@ -138,7 +138,7 @@ class Walk {
     return this.#operator.seed(this.#chance);
   }
 
-  /** Most of what is open comes to its end, so that the list does not grow for ever. */
+  /** Waits for most open requests, so that their list stays bounded. */
   async #finishJobs(): Promise<void> {
     await this.drain();
     await this.#become("well");

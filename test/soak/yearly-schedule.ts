@@ -1,13 +1,13 @@
 import { changeState } from "../support/state-database.ts";
 
-/** As the server shows it. */
+/** A schedule as the server shows it. */
 interface ScheduleJson {
   readonly runs: readonly { readonly result: string; readonly job: number | null; readonly dueAt: string | null }[];
 }
 
 const HOUR_MS = 3_600_000;
 
-/** A schedule whose time comes only where it is told so: while the server is down. */
+/** A schedule that becomes due only when the test says so, while the server is down. */
 export class YearlySchedule {
   readonly name = "yearly";
   readonly #problem: (text: string) => void;
@@ -19,7 +19,7 @@ export class YearlySchedule {
     this.#problem = problem;
   }
 
-  /** A time that came while the server was down makes one job. */
+  /** Returns the schedule's document. A due time that passed while the server was down makes one job. */
   document(job: object): string {
     return JSON.stringify({ name: this.name, cron: "@yearly", missed: "run_once", job });
   }
@@ -32,14 +32,14 @@ export class YearlySchedule {
     this.#jobsDue++;
   }
 
-  /** A job of the schedule that nobody has asked for: whether a time that came may have made it. */
+  /** Returns whether a due time may have made a job that no request asked for. */
   hasMade(): boolean {
     if (this.#jobsDue === 0) return false;
     this.#jobsDue--;
     return true;
   }
 
-  /** Once the server had time for it: undefined as long as a time has made no run. */
+  /** Checks that each due time made one run; undefined while a due time has made none. */
   look(text: string): true | undefined {
     const { runs }: ScheduleJson = JSON.parse(text);
     const counts = this.#due.map((due) => runs.filter(({ dueAt }) => dueAt === due).length);
@@ -49,7 +49,7 @@ export class YearlySchedule {
     return true;
   }
 
-  /** All jobs that it has made are known by now: a time that came while one was at work has made none. */
+  /** Resets the count of due times. All jobs are known now; a time that came due while a job worked made none. */
   closeBooks(): void {
     this.#jobsDue = 0;
   }

@@ -12,7 +12,7 @@ export const nothingKept: {
   storedMetatiles: (_, { count }) => ({ next: () => count }),
   counter: new JobCounter({
     ledger: {
-      // biome-ignore lint/correctness/useYield: nothing is kept here.
+      // biome-ignore lint/correctness/useYield: the store is empty.
       *countStored() {
         return 0n;
       },

@@ -29,7 +29,7 @@ interface Ids {
   readonly id: number;
   readonly layer: string;
   readonly tasks: readonly number[];
-  /** Of the world at zoom 9: each job but a retry works in one of its own, 16 x 16 tiles. */
+  /** Areas of 16 x 16 tiles at zoom 9. Each job but a retry works in an area of its own. */
   readonly column: number;
 }
 
@@ -255,7 +255,7 @@ export class OperatedServer {
     return answer.jobs;
   }
 
-  /** How what is seen differs from a model. `isSettled`: whether what may run must be running. */
+  /** Returns the differences between the server and a model. `isSettled`: every job that may run must be running. */
   differences(model: Model, seen: Seen, isSettled: boolean): string[] {
     const found: string[] = [];
     const known = new Set<number>();
@@ -294,7 +294,7 @@ export class OperatedServer {
     return found;
   }
 
-  /** At rest all that can be asked for says the same, and so do the events. */
+  /** Asserts, at rest, that all resources and the events agree. */
   async agree(model: Model, seen: Seen): Promise<void> {
     for (const state of ["pending", "running", "done", "aborted"]) {
       const listed = (await this.#jobs(`?limit=1000&state=${state}`)).map(({ id }) => id);
@@ -324,7 +324,7 @@ export class OperatedServer {
     );
   }
 
-  /** Of a job that had ended before it began to listen it has heard nothing. */
+  /** A listener receives no event of a job that ended before it connected. */
   #hasHeard({ last }: ToldJobs, { jobs }: Seen): boolean {
     if (last === undefined || [...last.keys()].some((id) => jobs.every((job) => job.id !== id))) return false;
     return jobs.every((job) => {

@@ -14,7 +14,9 @@ export interface ModelJob {
   /** The indexes of its live tasks among all its tasks. */
   readonly tasks: readonly number[];
   readonly terms: ModelTerms;
-  /** What its window does to it: `held` pauses it, `released` it is by an operator who has resumed it all the same. */
+  /**
+   * The effect of the window: `held` pauses the job; `released` means that an operator resumed it outside the window.
+   */
   readonly hold: "held" | "released" | null;
 }
 
@@ -31,7 +33,7 @@ export type Model = readonly ModelJob[];
 
 export type KillScope = "all" | "running" | "pending";
 
-/** What an operator asks. `at`: which of the jobs that there are, `key`: of the job it makes. */
+/** A request of an operator. `at` selects one of the existing jobs; `key` is the key of the new job. */
 export type Operation =
   | {
       readonly do: "seed";
@@ -90,7 +92,7 @@ export function apply(model: Model, operation: Operation): Applied {
     case "mass truncate":
       return { model, answer: "200" };
     case "undo":
-      // Whether there is anything to take back the model does not know: that is the tiles' affair, and changes no job.
+      // The model does not know whether the truncation can be undone; an undo changes no job.
       return { model, answer: "200 or 409" };
     case "pause":
     case "resume":
@@ -152,7 +154,7 @@ const resumeJob = (job: ModelJob): ModelJob => ({
 
 function changed(job: ModelJob, change: Partial<ModelTerms>): ModelJob {
   const terms = { ...job.terms, ...change };
-  // A window that has just been given holds, whatever was wanted of the one before.
+  // A new window applies at once; a resume under the previous window no longer counts.
   const hold = change.window !== undefined && job.hold === "released" ? null : job.hold;
   if (terms.window === null && hold === "held") return { ...job, terms, hold: null, state: "accepted" };
   if (terms.window === "closed" && hold === null && job.state !== "paused")
@@ -183,7 +185,10 @@ export const settled = (model: Model): Model =>
 export const finished = (model: Model): Model =>
   settled(model).map((job) => (job.state === "running" ? { ...job, state: "done", tasks: [] } : job));
 
-/** What may have become of two operations at once: one after the other, whether places were dealt in between or not. */
+/**
+ * Returns the possible results of two concurrent operations: one after the other, with or without new turns in
+ * between.
+ */
 export function applyBoth(
   model: Model,
   [first, second]: readonly [Operation, Operation],
