@@ -5,19 +5,25 @@ import { noTileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
-import { Channel, portOfProcess } from "../lib/channel.ts";
+import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobEvent } from "../plan/job-request.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { UserRender } from "../render/user-renders.ts";
-import type { CoreMethods, ServingData, ServingMethods } from "./http-worker-process.ts";
-import { operationsOf } from "./operations-channel.ts";
+import { forwardOperations } from "./operations-channel.ts";
+import {
+  type HttpServerMethods,
+  type HttpWorkerMethods,
+  type ServingData,
+  type ServingMetrics,
+  USER_RENDERS,
+} from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
-import type { Core, ServingMetrics } from "./serving.ts";
+import type { Core } from "./serving.ts";
 
 interface Member {
   readonly worker: Worker;
-  readonly channel: Channel<CoreMethods, ServingMethods>;
+  readonly channel: Channel<HttpServerMethods, HttpWorkerMethods>;
 }
 
 /** An HTTP worker answers in milliseconds, even while it serves requests. */
@@ -35,7 +41,7 @@ const LONGEST_RESTART_MS = 30_000;
 export class ServingPool implements MemoryTiles {
   readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
   readonly #log: Logger;
-  readonly #methods: Omit<CoreMethods, "hello">;
+  readonly #methods: Omit<HttpServerMethods, "hello">;
   /** The HTTP workers that have begun. */
   readonly #members = new Set<Member>();
   /** The times of `expireBefore` by layer, for HTTP workers that start later. */
@@ -60,15 +66,10 @@ export class ServingPool implements MemoryTiles {
     this.#data = { ...data, memoryTierBytes: Math.floor(data.memoryTierBytes / parts.workers) };
     this.#log = parts.log;
     this.#methods = {
-      ...operationsOf(
-        core.operations,
-        () => {},
-        () => this.#settled(),
-      ),
+      ...forwardOperations(core.operations, { applied: () => this.#settled() }),
+      ...localMethods(() => core.renders, USER_RENDERS),
       renderForUser: async (order, missed, client, gone) =>
         only(await core.renders.renderForUser(order, missed, client, gone), missed),
-      ask: (layer, question, client, gone) => core.renders.ask(layer, question, client, gone),
-      renderStatus: (layer, metatile) => core.renders.renderStatus(layer, metatile),
       compose: (composition, gone) => core.compose(composition, gone),
       used: (report) => core.used(report),
       reload: () => core.reload(),
@@ -106,7 +107,7 @@ export class ServingPool implements MemoryTiles {
         watch.begin();
         resolve(member);
       };
-      const channel = new Channel<CoreMethods, ServingMethods>(portOfProcess(worker.process), {
+      const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,
       });

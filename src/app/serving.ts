@@ -24,7 +24,8 @@ import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { type OperationsChannel, operationsOf } from "./operations-channel.ts";
+import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
+import type { ServingMetrics } from "./process-methods.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core {
@@ -41,9 +42,6 @@ export interface Core {
   /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
 }
-
-/** The metrics of one process that serves. */
-export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
 
 /** The most maps that all processes together render from tiles at once. */
 const MAPS = 32;
@@ -100,11 +98,7 @@ export class Serving implements MemoryTiles {
       now: Date.now,
     });
     this.#reader = reader;
-    const operations = operationsOf(
-      core.operations,
-      () => this.#tellUses(),
-      () => {},
-    );
+    const operations = forwardOperations(core.operations, { reportReads: () => this.#tellUses() });
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,

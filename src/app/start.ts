@@ -7,21 +7,28 @@ import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
-import { Channel } from "../lib/channel.ts";
+import { Channel, localMethods, remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { RenderThrottle } from "../render/render-throttle.ts";
-import { type LedgerAccess, Renders } from "../render/renders.ts";
+import { Renders } from "../render/renders.ts";
 import { UpstreamLimits } from "../render/upstream-limits.ts";
 import { UpstreamMeter } from "../render/upstream-meter.ts";
 import { createFileTileStore } from "../store/file/file-tile-store.ts";
 import { closeInOrder } from "./close-order.ts";
 import { namesCollector } from "./collector.ts";
-import type { CoordinatorData, CoordinatorMethods, ServerMethods, StartRefusal } from "./coordinator-thread.ts";
+import type { CoordinatorData } from "./coordinator-thread.ts";
 import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
+import {
+  type CoordinatorMethods,
+  LEDGER_ACCESS,
+  RENDER_GATE,
+  type ServerMethods,
+  type StartRefusal,
+} from "./process-methods.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
 import { Reloads } from "./reloads.ts";
 import { RendererPool } from "./renderer-pool.ts";
@@ -81,18 +88,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     workerData: coordinatorData,
   });
   const serverMethods: ServerMethods = {
-    render: (order, signal) => renders.render(order, signal),
-    renderBatch: (orders, signal) => renders.renderBatch(orders, signal),
-    pause: (layer) => renders.pause(layer),
-    resume: (layer) => renders.resume(layer),
-    renew: (layer) => renders.renew(layer),
-    overtake: (layer) => renders.overtake(layer),
-    endRuns: () => renders.endRuns(),
-    truncated: (layer) => renders.truncated(layer),
-    forget: (layer) => renders.forget(layer),
-    sweep: (signal) => renders.sweep(signal),
-    expireBefore: (layer, beforeMs) => renders.expireBefore(layer, beforeMs),
-    evicted: (tileSet, rect) => renders.evicted(tileSet, rect),
+    ...localMethods(() => renders, RENDER_GATE),
     jobEvent: (event) => {
       serving.publish(event);
       telemetry?.told(event);
@@ -118,13 +114,6 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   let lastUseMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastUseMs < ACTIVE_MS;
-  const ledger: LedgerAccess = {
-    open: (order, missed) => coordinator.call("open", order, missed),
-    closeCells: (id) => coordinator.note("closeCells", [id]),
-    wrote: (tileSet, tiles, reservation) => coordinator.note("wrote", [tileSet, tiles, reservation]),
-    lost: (tileSet, rect) => coordinator.note("lost", [tileSet, rect]),
-    notStored: (layer, reason, who) => coordinator.note("notStored", [layer, reason, who]),
-  };
   const cores = availableParallelism();
   const renderers = new RendererPool({
     data: {
@@ -155,7 +144,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const meter = new UpstreamMeter();
   const renders = new Renders({
     renderers,
-    ledger,
+    ledger: remoteMethods(coordinator, LEDGER_ACCESS),
     memory: {
       clear: (layer) => serving.clear(layer),
       forget: (keys) => serving.forget(keys),

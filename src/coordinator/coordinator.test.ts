@@ -13,7 +13,8 @@ import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, openDatabase, text } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { Coordinator, type CoordinatorParts } from "./coordinator.ts";
+import { buildCoordinator, type Coordinator } from "./coordinator.ts";
+import type { CoordinatorParts } from "./coordinator-parts.ts";
 
 /* What a kill -9 at the worst moment leaves: a coordinator whose database is gone from one statement to the next, and a second one. */
 
@@ -100,7 +101,7 @@ function live(
     evicted: () => undefined,
     ...gateParts,
   };
-  const coordinator = new Coordinator({
+  const coordinator = buildCoordinator({
     db,
     store,
     gate,
@@ -122,7 +123,7 @@ function live(
     monotonicNow: () => performance.now(),
     random: () => 0.5,
     webhooks: () => [],
-    tell: () => undefined,
+    publish: () => undefined,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     ...parts,
   });
@@ -133,14 +134,14 @@ function live(
 }
 
 async function submit({ coordinator }: Life, request: JobRequest): Promise<number> {
-  const submitted = await coordinator.submit(request, { by: null });
+  const submitted = await coordinator.services.jobs.submit(request, { by: null });
   if (!submitted.ok) throw new Error(JSON.stringify(submitted.error));
   return submitted.value.jobId;
 }
 
 const ended = ({ coordinator }: Life, id: number) =>
   vi.waitFor(async () => {
-    const job = await coordinator.job(id);
+    const job = await coordinator.services.jobs.job(id);
     if (job?.outcome === null || job === undefined) throw new Error("it has not ended");
     return job;
   }, 5_000);
@@ -195,7 +196,7 @@ test("a truncate that is killed in the middle of its deletes tells in the end of
   await killed;
   const second = live(store);
   expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 128n, deleted: 128n } });
-  expect((await second.coordinator.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
+  expect((await second.coordinator.services.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
 });
 
 test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
@@ -215,7 +216,7 @@ test("a truncate that is killed between the record of its drop and the renames t
   await killed;
   const second = live(store);
   expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
-  expect((await second.coordinator.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
+  expect((await second.coordinator.services.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
 });
 
 test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
@@ -246,7 +247,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
       life.coordinator.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
       // The last one stays open: only a layer that is being written is blocked.
-      if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.close(opened);
+      if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.closeCells(opened);
     }
     const request = { ...truncateWest, zoomStart: 16, zoomStop: 16, ranges: [{ gridSet: GRID_SET, rects: [rect] }] };
     const id = await submit(life, request);
@@ -271,12 +272,15 @@ test("a wall clock that steps does not end the time in which a truncation can be
     parts: { undoSeconds: () => 3_600, now: () => clocks.wallMs, monotonicNow: () => clocks.steadyMs },
   });
   await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
-  const { id } = await coordinator.truncations.truncate({ type: "truncateLayer", mode: "hard", layer: "a" }, null);
+  const { id } = await coordinator.services.truncations.truncate(
+    { type: "truncateLayer", mode: "hard", layer: "a" },
+    null,
+  );
   const stateAfter = async (wallMs: number, steadyMs: number) => {
     clocks.wallMs += wallMs;
     clocks.steadyMs += steadyMs;
-    coordinator.truncations.tick();
-    return (await coordinator.truncations.truncation(id))?.state;
+    coordinator.services.truncations.tick();
+    return (await coordinator.services.truncations.truncation(id))?.state;
   };
   expect(await stateAfter(7_200_000, 10)).toBe("kept");
   expect(await stateAfter(-14_400_000, 3_600_000)).toBe("reclaimed");

@@ -9,7 +9,6 @@ import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Room } from "../store/tile-store.ts";
 import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
-import type { EstimateOperations } from "./operations.ts";
 
 export interface EstimateServiceParts {
   readonly ledger: Ledger;
@@ -29,19 +28,21 @@ export interface EstimateServiceParts {
 const JOBS_TO_JUDGE = 20;
 
 /** Estimates the tiles, bytes and time of jobs before they are made. */
-export class EstimateService implements EstimateOperations {
+export class EstimateService {
   readonly #parts: EstimateServiceParts;
 
   constructor(parts: EstimateServiceParts) {
     this.#parts = parts;
   }
 
+  /** Estimates a seed or reseed. @throws when the signal aborts it */
   async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
     await this.#parts.recounted();
     const estimated = await this.#estimated(request, new Slices(signal));
     return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
+  /** Estimates several seeds or reseeds together. @throws when the signal aborts it */
   async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
     await this.#parts.recounted();
     const slices = new Slices(signal);

@@ -11,11 +11,22 @@ import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../l
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
-import type { IdempotencyKey, JobOrigin, JobRequest, JobView, SubmittedJob } from "../plan/job-request.ts";
+import type {
+  IdempotencyKey,
+  JobFilter,
+  JobOrigin,
+  JobRequest,
+  JobView,
+  KilledTask,
+  KillScope,
+  SubmittedJob,
+  TaskRow,
+} from "../plan/job-request.ts";
 import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
 import type { PlannedJobs } from "../plan/plan-batch.ts";
 import type { RunWindows } from "../schedule/run-windows.ts";
+import type { StateWriter } from "./state-writer.ts";
 
 export interface JobServiceParts {
   readonly jobs: JobStore;
@@ -24,16 +35,16 @@ export interface JobServiceParts {
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
   readonly ledger: Pick<Ledger, "usedCells">;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also?: () => void) => void;
-  readonly forgotten: (id: number) => void;
+  readonly state: Pick<StateWriter, "write" | "saveCounts">;
+  /** Called when a job was deleted from the history. */
+  readonly deleted: (id: number) => void;
   /** ms by a clock that never steps. */
   readonly monotonicNow: () => number;
 }
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
-/** The operations on jobs. */
+/** The operations on jobs. `by` is the account that sends a request; null: the interface is open. */
 export class JobService {
   readonly #parts: JobServiceParts;
 
@@ -41,15 +52,46 @@ export class JobService {
     this.#parts = parts;
   }
 
+  /** Returns the pending and running tasks of one layer or of all, ascending by id. */
+  async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
+    this.#parts.state.saveCounts();
+    return this.#parts.runner.rows(layer);
+  }
+
+  /** Returns jobs, the newest first. */
+  async jobs(filter: JobFilter): Promise<readonly JobView[]> {
+    this.#parts.state.saveCounts();
+    return this.#parts.runner.list(filter);
+  }
+
+  /** Returns a job with its area, which lists leave out. */
+  async job(id: number): Promise<JobView | undefined> {
+    const { jobs, runner, state } = this.#parts;
+    state.saveCounts();
+    const view = runner.job(id);
+    if (view === undefined) return undefined;
+    const { zooms = [], ...rest } = view;
+    return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
+  }
+
+  /**
+   * Returns failed tiles of a job, in the order of failure, from a cursor on (0: the first); undefined: no such job.
+   */
+  async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
+    const { jobs, runner } = this.#parts;
+    return runner.job(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
+  }
+
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     return this.submitAll({ requests: [request], empty: "refused" }, origin);
   }
 
+  /** Makes all of the jobs, or none. */
   async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const counted = await countPlanned(planned, this.#parts.counter);
     if (!counted.ok) return counted;
     // A known key is answered with the jobs it has made, even if the same request would need a confirmation now.
-    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    const known = origin.key === undefined ? undefined : this.#madeBy(origin.by, origin.key);
     if (known !== undefined) return known;
     const refusal = unconfirmed(counted.value, origin.mostTiles, '"confirm": true');
     if (refusal !== undefined) return refuse(refusal);
@@ -67,23 +109,19 @@ export class JobService {
     return submitted;
   }
 
-  /** Returns the view of a job with its area, which lists leave out. */
-  view(id: number): JobView | undefined {
-    const { jobs, runner } = this.#parts;
-    const view = runner.job(id);
-    if (view === undefined) return undefined;
-    const { zooms = [], ...rest } = view;
-    return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
-  }
-
   /** Looks up the key and makes the jobs synchronously, so that two requests with one key cannot both make jobs. */
   #submit(made: readonly Omit<NewJob, "hold">[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
     const { runner, windows } = this.#parts;
-    const known = key === undefined ? undefined : this.keyed(by, key);
+    const known = key === undefined ? undefined : this.#madeBy(by, key);
     return known ?? ok(runner.submitAll(made.map((job) => windows.begun(job))));
   }
 
-  keyed(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
+  /** Returns the job that an account's key has made; undefined: none. Refuses a key that made another request's job. */
+  async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
+    return this.#madeBy(by, key);
+  }
+
+  #madeBy(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
     const found = this.#parts.jobs.keyed(by, key);
     if (found === undefined) return undefined;
     if (found.digest !== key.digest)
@@ -95,6 +133,16 @@ export class JobService {
     return ok({ jobId, jobIds: [jobId, ...others], taskIds: this.#parts.runner.job(jobId)?.tasks ?? [], known: true });
   }
 
+  kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]> {
+    return this.#parts.runner.killScope(scope, layer, by);
+  }
+
+  /** Ends one task if it is of that layer. */
+  killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
+    return this.#parts.runner.kill((job, task) => BigInt(task.id) === taskId && job.request.layer === layer, by);
+  }
+
+  /** Ends a job as a kill of all its tasks does. Returns a job that was aborted before unchanged. */
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner } = this.#parts;
     await runner.kill((job) => job.id === id, by, "cancelled");
@@ -103,6 +151,7 @@ export class JobService {
     return view.state === "aborted" ? ok(view) : refuse(hasEnded(view));
   }
 
+  /** Pauses a job. Once resolved, the job fetches, writes and deletes nothing until `unpause`, even after a restart. */
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
@@ -115,18 +164,22 @@ export class JobService {
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
+  /** Resumes a paused job. */
   async unpause(id: number): Promise<Result<JobView, Refusal>> {
-    const { runner, persist, monotonicNow } = this.#parts;
+    const { runner, state, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(monotonicNow()));
-    resumeJob(job, job.schedule === null && job.terms.runWindow === null ? null : "released", { runner, persist });
+    resumeJob(job, job.schedule === null && job.terms.runWindow === null ? null : "released", {
+      runner,
+      persist: (also) => state.write(also),
+    });
     // The operator who resumes the job has seen why it was paused.
     job.isLookedAt = true;
     return ok(job.view(monotonicNow()));
   }
 
-  /** Changes the given terms of a job, and leaves the others unchanged. */
+  /** Changes the given terms of a job that has not ended. Leaves other terms unchanged. */
   async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;
     const job = await this.#live(id);
@@ -143,9 +196,10 @@ export class JobService {
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
+  /** Makes a new job for the tiles that failed, or that an aborted job did not reach. */
   async retry(id: number, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const { jobs, runner, catalogue, counter } = this.#parts;
-    const known = origin.key === undefined ? undefined : this.keyed(origin.by, origin.key);
+    const known = origin.key === undefined ? undefined : this.#madeBy(origin.by, origin.key);
     if (known !== undefined) return known;
     const active = runner.active(id);
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
@@ -174,18 +228,14 @@ export class JobService {
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 
-  failedTiles(id: number, after: number, limit: number): FailedTilePage | undefined {
-    const { jobs, runner } = this.#parts;
-    return runner.job(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
-  }
-
-  forget(id: number): Result<null, Refusal> {
-    const { jobs, runner, persist, forgotten } = this.#parts;
+  /** Deletes an ended job from the history. */
+  async forget(id: number): Promise<Result<null, Refusal>> {
+    const { jobs, runner, state, deleted } = this.#parts;
     const view = runner.job(id);
     if (view === undefined) return refuse(unknownJob(id));
     if (runner.active(id) !== undefined) return refuse(hasNotEnded(id, view.state));
-    persist(() => jobs.delete(id));
-    forgotten(id);
+    state.write(() => jobs.delete(id));
+    deleted(id);
     return ok(null);
   }
 

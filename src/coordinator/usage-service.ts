@@ -7,9 +7,8 @@ import type { UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { Room } from "../store/tile-store.ts";
 import { pyramidsOf, type TruncationTargetSources } from "../truncation/truncation-targets.ts";
-import type { UsageOperations, UsageView } from "./operations.ts";
 import { tileFacts } from "./tile-facts.ts";
-import { usageView } from "./usage-view.ts";
+import { type UsageView, usageView } from "./usage-view.ts";
 
 export interface UsageServiceParts extends TruncationTargetSources {
   /** Counts all cells that a crash left open, before an answer is based on them. */
@@ -27,7 +26,7 @@ export interface UsageServiceParts extends TruncationTargetSources {
 }
 
 /** Answers what is stored, whether the ledger agrees with the store, and what other quotas would have kept. */
-export class UsageService implements UsageOperations {
+export class UsageService {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;
   #simulating = false;
@@ -36,7 +35,8 @@ export class UsageService implements UsageOperations {
     this.#parts = parts;
   }
 
-  async usage(options: Parameters<UsageOperations["usage"]>[0]): Promise<UsageView> {
+  /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
+  async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
     const { ledger, store, catalogue, quota, adoption, trend, counts, recounted, now } = this.#parts;
     const room = await this.#parts.room();
     await recounted();
@@ -55,7 +55,8 @@ export class UsageService implements UsageOperations {
     );
   }
 
-  async verify({ repair, layer }: Parameters<UsageOperations["verify"]>[0]): Promise<boolean> {
+  /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */
+  async verify({ repair, layer }: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean> {
     const { ledger, store, recounted, now } = this.#parts;
     if (this.#verification?.view().state === "running") return false;
     await recounted();
@@ -72,6 +73,7 @@ export class UsageService implements UsageOperations {
     return [...new Set([...catalogue().layers.keys(), ...kept])];
   }
 
+  /** Returns the running comparison, or the last one. */
   async verification(): Promise<VerificationView | undefined> {
     return this.#verification?.view();
   }
@@ -81,6 +83,7 @@ export class UsageService implements UsageOperations {
     return this.#verification?.view();
   }
 
+  /** Replays sampled reads against other sizes and policies. Returns undefined while another simulation runs. */
   async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
     const { catalogue, ledger, accesses, closing } = this.#parts;
     if (this.#simulating) return undefined;

@@ -1,4 +1,4 @@
-import type { Adoption } from "../ledger/adoption.ts";
+import type { Adoption, AdoptionProgress } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
@@ -6,7 +6,68 @@ import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Trend } from "../quota/usage-trend.ts";
 import type { Room, TileStore } from "../store/tile-store.ts";
-import type { TileSetUsage, UsageView } from "./operations.ts";
+
+/** The stored tiles of one zoom of one tile set. */
+export interface ZoomUsage {
+  readonly z: number;
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  readonly allocatedBytes: bigint;
+}
+
+export interface TileSetUsage {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  readonly parametersId: string;
+  /** The values behind the parameters id; null: the store does not have them. */
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  readonly allocatedBytes: bigint;
+  readonly zooms: readonly ZoomUsage[];
+}
+
+export interface UsageView {
+  readonly total: { readonly tiles: bigint; readonly bytes: bigint };
+  readonly layers: readonly {
+    readonly layer: string;
+    readonly tiles: bigint;
+    readonly bytes: bigint;
+    /** The layer's own quota in bytes, null without one. */
+    readonly quota: bigint | null;
+    /** Bytes that the store's disk takes for the tiles. */
+    readonly allocatedBytes: bigint;
+    /** False while some of the layer's tiles are still being counted. */
+    readonly complete: boolean;
+  }[];
+  readonly allocatedBytes: bigint;
+  /** The global quota in bytes, null while it is not enforced. */
+  readonly quota: bigint | null;
+  /** The change of the usage over the last day at most; null while there is no earlier sample. */
+  readonly trend: {
+    readonly since: string;
+    readonly bytesPerDay: number;
+    /** null: not growing, or no quota. */
+    readonly secondsUntilFull: number | null;
+  } | null;
+  readonly disk: {
+    readonly freeBytes: number;
+    readonly totalBytes: number;
+    readonly freeInodes: number | null;
+    readonly totalInodes: number | null;
+  };
+  /** Since the start of the server. */
+  readonly enforcement: {
+    readonly evictedTiles: number;
+    readonly evictedBytes: number;
+    readonly notStored: number;
+    readonly cleanUps: number;
+  };
+  readonly adoption: AdoptionProgress;
+  /** Present only when requested. */
+  readonly tileSets?: readonly TileSetUsage[];
+}
 
 const NO_ROOM: Room = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 

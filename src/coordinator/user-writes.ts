@@ -4,6 +4,7 @@ import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import type { Admission, StoredSize } from "../render/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
+import type { LedgerAccess } from "../render/renders.ts";
 
 export interface UserWritesParts {
   readonly ledger: Ledger;
@@ -31,7 +32,7 @@ const NOTHING: StoredSize = { bytes: 0, files: 0 };
  * sizes of the encoded tiles are known, counts the written tiles, then closes cells and reservation together. For a
  * job's render: reserves bytes and counts the written tiles; the job opens the cells and ends the reservation.
  */
-export class UserWrites {
+export class UserWrites implements LedgerAccess {
   readonly #parts: UserWritesParts;
   /** Open writes by the ids of their reservations. */
   readonly #opened = new Map<number, OpenedWrite>();
@@ -97,7 +98,7 @@ export class UserWrites {
     if (id !== undefined) reservations.find(id)?.count(size);
   }
 
-  close(id: number): void {
+  closeCells(id: number): void {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
     this.#opened.delete(id);

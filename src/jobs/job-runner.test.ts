@@ -55,8 +55,8 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     catalogue: () => catalogue,
     counter: nothingKept.counter,
     ledger: nothingKept.ledger,
-    persist,
-    forgotten: () => undefined,
+    state: { write: persist, saveCounts: () => undefined },
+    deleted: () => undefined,
     monotonicNow,
   });
   const submit = (request: JobRequest): number =>

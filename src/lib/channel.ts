@@ -28,6 +28,20 @@ type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
 /** The arguments of a method that takes an `AbortSignal` last, without it. */
 type ParametersUntil<F> = F extends (...args: [...infer A, AbortSignal]) => unknown ? A : never;
 type Answered<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
+/**
+ * How a method is called through a channel. `call`: waits for the answer. `until`: as `call`, and its last argument is a
+ * signal that ends the call on the other side too. `note`: has no answer.
+ */
+export type Sending = "call" | "until" | "note";
+type SendingOf<F> =
+  Parameters_<F> extends readonly [...unknown[], AbortSignal]
+    ? "until"
+    : F extends (...args: never[]) => Promise<unknown>
+      ? "call"
+      : "note";
+/** Names each method of an interface together with the way it is sent. The types allow only the fitting way. */
+export type Sendings<T> = { readonly [K in keyof T]: SendingOf<T[K]> };
+
 type Port = {
   postMessage(message: Message): void;
   on(event: "message", listener: (message: Message) => void): unknown;
@@ -198,3 +212,43 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
 
 const errorOf = ({ message, stack, code }: Extract<Answer, { kind: "error" }>): Error =>
   Object.assign(new Error(message), { stack }, code === "" ? {} : { code });
+
+type AnyMethod = (...args: unknown[]) => unknown;
+
+/** Returns the methods of the other side of a channel as an object. */
+export function remoteMethods<T extends Methods<T>>(
+  channel: Pick<Channel<Record<never, never>, T>, "call" | "callUntil" | "note">,
+  sendings: Sendings<T>,
+): T {
+  // The names are those of `T`, so each call fits `T`; the compiler cannot follow a name that is a variable.
+  const untyped = channel as unknown as {
+    call(method: string, ...args: unknown[]): unknown;
+    callUntil(signal: unknown, method: string, ...args: unknown[]): unknown;
+    note(method: string, args: unknown[]): void;
+  };
+  const methodOf = (name: string, sending: Sending): AnyMethod => {
+    switch (sending) {
+      case "call":
+        return (...args) => untyped.call(name, ...args);
+      case "until":
+        return (...args) => untyped.callUntil(args.at(-1), name, ...args.slice(0, -1));
+      case "note":
+        return (...args) => untyped.note(name, args);
+    }
+  };
+  return mapMethods(sendings, methodOf);
+}
+
+/**
+ * Returns methods that call those of an object which is looked up at each call, because it is built later than the
+ * channel. While there is no object, they do nothing.
+ */
+export function localMethods<T extends Methods<T>>(target: () => T | undefined, sendings: Sendings<T>): T {
+  return mapMethods(sendings, (name) => (...args) => {
+    const object = target();
+    return object === undefined ? undefined : Reflect.apply(object[name as keyof T], object, args);
+  });
+}
+
+const mapMethods = <T>(sendings: Sendings<T>, methodOf: (name: string, sending: Sending) => AnyMethod): T =>
+  Object.fromEntries(Object.entries<Sending>(sendings).map(([name, sending]) => [name, methodOf(name, sending)])) as T;

@@ -7,27 +7,6 @@ import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedul
 import type { ScheduleRuns } from "./schedule-runs.ts";
 import { RUNS_KEPT, type ScheduleStore } from "./schedule-store.ts";
 
-/** The operations on schedules. */
-export interface ScheduleOperations {
-  /** Returns the schedules, sorted by name. */
-  schedules(): Promise<readonly ScheduleView[]>;
-  schedule(name: string): Promise<ScheduleView | undefined>;
-  /** Adds a schedule. Refuses a name that is taken. */
-  addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>>;
-  /** Adds or replaces a schedule. Like `addSchedule`, refuses it when its jobs could not be made now. */
-  putSchedule(
-    name: string,
-    plan: SchedulePlan,
-    by: string | null,
-  ): Promise<Result<{ readonly view: ScheduleView; readonly isNew: boolean }, Refusal>>;
-  /** Removes a schedule. Its jobs stay. */
-  removeSchedule(name: string): Promise<Result<null, Refusal>>;
-  pauseSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
-  resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>>;
-  /** Makes the jobs of a schedule now. Refuses while an earlier job of the schedule has not ended. */
-  runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>>;
-}
-
 export interface ScheduleServiceParts {
   readonly schedules: ScheduleStore;
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
@@ -37,14 +16,15 @@ export interface ScheduleServiceParts {
   readonly now: () => number;
 }
 
-/** The service behind the operations on schedules. */
-export class ScheduleService implements ScheduleOperations {
+/** The operations on schedules. */
+export class ScheduleService {
   readonly #parts: ScheduleServiceParts;
 
   constructor(parts: ScheduleServiceParts) {
     this.#parts = parts;
   }
 
+  /** Returns the schedules, sorted by name. */
   async schedules(): Promise<readonly ScheduleView[]> {
     const { schedules } = this.#parts;
     return schedules.list().map((schedule) => ({ schedule, runs: schedules.runs(schedule.name, 1) }));
@@ -55,6 +35,7 @@ export class ScheduleService implements ScheduleOperations {
     return schedule === undefined ? undefined : this.#view(schedule);
   }
 
+  /** Adds a schedule. Refuses a name that is taken. */
   async addSchedule(name: string, plan: SchedulePlan, by: string | null): Promise<Result<ScheduleView, Refusal>> {
     const refusal = await this.#refusalOf(plan);
     if (refusal !== undefined) return refuse(refusal);
@@ -63,6 +44,7 @@ export class ScheduleService implements ScheduleOperations {
     return ok(this.#put(name, plan, by).view);
   }
 
+  /** Adds or replaces a schedule. Like `addSchedule`, refuses it when its jobs could not be made now. */
   async putSchedule(
     name: string,
     plan: SchedulePlan,
@@ -102,6 +84,7 @@ export class ScheduleService implements ScheduleOperations {
     return { view: this.#view(schedule), isNew: before === undefined };
   }
 
+  /** Removes a schedule. Its jobs stay. */
   async removeSchedule(name: string): Promise<Result<null, Refusal>> {
     const { schedules, persist } = this.#parts;
     if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
@@ -118,6 +101,7 @@ export class ScheduleService implements ScheduleOperations {
     return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.now()) ?? null);
   }
 
+  /** Makes the jobs of a schedule now. Refuses while an earlier job of the schedule has not ended. */
   runSchedule(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
     return this.#parts.runs.now(name, by);
   }

@@ -108,8 +108,8 @@ function live() {
     catalogue: () => catalogue,
     counter,
     ledger,
-    persist,
-    forgotten: () => undefined,
+    state: { write: persist, saveCounts: () => undefined },
+    deleted: () => undefined,
     monotonicNow: now,
   });
   runner.start();

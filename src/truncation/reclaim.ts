@@ -42,7 +42,7 @@ export class Reclaim {
     try {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is room again.
-      if (store.needsSweep()) await gate.sweep(signal);
+      if (store.needsSweep() && !signal.aborted) await gate.sweep(signal);
       while (!signal.aborted && ledger.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });

@@ -1,4 +1,4 @@
-import type { UsageView } from "../../coordinator/operations.ts";
+import type { UsageView } from "../../coordinator/usage-view.ts";
 import { matrixRect, rectExtent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";

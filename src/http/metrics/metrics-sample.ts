@@ -1,5 +1,6 @@
 import type { TileCounts } from "../../cache/tile-cache.ts";
-import type { CoordinatorMetrics, UsageView } from "../../coordinator/operations.ts";
+import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
+import type { UsageView } from "../../coordinator/usage-view.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream-limits.ts";
 import type { UpstreamMeasure } from "../../render/upstream-meter.ts";

@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
-import type { EstimateOperations } from "../../../coordinator/operations.ts";
+import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import { ok } from "../../../lib/result.ts";
 import type { Answer } from "../../reply.ts";
 import { ClientGone } from "../../request.ts";
 import type { Exchange } from "../../resource.ts";
-import { estimateResource } from "./estimate-route.ts";
+import { type EstimateParts, estimateResource } from "./estimate-route.ts";
 
 /** Fake estimates that end only when the test ends them. */
-class Endless implements EstimateOperations {
+class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
   readonly signals: AbortSignal[] = [];
 
   async estimate(_: unknown, signal: AbortSignal): Promise<never> {
@@ -25,7 +25,7 @@ class Endless implements EstimateOperations {
   }
 }
 
-function routeOf(operations: EstimateOperations, longestMs?: number) {
+function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
   const resource = estimateResource({ operations, jobOptions: () => JOB_OPTIONS }, longestMs);
   return async (signal: AbortSignal, fields: object = {}): Promise<Answer> => {
     const exchange: Exchange = {

@@ -1,4 +1,4 @@
-import type { EstimateOperations } from "../../../coordinator/operations.ts";
+import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
@@ -18,7 +18,7 @@ const MOST_AT_ONCE = 4;
 const LONGEST_MS = 20_000;
 
 export interface EstimateParts extends Pick<ApiParts, "jobOptions"> {
-  readonly operations: EstimateOperations;
+  readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
 /**

@@ -1,0 +1,127 @@
+import type { UseReport } from "../cache/use-recorder.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { Operations } from "../coordinator/operations.ts";
+import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
+import type { Readiness } from "../http/readiness.ts";
+import type { Composed, Composition } from "../image/compose.ts";
+import type { Sendings } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { Reserve } from "../render/admission.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import type { MapRefused } from "../render/renderers.ts";
+import type { LedgerAccess } from "../render/renders.ts";
+import type { UserRenders } from "../render/user-renders.ts";
+import type { BeginOutcome } from "./readiness-watch.ts";
+
+/** Why a coordinator cannot start. */
+export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
+
+/** Methods of the coordinator: the operations of the protocols, the server's side of a render, and start and close. */
+export interface CoordinatorMethods extends Operations, LedgerAccess {
+  /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
+  claim(): StartRefusal | undefined;
+  /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk. */
+  begin(): BeginOutcome;
+  /** Returns by layer the time before which tiles were truncated softly. */
+  softTimes(): ReadonlyMap<string, number>;
+  /** Starts the jobs, after the protocols have been opened. */
+  start(): void;
+  /** Reports the tiles that were read since the previous report. */
+  used(report: UseReport): void;
+  health(): Promise<string | undefined>;
+  /** Enlarges a reservation for a renderer. */
+  readonly reserve: Reserve;
+  /** Collects garbage, as the last renderer has ended after a time without work. */
+  rest(): void;
+  configure(configuration: Configuration): Promise<void>;
+  /** Stops the jobs. Tiles that are still written for users are accounted for. */
+  stop(graceMs: number): Promise<void>;
+  /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */
+  close(): Promise<void>;
+}
+
+/** Methods of the server that the coordinator calls. */
+export interface ServerMethods extends RenderGate {
+  jobEvent(event: JobEvent): void;
+  log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** The data that an HTTP worker receives after its `hello`. */
+export interface ServingData {
+  readonly configuration: Configuration;
+  readonly readiness: Readiness;
+  /** The size of this process's memory tier. */
+  readonly memoryTierBytes: number;
+  readonly eventsId: string;
+  /** The times of `expireBefore`, by layer. */
+  readonly expiredBefore: ReadonlyMap<string, number>;
+  readonly storeRoot: string;
+  readonly instance: string;
+}
+
+/** The metrics of one process that serves. */
+export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
+
+/** Methods of an HTTP worker that the server calls. */
+export interface HttpWorkerMethods extends MemoryTiles {
+  /** The first message. */
+  begin(data: ServingData): void;
+  /**
+   * Listens on the address.
+   * @throws Error when the address is not available
+   */
+  listen(host: string, port: number): Promise<{ readonly port: number }>;
+  publish(event: JobEvent): void;
+  metrics(): Promise<ServingMetrics>;
+  /** Answers when all earlier messages have been handled. */
+  settled(): void;
+  configure(configuration: Configuration): Promise<void>;
+  ready(readiness: Readiness): void;
+  close(graceMs: number): Promise<void>;
+}
+
+/** Methods of the server that an HTTP worker calls. */
+export interface HttpServerMethods extends Operations, UserRenders {
+  /**
+   * The first message. The server sends nothing before it, as a process of a cluster loses messages that arrive before
+   * it listens.
+   */
+  hello(): void;
+  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
+  used(report: UseReport): void;
+  reload(): Promise<Result<readonly string[], Refusal>>;
+  metrics(): Promise<ServerMetrics>;
+}
+
+export const RENDER_GATE: Sendings<RenderGate> = {
+  render: "until",
+  renderBatch: "until",
+  pause: "call",
+  resume: "note",
+  endRuns: "call",
+  renew: "note",
+  overtake: "call",
+  truncated: "note",
+  forget: "call",
+  sweep: "until",
+  expireBefore: "note",
+  evicted: "note",
+};
+
+export const LEDGER_ACCESS: Sendings<LedgerAccess> = {
+  open: "call",
+  closeCells: "note",
+  wrote: "note",
+  lost: "note",
+  notStored: "note",
+};
+
+export const USER_RENDERS: Sendings<UserRenders> = {
+  renderForUser: "until",
+  ask: "until",
+  renderStatus: "call",
+};

@@ -1,0 +1,54 @@
+import { jobMigrations } from "../jobs/job-store.ts";
+import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { accessLogMigrations } from "../quota/access-log.ts";
+import { quotaMigrations } from "../quota/quota-store.ts";
+import { usageTrendMigrations } from "../quota/usage-trend.ts";
+import { scheduleMigrations } from "../schedule/schedule-store.ts";
+import { clockMigrations } from "../state/clock-record.ts";
+import type { Database } from "../state/database.ts";
+import { makeShrinkable } from "../state/free-space.ts";
+import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
+import { truncationMigrations } from "../truncation/truncations.ts";
+import { webhookMigrations } from "../webhook/webhook-outbox.ts";
+import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
+
+/** Creates the tables of all modules. */
+export function migrate(db: Database): void {
+  db.migrate([
+    ledgerMigrations,
+    adoptionMigrations,
+    jobMigrations,
+    scheduleMigrations,
+    truncationMigrations,
+    massTruncationMigrations,
+    quotaMigrations,
+    usageTrendMigrations,
+    accessLogMigrations,
+    webhookMigrations,
+    clockMigrations,
+  ]);
+}
+
+/** Prepares the database, and reads the ledger. */
+export function buildLedger({ db, store, boot, now, monotonicNow, log }: CoordinatorParts): Ledger {
+  makeShrinkable(db, log);
+  migrate(db);
+  return new Ledger({
+    db,
+    store,
+    boot,
+    now,
+    monotonicNow,
+    corrupt: (tileSet, rect, reason) =>
+      log.error("a row of the ledger is corrupt; its tiles are counted from the store", {
+        ...tileSet,
+        ...rect,
+        reason,
+      }),
+  });
+}
+
+/** Builds what counts tiles that the ledger has not counted. */
+export const buildAdoption = ({ db, store, ledger, log, stateLoss }: BuildContext): Adoption =>
+  new Adoption({ db, store, ledger, log, isStateLost: stateLoss !== undefined });

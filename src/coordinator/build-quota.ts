@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { StoreFaults } from "../jobs/store-faults.ts";
+import { AccessLog } from "../quota/access-log.ts";
+import { DiskRoom } from "../quota/disk-room.ts";
+import { Enforcer } from "../quota/enforcer.ts";
+import { Eviction } from "../quota/eviction.ts";
+import { QuotaStore } from "../quota/quota-store.ts";
+import { type Reservation, Reservations } from "../quota/reservations.ts";
+import { UsageTrend } from "../quota/usage-trend.ts";
+import type { Admission, StoredSize } from "../render/admission.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
+import { UserWrites } from "./user-writes.ts";
+
+/** The quota of the store, and what writers ask before they store tiles. */
+export interface QuotaParts {
+  readonly quota: QuotaStore;
+  readonly disk: DiskRoom;
+  readonly reservations: Reservations;
+  readonly enforcer: Enforcer;
+  /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
+  readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
+  readonly trend: UsageTrend;
+  readonly accesses: AccessLog;
+}
+
+/** Builds the quota. The enforcer is attached to jobs and truncations later. */
+export function buildQuota(context: BuildContext): QuotaParts {
+  const { db, store, ledger, gate, eviction: options, initialQuota, state, now, monotonicNow, log } = context;
+  const quota = new QuotaStore(db, initialQuota());
+  const reservations = new Reservations();
+  const disk = new DiskRoom({
+    ask: () => store.room(),
+    blockBytes: store.allocated(1),
+    now: monotonicNow,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+  });
+  const enforcer = new Enforcer({
+    ledger,
+    reservations,
+    eviction: new Eviction({ ledger, options, evicted: (tileSet, rect) => gate.evicted(tileSet, rect), now }),
+    disk,
+    configuration: () => quota.current,
+    options,
+    monotonicNow,
+    log,
+  });
+  const admit = async (reservation: Reservation, size: StoredSize): Promise<Admission> => {
+    try {
+      return await enforcer.reserve(reservation, size);
+    } catch (error) {
+      state.fault(error);
+      return { kind: "disk_full", reason: "the state database cannot be written" };
+    }
+  };
+  return { quota, disk, reservations, enforcer, admit, trend: new UsageTrend(db), accesses: new AccessLog(db) };
+}
+
+/** Builds the account of the tiles that renderers write. */
+export function buildUserWrites({ ledger, state, log, monotonicNow }: BuildContext, quota: QuotaParts): UserWrites {
+  const { reservations, admit, disk, enforcer } = quota;
+  const storeFaults = new StoreFaults(log, monotonicNow);
+  return new UserWrites({
+    ledger,
+    reservations,
+    admit,
+    stored: (size) => disk.wrote(size),
+    marksCommitted: () => state.marksCommitted(),
+    notStored: () => void enforcer.notStored++,
+    storeFault: (layer, reason) => storeFaults.note(layer, reason),
+    fault: (error) => state.fault(error),
+  });
+}

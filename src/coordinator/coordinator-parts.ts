@@ -1,0 +1,49 @@
+import type { Webhook } from "../jobs/job-event.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { EvictionOptions } from "../quota/eviction-options.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import type { Database } from "../state/database.ts";
+import type { StateLoss } from "../state/running-mark.ts";
+import type { TileStore } from "../store/tile-store.ts";
+import type { StateWriter } from "./state-writer.ts";
+
+/** The parts from which a coordinator is built. */
+export interface CoordinatorParts {
+  readonly db: Database;
+  readonly store: TileStore;
+  readonly gate: RenderGate;
+  readonly catalogue: () => Catalogue;
+  readonly jobOptions: () => JobOptions;
+  readonly initialQuota: () => QuotaConfiguration;
+  readonly eviction: () => EvictionOptions;
+  /** How long mass truncations can be undone. */
+  readonly undoSeconds: () => number;
+  /** Whether other programs write to the store. */
+  readonly sharedStore: () => boolean;
+  /** Changes with every boot of the machine; undefined where the boot is unknown. */
+  readonly boot: string | undefined;
+  /** The parts that are missing of the state that the last server left. */
+  readonly stateLoss?: StateLoss | undefined;
+  /** ms since 1970 by the wall clock, for points in time. */
+  readonly now: () => number;
+  /** ms by a clock that starts at the wall clock's time and never steps, for durations. */
+  readonly monotonicNow: () => number;
+  readonly random: () => number;
+  readonly webhooks: () => readonly Webhook[];
+  /** Called with each job event after it has been persisted. */
+  readonly publish: (event: JobEvent) => void;
+  readonly log: Logger;
+}
+
+/** The parts of a coordinator that all builders use. */
+export interface BuildContext extends CoordinatorParts {
+  readonly ledger: Ledger;
+  readonly state: StateWriter;
+  /** Aborted when the server shuts down. */
+  readonly closing: AbortSignal;
+}

@@ -1,0 +1,53 @@
+import type { JobHistory, JobHistoryMetrics } from "../jobs/job-history.ts";
+import type { JobRunner } from "../jobs/job-runner.ts";
+import type { JobMetrics } from "../jobs/job-totals.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { StateLoss } from "../state/running-mark.ts";
+import type { WebhookMetrics, Webhooks } from "../webhook/webhooks.ts";
+
+/** The counts of the coordinator since the start of the server. */
+export interface CoordinatorMetrics extends JobMetrics {
+  readonly history: JobHistoryMetrics;
+  readonly webhooks: WebhookMetrics;
+  /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
+  readonly corruptBlocks: number;
+  /** The number of failures of work that no caller waits for. */
+  readonly failedNotes: number;
+  /** The parts of the state that were missing when this server started. */
+  readonly stateLoss: StateLoss | null;
+}
+
+export interface MetricsServiceParts {
+  readonly runner: Pick<JobRunner, "metrics">;
+  readonly history: Pick<JobHistory, "metrics">;
+  readonly webhooks: Pick<Webhooks, "metrics">;
+  readonly ledger: Pick<Ledger, "corruptBlocks">;
+  readonly stateLoss: StateLoss | undefined;
+}
+
+/** The operation that returns the coordinator's metrics. */
+export class MetricsService {
+  readonly #parts: MetricsServiceParts;
+  #failedNotes = 0;
+
+  constructor(parts: MetricsServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts a failure of work that no caller waits for. */
+  countFailedNote(): void {
+    this.#failedNotes++;
+  }
+
+  async jobMetrics(): Promise<CoordinatorMetrics> {
+    const { runner, history, webhooks, ledger, stateLoss } = this.#parts;
+    return {
+      ...runner.metrics(),
+      history: history.metrics(),
+      webhooks: webhooks.metrics(),
+      corruptBlocks: ledger.corruptBlocks,
+      failedNotes: this.#failedNotes,
+      stateLoss: stateLoss ?? null,
+    };
+  }
+}

@@ -1,0 +1,136 @@
+import type { JobHistory } from "../jobs/job-history.ts";
+import type { JobRecords } from "../jobs/job-records.ts";
+import type { Adoption } from "../ledger/adoption.ts";
+import type { AccessLog } from "../quota/access-log.ts";
+import type { UsageTrend } from "../quota/usage-trend.ts";
+import type { ClockRecord } from "../state/clock-record.ts";
+import { FreeSpace } from "../state/free-space.ts";
+import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
+import type { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
+import type { Webhooks } from "../webhook/webhooks.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
+
+export interface PeriodicWorkParts
+  extends Pick<BuildContext, "db" | "ledger" | "state" | "jobOptions" | "now" | "monotonicNow" | "closing" | "log"> {
+  readonly clock: ClockRecord;
+  readonly adoption: Adoption;
+  readonly records: JobRecords;
+  readonly history: JobHistory;
+  readonly truncations: MassTruncationService;
+  readonly truncationRecords: MassTruncationStore;
+  readonly accesses: AccessLog;
+  readonly trend: UsageTrend;
+  readonly webhooks: Webhooks;
+}
+
+const FLUSH_MS = 250;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
+/** Pyramids without tiles that are removed between two turns of the event loop. Each takes several system calls. */
+const EMPTIED_AT_ONCE = 8;
+
+/** Writes the state several times a second, and removes what is no longer needed, a little at a time. */
+export class PeriodicWork {
+  readonly #parts: PeriodicWorkParts;
+  readonly #freeSpace: FreeSpace;
+  #timer: NodeJS.Timeout | undefined;
+  #alive: Promise<void> | undefined;
+  #emptying: Promise<void> | undefined;
+  #lastTrimMs = 0;
+  #moreToTrim = false;
+
+  constructor(parts: PeriodicWorkParts) {
+    this.#parts = parts;
+    this.#freeSpace = new FreeSpace(parts.db);
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      try {
+        this.#tick();
+      } catch (error) {
+        // Nothing is lost: a later tick writes what this one could not write.
+        this.#parts.state.fault(error);
+      }
+    }, FLUSH_MS);
+  }
+
+  #tick(): void {
+    const { clock, ledger, records, state, webhooks, truncations, accesses, trend, history } = this.#parts;
+    clock.note();
+    if (state.hasChanges) {
+      this.#noteAlive();
+      ledger.recountSome(16);
+      state.writeAll();
+    }
+    if (ledger.emptied > 0) this.#removeEmptied();
+    records.tell();
+    webhooks.tick();
+    const nowMs = this.#parts.now();
+    truncations.tick();
+    if (accesses.isDue(nowMs)) state.write(() => accesses.write(nowMs));
+    const steadyMs = this.#parts.monotonicNow();
+    const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
+    if (isDue) {
+      this.#lastTrimMs = steadyMs;
+      state.write(() => trend.sample(ledger.total.bytes, nowMs));
+    }
+    if (isDue || this.#moreToTrim) this.#trim(nowMs);
+    if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();
+    history.compressNext();
+  }
+
+  /** Records that this server owns the store. The next server checks for changes that others made after this time. */
+  #noteAlive(): void {
+    const { adoption, log } = this.#parts;
+    this.#alive ??= adoption
+      .noteAlive()
+      .catch((error: unknown) => log.error("the store cannot be marked as in use", { error: String(error) }))
+      .finally(() => {
+        this.#alive = undefined;
+      });
+  }
+
+  /**
+   * Examines each pyramid once that may have lost its last tile. A later tick examines those that are being written.
+   */
+  #removeEmptied(): void {
+    const { ledger, state, closing } = this.#parts;
+    const remove = async (): Promise<void> => {
+      for (let left = ledger.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
+        ledger.removeEmptied(EMPTIED_AT_ONCE);
+        await new Promise(setImmediate);
+      }
+    };
+    this.#emptying ??= remove()
+      .catch((error: unknown) => state.fault(error))
+      .finally(() => {
+        this.#emptying = undefined;
+      });
+  }
+
+  #trim(nowMs: number): void {
+    const { jobOptions, history, truncationRecords, state } = this.#parts;
+    const { historyDays, historyJobs } = jobOptions();
+    const hasMoreJobs = history.trim(nowMs);
+    state.write(() => {
+      const before = nowMs - historyDays * DAY_MS;
+      const trimmed = truncationRecords.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      this.#moreToTrim = hasMoreJobs || trimmed >= TRUNCATIONS_TRIMMED_AT_ONCE;
+    });
+  }
+
+  /** Writes all remaining state. Called after the last write of a tile. */
+  async close(): Promise<void> {
+    const { state, accesses, history, webhooks, now } = this.#parts;
+    clearInterval(this.#timer);
+    await this.#emptying;
+    await history.close();
+    state.writeAll(() => accesses.write(now()));
+    await webhooks.close();
+    await this.#alive;
+    this.#noteAlive();
+    await this.#alive;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Enforcer } from "../quota/enforcer.ts";
+import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { QuotaStore } from "../quota/quota-store.ts";
+import type { RenderGate } from "../render/render-order.ts";
+
+export interface QuotaServiceParts {
+  readonly quota: QuotaStore;
+  readonly enforcer: Enforcer;
+  readonly gate: Pick<RenderGate, "endRuns">;
+  readonly catalogue: () => Catalogue;
+  /** Returns the quota of the configuration file. */
+  readonly initialQuota: () => QuotaConfiguration;
+  readonly log: Logger;
+}
+
+/** The operations on the quota. */
+export class QuotaService {
+  readonly #parts: QuotaServiceParts;
+
+  constructor(parts: QuotaServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** Applies the stored quota. Called at the start. */
+  start(): void {
+    this.#removeUnknownLayers();
+    this.#parts.enforcer.schedule();
+  }
+
+  /** Applies a configuration that was reloaded. */
+  layersChanged(): void {
+    const { quota, enforcer, initialQuota } = this.#parts;
+    quota.reread(initialQuota());
+    this.start();
+    void enforcer.cleanUp();
+  }
+
+  async quota(): Promise<QuotaConfiguration> {
+    return this.#parts.quota.current;
+  }
+
+  /** Merges and persists a change of the quota, and returns the whole quota. The caller has checked the layer names. */
+  async changeQuota(change: QuotaChange): Promise<QuotaConfiguration> {
+    const { quota, enforcer, gate } = this.#parts;
+    const changed = quota.save(applyQuotaChange(quota.current, change));
+    enforcer.schedule();
+    // Batches with reservations under the old limits end first, so that the next write is under the new limits.
+    if (changed.enabled) await gate.endRuns();
+    // Evicts after the answer has been sent.
+    setImmediate(() => void enforcer.cleanUp());
+    return changed;
+  }
+
+  /** Removes quotas of unknown layers, so that a client can always PUT back what a GET has answered. */
+  #removeUnknownLayers(): void {
+    const { quota, catalogue, log } = this.#parts;
+    const { layers } = catalogue();
+    const { current } = quota;
+    const known = current.layerQuotas.filter((q) => layers.has(q.layer));
+    if (known.length === current.layerQuotas.length) return;
+    const unknown = current.layerQuotas.filter((q) => !layers.has(q.layer)).map((q) => q.layer);
+    log.warn("quotas of layers that are no longer configured have been removed", { layers: unknown });
+    quota.save({ ...current, layerQuotas: known });
+  }
+}

@@ -1,0 +1,115 @@
+import type { JobRecords } from "../jobs/job-records.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Database } from "../state/database.ts";
+
+/** The records of jobs, as the state writer saves them. */
+type SavedJobs = Pick<JobRecords, "needsSave" | "saveDirty" | "tell">;
+
+const NO_JOBS: SavedJobs = { needsSave: false, saveDirty: () => undefined, tell: () => undefined };
+
+/**
+ * Writes the state of the coordinator: the changes of the ledger and of the jobs, in transactions. Remembers whether
+ * the database can be written.
+ */
+export class StateWriter {
+  readonly #db: Database;
+  readonly #ledger: Ledger;
+  readonly #log: Logger;
+  #jobs = NO_JOBS;
+  #failure: string | undefined;
+  #commit: Promise<void> | undefined;
+
+  constructor(parts: { readonly db: Database; readonly ledger: Ledger; readonly log: Logger }) {
+    this.#db = parts.db;
+    this.#ledger = parts.ledger;
+    this.#log = parts.log;
+  }
+
+  /** Saves the records of jobs from now on. Called once: the job runner is built later than the state writer. */
+  attach(jobs: SavedJobs): void {
+    this.#jobs = jobs;
+  }
+
+  /** Whether the ledger or a job has changes that are not written yet. */
+  get hasChanges(): boolean {
+    return this.#ledger.needsFlush || this.#jobs.needsSave;
+  }
+
+  /** Writes the changes of the ledger and those that `also` makes, in one transaction. Then reports the saved jobs. */
+  write(also?: () => void): void {
+    try {
+      this.#db.transaction(() => {
+        this.#ledger.writeAll();
+        also?.();
+      });
+      this.#failure = undefined;
+      this.#jobs.tell();
+    } catch (error) {
+      this.fault(error);
+      throw error;
+    }
+  }
+
+  /** As `write`, with the changes of the jobs. */
+  writeAll(also?: () => void): void {
+    this.write(() => {
+      this.saveJobs();
+      also?.();
+    });
+  }
+
+  /** Saves the changes of the jobs. Must run inside a transaction. */
+  saveJobs(): void {
+    this.#jobs.saveDirty();
+  }
+
+  /**
+   * Saves counts before they are reported: a kill must not take them back (`docs/reference/wire-format.md`,
+   * Durability).
+   */
+  saveCounts(): void {
+    if (!this.#jobs.needsSave) return;
+    try {
+      this.writeAll();
+    } catch {
+      // `write` has recorded the failure. A list is answered even when its counts could not be saved.
+    }
+  }
+
+  /** Resolves when the new marks are committed. Writers of the same turn of the event loop share one commit. */
+  marksCommitted(): Promise<void> {
+    this.#commit ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.#commit = undefined;
+        try {
+          this.#db.transaction(() => this.#ledger.writeMarks());
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    return this.#commit;
+  }
+
+  /** Records that the database could not be written. Logs each failure once. */
+  fault(error: unknown): void {
+    const failure = `the state database cannot be written: ${String(error)}`;
+    if (this.#failure !== failure) this.#log.error("the state database cannot be written", { error: String(error) });
+    this.#failure = failure;
+  }
+
+  /**
+   * Returns why the state cannot be written; undefined: it can. Writes after a failure, to find out whether it has
+   * passed.
+   */
+  health(): string | undefined {
+    try {
+      if (this.#failure !== undefined) this.write();
+    } catch {
+      // `write` has recorded the failure.
+    }
+    return this.#failure;
+  }
+}
