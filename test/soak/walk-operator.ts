@@ -85,6 +85,8 @@ export class WalkOperator implements Asker {
   /** The last answered quota; undefined when the last change got no answer. */
   quota: string | undefined;
   #quotaChanges = 0;
+  /** Quota changes without an answer so far. */
+  #openQuotaChanges = 0;
 
   constructor(server: WalkServer, map: MarkedMap, floors: Floors, record: WalkRecord, epochs: Epochs) {
     this.#server = server;
@@ -453,6 +455,8 @@ export class WalkOperator implements Asker {
   async putQuota({ below, pick }: Chance): Promise<void> {
     const change = ++this.#quotaChanges;
     this.quota = undefined;
+    // The order of two concurrent changes is unknown, whichever is answered first.
+    const isAlone = this.#openQuotaChanges === 0;
     const named = CLEARED.filter((name) => this.#server.settings[name].isThere);
     const layerQuotas =
       below(2) === 0 || named.length === 0
@@ -473,8 +477,10 @@ export class WalkOperator implements Asker {
       layerQuotas,
     };
     const body = JSON.stringify({ cacheQuotaConfiguration: wanted });
+    this.#openQuotaChanges++;
     const answer = await this.send("PUT", "/rest/diskquota.json", body, [200, 400]);
-    if (answer?.status === 200 && change === this.#quotaChanges) this.quota = answer.text;
+    this.#openQuotaChanges--;
+    if (answer?.status === 200 && isAlone && change === this.#quotaChanges) this.quota = answer.text;
   }
 
   /** The layer quota of a layer that leaves is dropped. */
