@@ -8,7 +8,6 @@ import { type Readiness, STARTING } from "../http/readiness.ts";
 import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobEvent } from "../plan/job-request.ts";
-import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import { forwardOperations } from "./operations-channel.ts";
 import {
@@ -20,6 +19,7 @@ import {
 } from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { Core } from "./serving.ts";
+import type { ServingProcesses } from "./serving-processes.ts";
 
 interface Member {
   readonly worker: Worker;
@@ -38,7 +38,7 @@ const LONGEST_RESTART_MS = 30_000;
  * HTTP workers that share one port. Each has its own protocols and memory tier. The server alone renders, accounts and
  * manages. Connections are distributed in turn.
  */
-export class ServingPool implements MemoryTiles {
+export class ServingPool implements ServingProcesses {
   readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
   readonly #log: Logger;
   readonly #methods: Omit<HttpServerMethods, "hello">;

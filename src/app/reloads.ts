@@ -1,9 +1,29 @@
+import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+
+/**
+ * Merges a configuration that was loaded again into the one of the running server.
+ * @returns the merged configuration, and the keys whose change needs a restart
+ */
+export function mergeReloaded(
+  next: Configuration,
+  current: Configuration,
+): { readonly merged: Configuration; readonly ignored: readonly string[] } {
+  const { host, port, workers, memoryTierBytes } = current.server;
+  const server = { ...next.server, host, port, workers, memoryTierBytes };
+  const ignored = [
+    ...(["dataDir", "store"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+    ...(["host", "port", "workers", "memoryTierBytes"] as const)
+      .filter((key) => next.server[key] !== server[key])
+      .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
+  ];
+  return { merged: { ...next, server, dataDir: current.dataDir, store: current.store }, ignored };
+}
 
 export interface ReloadsParts {
   /** Reads the current configuration. */

@@ -20,12 +20,12 @@ import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobEvent } from "../plan/job-request.ts";
-import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import type { ServingMetrics } from "./process-methods.ts";
+import type { ServingProcesses } from "./serving-processes.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core {
@@ -49,7 +49,7 @@ const MAPS = 32;
 const USE_MS = 250;
 
 /** Answers HTTP in one process: the protocols, and the memory tier behind them. */
-export class Serving implements MemoryTiles {
+export class Serving implements ServingProcesses {
   readonly #core: Core;
   readonly #memory: MemoryTier;
   readonly #uses = new UseRecorder(elapsedMs);

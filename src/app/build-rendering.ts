@@ -1,0 +1,94 @@
+import { availableParallelism } from "node:os";
+import type { Configuration } from "../config/configuration.ts";
+import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
+import { remoteMethods } from "../lib/channel.ts";
+import { collectGarbage } from "../lib/collect-garbage.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
+import { RenderThrottle } from "../render/render-throttle.ts";
+import { Renders } from "../render/renders.ts";
+import { UpstreamLimits } from "../render/upstream-limits.ts";
+import { UpstreamMeter } from "../render/upstream-meter.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import { LEDGER_ACCESS, type ServingMetrics } from "./process-methods.ts";
+import { RendererPool } from "./renderer-pool.ts";
+import type { UserActivity } from "./user-activity.ts";
+
+/**
+ * The processors that jobs leave free while users read tiles: one for the server, and enough for other programs that on
+ * two cores a hit takes no longer beside a seed than without one (`npm run bench live-users`).
+ */
+const CORES_LEFT = 1 + 2 / 3;
+/** The least share of one processor for jobs, so that they progress on any machine. */
+const LEAST_SHARE = 0.25;
+
+export interface RenderingParts {
+  readonly configuration: Configuration;
+  readonly storeRoot: string;
+  readonly instance: string;
+  readonly coordinator: CoordinatorLink;
+  readonly activity: UserActivity;
+  readonly memory: MemoryTiles;
+  readonly log: Logger;
+}
+
+/** The renders, and the renderers that perform them. */
+export interface Rendering {
+  readonly renders: Renders;
+  readonly renderers: RendererPool;
+  /** Returns the metrics of the server, except those of the processes that serve. */
+  readonly metrics: () => Omit<ServerMetrics, keyof ServingMetrics>;
+}
+
+/** Builds the renders. The first render starts a renderer. */
+export function buildRendering(parts: RenderingParts): Rendering {
+  const { configuration, storeRoot, instance, coordinator, activity, memory, log } = parts;
+  const cores = availableParallelism();
+  const usersActive = (): boolean => activity.isActive();
+  const renderers = new RendererPool({
+    data: {
+      layers: configuration.layers,
+      storeRoot,
+      fsync: configuration.store.fsync,
+      instance,
+      parentPid: process.pid,
+    },
+    max: Math.max(1, Math.min(cores, 16)),
+    usersActive,
+    // A renderer that asks while the coordinator ends must not store anything more.
+    reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
+    atRest: () => {
+      if (coordinator.isClosing) return;
+      coordinator.channel.note("rest", []);
+      // Collecting garbage would delay a hit.
+      if (!usersActive()) collectGarbage();
+    },
+    log,
+  });
+  const pace = new RenderThrottle({ share: Math.max(LEAST_SHARE, cores - CORES_LEFT), usersActive, now: elapsedMs });
+  const upstreamLimits = new UpstreamLimits();
+  const meter = new UpstreamMeter();
+  const renders = new Renders({
+    renderers,
+    ledger: remoteMethods(coordinator.channel, LEDGER_ACCESS),
+    memory,
+    upstreamLimits,
+    meter,
+    pace,
+    now: Date.now,
+  });
+  renders.configure(configuration.layers);
+  return {
+    renders,
+    renderers,
+    metrics: () => ({
+      upstreams: upstreamLimits.states(),
+      servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
+      measures: meter.measures(),
+      spacedRenders: pace.waiting,
+      oneColourTiles: renders.oneColourTiles,
+      renderersHung: renderers.hung,
+    }),
+  };
+}

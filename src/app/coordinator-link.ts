@@ -1,0 +1,68 @@
+import { Worker } from "node:worker_threads";
+import { Channel, localMethods } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import type { CoordinatorData } from "./coordinator-thread.ts";
+import { type CoordinatorMethods, RENDER_GATE, type ServerMethods } from "./process-methods.ts";
+
+/** The parts of the server that the coordinator calls. */
+export interface CalledParts {
+  readonly renders: RenderGate;
+  readonly jobEvent: (event: JobEvent) => void;
+}
+
+/** The coordinator's thread, and the channel to it. */
+export class CoordinatorLink {
+  readonly channel: Channel<ServerMethods, CoordinatorMethods>;
+  readonly #worker: Worker;
+  readonly #ended: Promise<void>;
+  #called: CalledParts | undefined;
+  #closing = false;
+
+  /** Starts the thread. The process ends if the thread ends before `close`, as the server cannot work without it. */
+  constructor(data: CoordinatorData, log: Logger) {
+    this.#worker = new Worker(new URL("./coordinator-thread.js", import.meta.url), { workerData: data });
+    this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
+      ...localMethods(() => this.#called?.renders, RENDER_GATE),
+      jobEvent: (event) => this.#called?.jobEvent(event),
+      log: (level, sentence, fields) => log[level](sentence, fields),
+    });
+    this.#worker.on("error", (error) =>
+      log.error("the coordinator failed", { error: String(error), stack: error.stack }),
+    );
+    this.#ended = new Promise<void>((resolve) => {
+      this.#worker.on("exit", () => {
+        this.channel.close(new Error("the coordinator has ended"));
+        if (!this.#closing) {
+          log.error("the coordinator has ended; the server cannot go on");
+          process.exitCode = 1;
+          setTimeout(() => process.exit(1), 100);
+        }
+        resolve();
+      });
+    });
+  }
+
+  /** Serves the coordinator's calls from now on. Called once, before `claim`: until then the coordinator calls nothing. */
+  attach(called: CalledParts): void {
+    this.#called = called;
+  }
+
+  /** From now on, the end of the thread is expected. */
+  expectEnd(): void {
+    this.#closing = true;
+  }
+
+  /** Whether the end of the thread is expected. */
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#worker.terminate();
+    await this.#ended;
+  }
+}

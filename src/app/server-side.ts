@@ -1,0 +1,97 @@
+import type { UseReport } from "../cache/use-recorder.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { RunningConfiguration } from "../config/load.ts";
+import type { ConfigurationProblem } from "../config/problem.ts";
+import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
+import type { Composed, Composition } from "../image/compose.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
+import type { MapRefused } from "../render/renderers.ts";
+import type { UserRenders } from "../render/user-renders.ts";
+import type { Rendering } from "./build-rendering.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import type { OperationsChannel } from "./operations-channel.ts";
+import { mergeReloaded, Reloads } from "./reloads.ts";
+import type { Core } from "./serving.ts";
+import type { ServingProcesses } from "./serving-processes.ts";
+import type { Telemetry } from "./telemetry.ts";
+import type { UserActivity } from "./user-activity.ts";
+
+/** Loads the configuration that is to replace the one of the running server. */
+export type LoadConfiguration = (
+  running: RunningConfiguration,
+) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+
+export interface ServerSideParts {
+  readonly coordinator: CoordinatorLink;
+  readonly rendering: Rendering;
+  readonly activity: UserActivity;
+  readonly telemetry: Telemetry | undefined;
+  readonly load: LoadConfiguration;
+  readonly log: Logger;
+}
+
+/** The rest of the server behind the processes that answer HTTP, in the server's own process. */
+export class ServerSide implements Core {
+  readonly #parts: ServerSideParts;
+  readonly operations: OperationsChannel;
+  readonly renders: UserRenders;
+  readonly #reloads: Reloads;
+  #configuration: Configuration;
+  #serving: ServingProcesses | undefined;
+
+  constructor(configuration: Configuration, parts: ServerSideParts) {
+    const { coordinator, rendering, telemetry, load, log } = parts;
+    this.#parts = parts;
+    this.#configuration = configuration;
+    this.operations = coordinator.channel;
+    this.renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
+    this.#reloads = new Reloads({
+      load: () => load({ users: this.#configuration.users.length, layers: this.#configuration.layers.length }),
+      apply: (next) => this.#apply(next),
+      log,
+    });
+  }
+
+  /** Called once: the processes are built later, as they use this object. */
+  attach(serving: ServingProcesses): void {
+    this.#serving = serving;
+  }
+
+  /** The configuration in force. */
+  get configuration(): Configuration {
+    return this.#configuration;
+  }
+
+  /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
+  async #apply(next: Configuration): Promise<readonly string[]> {
+    const { rendering, coordinator } = this.#parts;
+    const { merged, ignored } = mergeReloaded(next, this.#configuration);
+    this.#configuration = merged;
+    rendering.renders.configure(merged.layers);
+    rendering.renderers.configure(merged.layers);
+    await this.#serving?.configure(merged);
+    await coordinator.channel.call("configure", merged);
+    return ignored;
+  }
+
+  reload(): Promise<Result<readonly string[], Refusal>> {
+    return this.#reloads.reload();
+  }
+
+  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused> {
+    return this.#parts.rendering.renderers.compose(composition, gone);
+  }
+
+  used(report: UseReport): void {
+    const { activity, coordinator } = this.#parts;
+    activity.read();
+    coordinator.channel.note("used", [report]);
+  }
+
+  async metrics(): Promise<ServerMetrics> {
+    if (this.#serving === undefined) throw new Error("the server does not serve yet");
+    return { ...(await this.#serving.metrics()), ...this.#parts.rendering.metrics() };
+  }
+}
