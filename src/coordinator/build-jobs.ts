@@ -45,7 +45,7 @@ export function buildJobs(context: BuildContext, sources: JobSources): JobParts 
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: () => quota.enforcer.cleanUp(),
     announce: (moment, layer, view) => webhooks.announce(moment, layer, view),
-    told: (job) => publish({ kind: "job", job }),
+    report: (job) => publish({ kind: "job", job }),
     now,
     monotonicNow,
     log,

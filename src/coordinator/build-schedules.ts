@@ -19,7 +19,7 @@ export function buildSchedules(context: BuildContext, runner: JobRunner, counter
   const { db, ledger, catalogue, jobOptions: options, state, now, log } = context;
   const persist = (also?: () => void): void => state.write(also);
   const schedules = new ScheduleStore(db);
-  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), persist, now, log });
+  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
   const runs = new ScheduleRuns({
     schedules,
     runner,

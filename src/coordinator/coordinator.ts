@@ -86,7 +86,7 @@ export class Coordinator {
   async layersChanged(): Promise<void> {
     const { context, jobs, adoption, webhooks } = this.#parts;
     webhooks.reconfigured();
-    await jobs.runner.layersChanged();
+    await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(context.catalogue()));
   }
@@ -138,7 +138,7 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const webhooks = buildWebhooks(context);
   const jobs = buildJobs(context, { quota, truncations, ledgerTruncations, reclaim, adoption, clock, webhooks });
   enforcer.attach({
-    seedRanges: () => jobs.runner.seedRanges(),
+    seedRanges: () => jobs.runner.active.seedRanges(),
     giveUpTruncated: (layer) => truncations.giveUp(layer),
     isReclaiming: () => reclaim.isSweeping,
   });

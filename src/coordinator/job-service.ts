@@ -1,6 +1,5 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import { areaView } from "../jobs/area-view.ts";
-import { resumeJob } from "../jobs/job-resume.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { FailedTilePage, JobStore, NewJob } from "../jobs/job-store.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
@@ -55,20 +54,20 @@ export class JobService {
   /** Returns the pending and running tasks of one layer or of all, ascending by id. */
   async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
     this.#parts.state.saveCounts();
-    return this.#parts.runner.rows(layer);
+    return this.#parts.runner.active.rows(layer);
   }
 
   /** Returns jobs, the newest first. */
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
     this.#parts.state.saveCounts();
-    return this.#parts.runner.list(filter);
+    return this.#parts.runner.active.list(filter);
   }
 
   /** Returns a job with its area, which lists leave out. */
   async job(id: number): Promise<JobView | undefined> {
     const { jobs, runner, state } = this.#parts;
     state.saveCounts();
-    const view = runner.job(id);
+    const view = runner.active.view(id);
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
     return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
@@ -79,7 +78,7 @@ export class JobService {
    */
   async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
-    return runner.job(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
+    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -105,7 +104,7 @@ export class JobService {
     }));
     const submitted = this.#submit(made, origin);
     // The superseded jobs have stopped before the answer is sent.
-    if (submitted.ok && !submitted.value.known) await this.#parts.runner.supersedeFor(submitted.value.jobIds);
+    if (submitted.ok && !submitted.value.known) await this.#parts.runner.endings.supersedeFor(submitted.value.jobIds);
     return submitted;
   }
 
@@ -130,23 +129,31 @@ export class JobService {
         message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
       });
     const { jobId, others } = found;
-    return ok({ jobId, jobIds: [jobId, ...others], taskIds: this.#parts.runner.job(jobId)?.tasks ?? [], known: true });
+    return ok({
+      jobId,
+      jobIds: [jobId, ...others],
+      taskIds: this.#parts.runner.active.view(jobId)?.tasks ?? [],
+      known: true,
+    });
   }
 
   kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]> {
-    return this.#parts.runner.killScope(scope, layer, by);
+    return this.#parts.runner.endings.killScope(scope, layer, by);
   }
 
   /** Ends one task if it is of that layer. */
   killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
-    return this.#parts.runner.kill((job, task) => BigInt(task.id) === taskId && job.request.layer === layer, by);
+    return this.#parts.runner.endings.kill(
+      (job, task) => BigInt(task.id) === taskId && job.request.layer === layer,
+      by,
+    );
   }
 
   /** Ends a job as a kill of all its tasks does. Returns a job that was aborted before unchanged. */
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner } = this.#parts;
-    await runner.kill((job) => job.id === id, by, "cancelled");
-    const view = runner.job(id);
+    await runner.endings.kill((job) => job.id === id, by, "cancelled");
+    const view = runner.active.view(id);
     if (view === undefined) return refuse(unknownJob(id));
     return view.state === "aborted" ? ok(view) : refuse(hasEnded(view));
   }
@@ -158,7 +165,7 @@ export class JobService {
     if (job === undefined) return this.#notLive(id);
     // A job held by its window would continue when the window opens. An operator's pause lasts until an operator ends
     // it.
-    if (job.paused && job.hold !== "held") await runner.halted(job);
+    if (job.paused && job.hold !== "held") await runner.stopped(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
     const view = job.view(monotonicNow());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
@@ -166,16 +173,12 @@ export class JobService {
 
   /** Resumes a paused job. */
   async unpause(id: number): Promise<Result<JobView, Refusal>> {
-    const { runner, state, monotonicNow } = this.#parts;
+    const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(monotonicNow()));
-    resumeJob(job, job.schedule === null && job.terms.runWindow === null ? null : "released", {
-      runner,
-      persist: (also) => state.write(also),
-    });
-    // The operator who resumes the job has seen why it was paused.
-    job.isLookedAt = true;
+    runner.resume(job, job.schedule === null && job.terms.runWindow === null ? null : "released");
+    job.trust();
     return ok(job.view(monotonicNow()));
   }
 
@@ -188,7 +191,7 @@ export class JobService {
     if (job.request.type === "truncate" && rateLimit !== null)
       return refuse(badField("rateLimit", "none for a truncate, as it renders nothing", rateLimit));
     // A new window holds the job even if an operator had released the job from the previous window.
-    if (terms.runWindow !== undefined && job.hold === "released") job.hold = null;
+    if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
     runner.setTerms(job, { ...job.terms, ...terms });
     windows.lookAt(job);
     await windows.settled();
@@ -201,7 +204,7 @@ export class JobService {
     const { jobs, runner, catalogue, counter } = this.#parts;
     const known = origin.key === undefined ? undefined : this.#madeBy(origin.by, origin.key);
     if (known !== undefined) return known;
-    const active = runner.active(id);
+    const active = runner.active.get(id);
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
@@ -231,9 +234,9 @@ export class JobService {
   /** Deletes an ended job from the history. */
   async forget(id: number): Promise<Result<null, Refusal>> {
     const { jobs, runner, state, deleted } = this.#parts;
-    const view = runner.job(id);
+    const view = runner.active.view(id);
     if (view === undefined) return refuse(unknownJob(id));
-    if (runner.active(id) !== undefined) return refuse(hasNotEnded(id, view.state));
+    if (runner.active.get(id) !== undefined) return refuse(hasNotEnded(id, view.state));
     state.write(() => jobs.delete(id));
     deleted(id);
     return ok(null);
@@ -242,12 +245,12 @@ export class JobService {
   /** Returns a job that has not ended. First waits for the end of a job that is just ending. */
   async #live(id: number): Promise<ActiveJob | undefined> {
     const { runner } = this.#parts;
-    if (runner.active(id)?.tasks.length === 0) await runner.ended();
-    return runner.active(id);
+    if (runner.active.get(id)?.tasks.length === 0) await runner.endings.complete();
+    return runner.active.get(id);
   }
 
   #notLive(id: number): Result<JobView, Refusal> {
-    const view = this.#parts.runner.job(id);
+    const view = this.#parts.runner.active.view(id);
     return refuse(view === undefined ? unknownJob(id) : hasEnded(view));
   }
 }

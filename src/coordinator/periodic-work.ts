@@ -65,7 +65,7 @@ export class PeriodicWork {
       state.writeAll();
     }
     if (ledger.emptied > 0) this.#removeEmptied();
-    records.tell();
+    records.report();
     webhooks.tick();
     const nowMs = this.#parts.now();
     truncations.tick();

@@ -4,9 +4,9 @@ import type { Logger } from "../lib/logger.ts";
 import type { Database } from "../state/database.ts";
 
 /** The records of jobs, as the state writer saves them. */
-type SavedJobs = Pick<JobRecords, "needsSave" | "saveDirty" | "tell">;
+type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "report">;
 
-const NO_JOBS: SavedJobs = { needsSave: false, saveDirty: () => undefined, tell: () => undefined };
+const NO_JOBS: SavedJobs = { needsSave: false, saveChanges: () => undefined, report: () => undefined };
 
 /**
  * Writes the state of the coordinator: the changes of the ledger and of the jobs, in transactions. Remembers whether
@@ -44,7 +44,7 @@ export class StateWriter {
         also?.();
       });
       this.#failure = undefined;
-      this.#jobs.tell();
+      this.#jobs.report();
     } catch (error) {
       this.fault(error);
       throw error;
@@ -61,7 +61,7 @@ export class StateWriter {
 
   /** Saves the changes of the jobs. Must run inside a transaction. */
   saveJobs(): void {
-    this.#jobs.saveDirty();
+    this.#jobs.saveChanges();
   }
 
   /**

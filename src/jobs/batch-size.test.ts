@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { BATCH_MS, type RenderOutcome } from "../render/render-order.ts";
-import { RunLength } from "./batch-size.ts";
+import { BatchSize } from "./batch-size.ts";
 
 const stored = (upstreamMs: number, count: number): RenderOutcome[] =>
   Array.from({ length: count }, () => ({ kind: "stored", bytes: 1, upstreamMs, unchanged: [] }));
 
 /** Returns the batch sizes after each batch, for an upstream that takes this long for a metatile. */
 function grown(upstreamMs: number, times: number): number[] {
-  const length = new RunLength();
+  const length = new BatchSize();
   return Array.from({ length: times }, () => {
-    length.learn(stored(upstreamMs, length.metatiles));
+    length.adapt(stored(upstreamMs, length.metatiles));
     return length.metatiles;
   });
 }
@@ -22,14 +22,14 @@ test("runs of a quick upstream become longer, to a bound; those of a slow one ta
 });
 
 test("whatever is not stored, or not come to, makes the next run short", () => {
-  const length = new RunLength();
-  for (const outcomes of [stored(1, 1), stored(1, 2), stored(1, 4)]) length.learn(outcomes);
+  const length = new BatchSize();
+  for (const outcomes of [stored(1, 1), stored(1, 2), stored(1, 4)]) length.adapt(outcomes);
   expect(length.metatiles).toBe(8);
-  length.learn(stored(1, 1));
+  length.adapt(stored(1, 1));
   expect(length.metatiles).toBe(2);
-  length.learn([...stored(1, 1), { kind: "stale" }]);
+  length.adapt([...stored(1, 1), { kind: "stale" }]);
   expect(length.metatiles).toBe(1);
-  length.learn(stored(1, 1));
-  length.learn([]);
+  length.adapt(stored(1, 1));
+  length.adapt([]);
   expect(length.metatiles).toBe(1);
 });

@@ -8,8 +8,9 @@ import { JobCounts } from "../plan/job-counts.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
-import { ActiveJob, type Task } from "./active-job.ts";
+import { ActiveJob } from "./active-job.ts";
 import { FairQueue } from "./fair-queue.ts";
+import type { Task } from "./task.ts";
 
 /** A fair queue whose tasks begin and end when the test says so. */
 function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
@@ -35,7 +36,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   const deal = (): void => {
     for (let next = fairQueue.next(nowMs); next !== undefined; next = fairQueue.next(nowMs)) {
       fairQueue.took(next.job, next.task);
-      next.task.running = Promise.resolve();
+      next.job.begin(next.task, { wallMs: nowMs, monotonicMs: nowMs }, async () => undefined);
       running.push(next);
       turns.set(next.job.id, (turns.get(next.job.id) ?? 0) + 1);
     }
@@ -43,7 +44,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   const giveBack = (n: number): void => {
     const [given] = running.splice(n, 1);
     if (given === undefined) return;
-    given.task.running = undefined;
+    given.job.stop(given.task, false);
     fairQueue.gaveBack(given.job, given.task);
   };
   return {

@@ -1,7 +1,8 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { JobOptions } from "../plan/job-options.ts";
-import type { ActiveJob, Task } from "./active-job.ts";
+import type { ActiveJob } from "./active-job.ts";
 import { FairOrder } from "./fair-order.ts";
+import type { Task } from "./task.ts";
 
 export interface FairQueueParts {
   readonly catalogue: () => Catalogue;
@@ -98,7 +99,7 @@ export class FairQueue {
     let soonest: number | undefined;
     for (const job of this.#turns.inOrder()) {
       const { rateLimit } = job.terms;
-      if (rateLimit === null || job.paused || job.tasks.every((task) => task.running !== undefined)) continue;
+      if (rateLimit === null || job.paused || job.tasks.every((task) => task.isAtWork)) continue;
       const waitMs = job.rateLimiter.waitMs(rateLimit, nowMs);
       if (waitMs > 0 && (soonest === undefined || waitMs < soonest)) soonest = waitMs;
     }
@@ -110,8 +111,8 @@ export class FairQueue {
    * (`JobRunner`) comes first.
    */
   #waiting(job: ActiveJob, nowMs: number): Task | undefined {
-    if (job.outcome !== null || job.endsFrom !== undefined || job.paused || !this.#isFirst(job)) return undefined;
-    const waiting = job.tasks.filter((task) => task.running === undefined);
+    if (job.isEnding || job.paused || !this.#isFirst(job)) return undefined;
+    const waiting = job.tasks.filter((task) => !task.isAtWork);
     if (waiting.length === 0 || !job.mayWork(undefined, nowMs)) return undefined;
     return waiting.find((task) => task.status === 1) ?? waiting[0];
   }

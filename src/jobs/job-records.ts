@@ -1,8 +1,9 @@
 import type { JobView } from "../plan/job-request.ts";
-import type { ActiveJob, Task } from "./active-job.ts";
+import type { ActiveJob } from "./active-job.ts";
 import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./job-store.ts";
 import { listed } from "./job-view.ts";
+import type { Task } from "./task.ts";
 
 export interface JobRecordsParts {
   readonly jobs: JobStore;
@@ -11,12 +12,19 @@ export interface JobRecordsParts {
   /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
   /** Reports a job as it was persisted. */
-  readonly told: (job: JobView) => void;
+  readonly report: (job: JobView) => void;
   /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
 }
 
-const COUNTS_TOLD_MS = 1_000;
+/** The least time between two reports of a job of which only the counts have changed. */
+const COUNTS_REPORTED_MS = 1_000;
+
+/** A state that was reported, and when, ms by the monotonic clock. */
+interface Report {
+  readonly state: string;
+  readonly atMs: number;
+}
 
 /** Writes the changes of active jobs and reports the persisted state. */
 export class JobRecords {
@@ -25,27 +33,28 @@ export class JobRecords {
   /** Writes for the ends of tasks and jobs, not in the database yet. */
   #unsaved: (() => void)[] = [];
   /** Jobs that were saved and not reported since. */
-  readonly #untold = new Set<ActiveJob>();
+  readonly #unreported = new Set<ActiveJob>();
+  readonly #lastReports = new WeakMap<ActiveJob, Report>();
 
   constructor(parts: JobRecordsParts, active: () => Iterable<ActiveJob>) {
     this.#parts = parts;
     this.#active = active;
   }
 
-  /** Records that an accepted job was inserted, to be reported. */
-  made(job: ActiveJob): void {
-    this.#untold.add(job);
+  /** Queues the report of an accepted job that was inserted. */
+  inserted(job: ActiveJob): void {
+    this.#unreported.add(job);
   }
 
-  /** Queues the end for the next `saveDirty`. */
-  left(task: Task, state: "done" | "aborted"): void {
+  /** Queues the end of a task for the next `saveChanges`. */
+  taskEnded(task: Task, state: "done" | "aborted"): void {
     this.#unsaved.push(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
   }
 
-  /** Queues the end for the next `saveDirty`. */
-  ended(job: ActiveJob, outcome: JobMoment): void {
-    job.dirty = false;
-    this.#untold.add(job);
+  /** Queues the end of a job for the next `saveChanges`. */
+  jobEnded(job: ActiveJob, outcome: JobMoment): void {
+    job.markSaved();
+    this.#unreported.add(job);
     this.#unsaved.push(() => {
       this.#saveJob(job);
       this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.monotonicNow()));
@@ -54,12 +63,12 @@ export class JobRecords {
 
   get needsSave(): boolean {
     if (this.#unsaved.length > 0) return true;
-    for (const job of this.#active()) if (job.dirty) return true;
+    for (const job of this.#active()) if (job.isChanged) return true;
     return false;
   }
 
   /** Saves all changes. Must run inside the caller's transaction. */
-  saveDirty(): void {
+  saveChanges(): void {
     const unsaved = this.#unsaved;
     this.#unsaved = [];
     this.#parts.onRollback(() => {
@@ -67,13 +76,10 @@ export class JobRecords {
     });
     for (const save of unsaved) save();
     for (const job of this.#active()) {
-      if (!job.dirty) continue;
+      if (!job.isChanged) continue;
       job.sampleRate(this.#parts.monotonicNow());
-      job.dirty = false;
-      this.#untold.add(job);
-      this.#parts.onRollback(() => {
-        job.dirty = true;
-      });
+      this.#parts.onRollback(job.markSaved());
+      this.#unreported.add(job);
       this.#saveJob(job);
       this.#announceMoment(job);
       for (const task of job.tasks) this.#saveLive(task);
@@ -81,41 +87,36 @@ export class JobRecords {
   }
 
   #saveJob(job: ActiveJob): void {
-    this.#parts.jobs.save({ ...job, state: job.state, progress: job.progress(this.#parts.monotonicNow()) });
+    this.#parts.jobs.save(job.record(this.#parts.monotonicNow()));
   }
 
   /** Writes only changed tasks: a job may have many tasks, and few progress between two saves. */
   #saveLive(task: Task): void {
-    const { saved, processed } = task;
-    if (saved === processed) return;
-    task.saved = processed;
-    this.#parts.onRollback(() => {
-      task.saved = saved;
-    });
-    this.#parts.jobs.saveTask(task.id, "live", processed);
+    const undo = task.markSaved();
+    if (undo === undefined) return;
+    this.#parts.onRollback(undo);
+    this.#parts.jobs.saveTask(task.id, "live", task.processed);
   }
 
   #announceMoment(job: ActiveJob): void {
-    const { announced: before, moment } = job;
-    if (moment === before) return;
-    job.announced = moment;
-    this.#parts.onRollback(() => {
-      job.announced = before;
-    });
-    this.#parts.announce(moment, job.request.layer, () => job.view(this.#parts.monotonicNow()));
+    const undo = job.markAnnounced();
+    if (undo === undefined) return;
+    this.#parts.onRollback(undo);
+    this.#parts.announce(job.moment, job.request.layer, () => job.view(this.#parts.monotonicNow()));
   }
 
   /**
    * Reports the saved jobs after a commit. A job of which only the counts changed is reported at most once a second.
    */
-  tell(): void {
+  report(): void {
     const nowMs = this.#parts.monotonicNow();
-    for (const job of this.#untold) {
-      const renderStatus = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
-      if (job.told?.renderStatus === renderStatus && nowMs - job.told.ms < COUNTS_TOLD_MS) continue;
-      job.told = { renderStatus, ms: nowMs };
-      this.#untold.delete(job);
-      this.#parts.told(listed(job.view(nowMs)));
+    for (const job of this.#unreported) {
+      const state = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
+      const last = this.#lastReports.get(job);
+      if (last?.state === state && nowMs - last.atMs < COUNTS_REPORTED_MS) continue;
+      this.#lastReports.set(job, { state, atMs: nowMs });
+      this.#unreported.delete(job);
+      this.#parts.report(listed(job.view(nowMs)));
     }
   }
 }

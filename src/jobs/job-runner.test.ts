@@ -11,8 +11,9 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { openDatabase } from "../state/database.ts";
-import { JobAborted, JobRunner, type Work } from "./job-runner.ts";
+import { JobRunner } from "./job-runner.ts";
 import { JobStore, jobMigrations } from "./job-store.ts";
+import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -41,13 +42,13 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     persist,
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
-    told: () => undefined,
+    report: () => undefined,
     announce: () => undefined,
     now,
     monotonicNow,
     log,
   });
-  const windows = new RunWindows({ runner, hours: () => undefined, persist, now, log });
+  const windows = new RunWindows({ runner, hours: () => undefined, now, log });
   const service = new JobService({
     jobs,
     runner,
@@ -105,7 +106,7 @@ for (const type of ["seed", "truncate"] as const)
     const cancelled = before.service.cancel(id, "ann");
     const { runner } = live(work);
     runner.start();
-    expect(runner.job(id)).toMatchObject({
+    expect(runner.active.view(id)).toMatchObject({
       state: "aborted",
       outcome: "aborted",
       reason: "cancelled",
@@ -128,8 +129,8 @@ test("a job that had done everything when the server died is done after the star
   });
   const { runner } = live(stubborn().work);
   runner.start();
-  expect(runner.job(whole)).toMatchObject({ state: "done", outcome: "done_with_failures", reason: null });
-  expect(runner.job(truncate)).toMatchObject({ state: "done", outcome: "done" });
+  expect(runner.active.view(whole)).toMatchObject({ state: "done", outcome: "done_with_failures", reason: null });
+  expect(runner.active.view(truncate)).toMatchObject({ state: "done", outcome: "done" });
 });
 
 test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
@@ -143,7 +144,7 @@ test("whoever ends a job that somebody else is just ending is answered when it h
   const second = service.cancel(id, "bob");
   const paused = service.pause(id, "bob");
   const resumed = service.unpause(id);
-  const all = runner.killScope("all", undefined, "cid");
+  const all = runner.endings.killScope("all", undefined, "cid");
   const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
   await turns();
   expect(answers).toEqual([]);
@@ -209,10 +210,10 @@ test("a list of the jobs of a state has none of another state, also while jobs y
   };
   const { runner, submit, persist } = live(work, 1);
   for (let n = 0; n < 3; n++) submit(seed);
-  while (runner.list({ limit: 3, state: "done" }).length < 3) {
+  while (runner.active.list({ limit: 3, state: "done" }).length < 3) {
     for (const state of ["pending", "running", "done"] as const) {
-      if (runner.records.needsSave) persist(() => runner.records.saveDirty());
-      expect(runner.list({ limit: 3, state }).filter((job) => job.state !== state)).toEqual([]);
+      if (runner.records.needsSave) persist(() => runner.records.saveChanges());
+      expect(runner.active.list({ limit: 3, state }).filter((job) => job.state !== state)).toEqual([]);
     }
     await new Promise(setImmediate);
   }
@@ -229,13 +230,13 @@ test("a job with a rate limit goes on, however much time passes between two look
   const work: Work = {
     async step(job, task) {
       if (!job.mayWork(task, now())) return true;
-      const n = job.take();
+      const n = job.take(task);
       if (n === undefined) return false;
       if (job.mayRender(task, now())) {
         job.rateLimiter.begin(1, job.terms.rateLimit, now());
-        job.finished.add(n);
+        job.finish(task, n, 4, { stored: 1n }, 1n);
         await turns();
-      } else job.giveBack([n]);
+      } else job.giveBack(task, [n]);
       return true;
     },
   };
@@ -244,7 +245,7 @@ test("a job with a rate limit goes on, however much time passes between two look
   // The next render may become due between the two calls.
   const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
   const id = submit({ ...seed, ranges: [{ gridSet: "g", rects }], metatile: [1, 1], terms });
-  await vi.waitFor(() => expect(runner.job(id)?.state).toBe("done"), { timeout: 20_000 });
+  await vi.waitFor(() => expect(runner.active.view(id)?.state).toBe("done"), { timeout: 20_000 });
 });
 
 test("a wall clock that is set changes neither how long a job has worked nor when its rate limit lets it go on", async () => {
@@ -268,7 +269,7 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
   });
   for (const [i, stepMs] of [0, -3_600_000, 7_200_000, -60_000].entries()) {
     clock.stepMs = stepMs;
-    expect(runner.job(id)?.secondsWorked).toBe(i);
+    expect(runner.active.view(id)?.secondsWorked).toBe(i);
     look();
     clock.ms += 1_000;
   }
@@ -276,5 +277,5 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
   expect(mayWork.slice(-5)).toEqual([false, false, false, false, true]);
   clock.stepMs = -10_000_000;
   await service.cancel(id, "ann");
-  expect(runner.job(id)?.secondsWorked).toBe(4);
+  expect(runner.active.view(id)?.secondsWorked).toBe(4);
 });

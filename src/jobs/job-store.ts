@@ -211,7 +211,7 @@ export class JobStore {
   }
 
   save(
-    job: Omit<StoredJob, "request" | "createdMs" | "createdBy" | "retryOf" | "schedule" | "requestedWith" | "tasks">,
+    job: Pick<StoredJob, "id" | "state" | "progress" | "startedMs" | "endedMs" | "paused" | "hold" | "terms">,
   ): void {
     const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
     const text = JSON.stringify(progress);

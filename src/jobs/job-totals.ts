@@ -28,9 +28,9 @@ interface Taken {
 }
 
 const takenOf = (job: ActiveJob): Taken => ({
-  counts: job.counts.sum,
-  retries: job.retries,
-  failures: new Map(job.errorList().map((error) => [error.class, error.count])),
+  counts: job.tally.sum,
+  retries: job.tally.retries,
+  failures: new Map(job.tally.errors.map((error) => [error.class, error.count])),
 });
 
 /** Adds up the work of jobs by the difference to the previous look at each job, so that no tile counts twice. */

@@ -1,5 +1,8 @@
 import type { Fingerprint } from "../image/sight.ts";
-import type { SeedGuardOptions } from "../layer/layer.ts";
+import type { Layer, SeedGuardOptions } from "../layer/layer.ts";
+import type { WrittenTile } from "../render/render-order.ts";
+import type { ActiveJob } from "./active-job.ts";
+import { JobSuspension } from "./work.ts";
 
 /** A tile that a job has just stored, as the guard checks it. */
 export interface StoredLook {
@@ -106,5 +109,26 @@ class Window<T> {
     const count = (this.#counts.get(value) ?? 0) + 1;
     this.#counts.set(value, count);
     return count;
+  }
+}
+
+/** The seed guards of the jobs at work. */
+export class SeedGuards {
+  readonly #guards = new WeakMap<ActiveJob, SeedGuard>();
+
+  /**
+   * Checks stored tiles with the layer's seed guard, unless a user has resumed the job since the start of the server.
+   * @throws JobSuspension if the tiles are suspicious
+   */
+  check(job: ActiveJob, { seedGuard: options }: Pick<Layer, "seedGuard">, written: readonly WrittenTile[]): void {
+    if (options === undefined || job.isTrusted) return;
+    const known = this.#guards.get(job);
+    const guard = known?.options === options ? known : new SeedGuard(options);
+    this.#guards.set(job, guard);
+    for (const { digest, bytes, replaced, fingerprint } of written) {
+      const look = { bytes, replaced, ...(fingerprint === undefined ? {} : { fingerprint }) };
+      const reason = digest === undefined ? undefined : guard.look({ ...look, digest });
+      if (reason !== undefined) throw new JobSuspension(`paused: the tiles are suspicious: ${reason}`);
+    }
   }
 }

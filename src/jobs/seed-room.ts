@@ -24,11 +24,11 @@ const MARGIN = 1.5;
 
 /** Estimates how much a batch of metatiles adds to the store, by the tiles that the job has stored so far. */
 export function expectedSize(
-  { counts, request }: Pick<ActiveJob, "counts" | "request">,
+  { tally, request }: Pick<ActiveJob, "tally" | "request">,
   layer: Layer,
   run: readonly { readonly metatile: { readonly rect: TileRect } }[],
 ): StoredSize {
-  const { stored, bytes } = counts.sum;
+  const { stored, bytes } = tally.sum;
   const mean = (Number(bytes) + USUAL_TILES * USUAL_TILE_BYTES) / (Number(stored) + USUAL_TILES);
   const formats = request.format === null ? 1 : 1 + formatsBeside(layer, request.format).length;
   const files = formats * run.reduce((sum, { metatile }) => sum + Number(rectCount(metatile.rect)), 0);

@@ -1,48 +1,67 @@
+import { jittered, pauseAfterWait } from "../lib/back-off.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
-import { JobAborted } from "./job-runner.ts";
+import { JOB_BACK_OFF, type RoomWaitParts } from "./room-wait.ts";
+import { JobAborted } from "./work.ts";
 
-export interface StoreWaitParts {
+export interface StoreWaitParts extends Pick<RoomWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
   readonly store: Pick<TileStore, "check">;
-  readonly now: () => number;
-  readonly limitSeconds: () => number;
-  /** Returns the ms to wait before the next check, for the time that the store has been away. */
-  readonly pauseMs: (awayMs: number) => number;
-  /** Waits; ends early when the task is removed from its job or the server stops. */
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly mustStop: () => boolean;
 }
 
 /**
  * Waits until the store accepts tiles of a job's layer again. Checks the store itself, so that the upstream gets no
- * requests. If the check succeeds but writes still fail, the pauses keep growing: only a stored tile resets
- * `storeAwaySinceMs`.
- * @throws JobAborted when the store has been away for longer than the limit
+ * requests meanwhile. All tasks of a job share one wait.
  */
-export async function waitForStore(job: ActiveJob, words: string, parts: StoreWaitParts): Promise<void> {
-  const { store, now, limitSeconds, pauseMs, sleep, mustStop } = parts;
-  for (let reason: string | undefined = words; reason !== undefined && !mustStop(); ) {
-    job.storeAwaySinceMs ??= now();
-    const awayMs = now() - job.storeAwaySinceMs;
-    if (awayMs > limitSeconds() * 1000)
-      throw new JobAborted(`the store has been away for ${limitSeconds()} seconds: ${reason}`);
-    const waiting: string = `waiting for the store: ${reason}`;
-    job.reason = waiting;
-    job.dirty = true;
-    await sleep(pauseMs(awayMs));
-    reason = await whyNot(store, job.request.layer);
-    // A user may have paused or ended the job meanwhile.
-    if (job.reason === waiting) job.reason = null;
-    job.dirty = true;
-  }
-}
+export class StoreWait {
+  readonly #parts: StoreWaitParts;
+  readonly #waits = new WeakMap<ActiveJob, Promise<void>>();
+  /**
+   * Since when the store has failed every write of a job, ms by the monotonic clock. If a check succeeds but writes
+   * still fail, the pauses keep growing: only a stored tile resets the time.
+   */
+  readonly #sinceMs = new WeakMap<ActiveJob, number>();
 
-async function whyNot(store: Pick<TileStore, "check">, layer: string): Promise<string | undefined> {
-  try {
-    await store.check(layer);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return error.message;
+  constructor(parts: StoreWaitParts) {
+    this.#parts = parts;
+  }
+
+  /** Records that a tile of the job was stored. */
+  stored(job: ActiveJob): void {
+    this.#sinceMs.delete(job);
+  }
+
+  /** @throws JobAborted when the store has been away for longer than the limit */
+  wait(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+    const wait = this.#waits.get(job) ?? this.#untilChecked(job, reason, signal).finally(() => this.#waits.delete(job));
+    this.#waits.set(job, wait);
+    return wait;
+  }
+
+  async #untilChecked(job: ActiveJob, words: string, signal: AbortSignal): Promise<void> {
+    const { stop, options, monotonicNow, random } = this.#parts;
+    for (let reason: string | undefined = words; reason !== undefined && !stop.isDue(signal); ) {
+      const nowMs = monotonicNow();
+      const sinceMs = this.#sinceMs.get(job) ?? nowMs;
+      this.#sinceMs.set(job, sinceMs);
+      const { outageLimitSeconds } = options();
+      if (nowMs - sinceMs > outageLimitSeconds * 1000)
+        throw new JobAborted(`the store has been away for ${outageLimitSeconds} seconds: ${reason}`);
+      const waiting: string = `waiting for the store: ${reason}`;
+      job.beginWait(waiting);
+      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+      reason = await this.#fault(job.request.layer);
+      job.endWait(waiting);
+    }
+  }
+
+  /** Returns why the store does not accept tiles of a layer. Undefined: it does. */
+  async #fault(layer: string): Promise<string | undefined> {
+    try {
+      await this.#parts.store.check(layer);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return error.message;
+    }
   }
 }

@@ -9,8 +9,9 @@ import { combinationsOf } from "../plan/combination.ts";
 import { chooser } from "../plan/value-choice.ts";
 import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
 import type { LedgerTruncations, TruncationTarget } from "../truncation/truncations.ts";
-import type { ActiveJob, Task } from "./active-job.ts";
-import type { Work } from "./job-runner.ts";
+import type { ActiveJob } from "./active-job.ts";
+import type { Task } from "./task.ts";
+import type { Work } from "./work.ts";
 
 export interface TruncationParts {
   readonly ledger: Ledger;
@@ -52,7 +53,7 @@ export class Truncation implements Work {
     const { layer, format } = job.request;
     const { selection } = job;
     let byListing: readonly Level[] = [];
-    if (job.resumed) await this.#recounted(signal);
+    if (job.wasInterrupted) await this.#recounted(signal);
     // Count before the layer is blocked, because counting takes time in proportion to the number of blocks.
     const counted = await this.#count(job, signal);
     // Start a new generation even without levels to rename: a render that began before must not be stored.
@@ -60,13 +61,10 @@ export class Truncation implements Work {
       // List the levels only while the layer is blocked: a render in flight may store the first tile of a level.
       const levels = this.#levels(job);
       this.#book(job, task, levels, counted);
-      job.dirty = true;
       const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
       for (const level of byRename) {
-        const gone = this.#sum(level, null);
-        job.counts.add(level.rect.z, { deleted: gone });
-        task.processed += gone;
+        job.bookDeleted(task, level.rect.z, this.#sum(level, null));
       }
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     };
@@ -95,9 +93,7 @@ export class Truncation implements Work {
             },
             onDeleted: (tile) => {
               ledger.removed({ ...pyramid, format: tile.format }, tile);
-              job.counts.add(tile.z, { deleted: 1n });
-              task.processed++;
-              job.dirty = true;
+              job.bookDeleted(task, tile.z, 1n);
             },
           },
           signal,
@@ -108,9 +104,9 @@ export class Truncation implements Work {
       watch.end();
       if (byListing.length > 0) await this.#parts.forget(layer);
     }
-    job.counts.coverDeleted();
+    job.coverDeleted();
     // Eviction may have removed tiles after the truncate had counted them.
-    task.processed += job.counts.skipRest();
+    job.skipRest(task);
     return false;
   }
 
@@ -143,22 +139,19 @@ export class Truncation implements Work {
    * when they are deleted.
    */
   #book(job: ActiveJob, task: Task, levels: readonly Level[], counted: ReadonlyMap<string, bigint>): void {
-    const { request, counts } = job;
-    const isFirst = counts.sum.total === 0n && counts.sum.deleted === 0n;
-    const left = new Map(counts.zooms.map((z) => [z, 0n]));
+    const { request, tally } = job;
+    const isFirst = tally.sum.total === 0n && tally.sum.deleted === 0n;
+    const left = new Map(tally.zooms.map((z) => [z, 0n]));
     for (const level of levels) {
       const { z } = level.rect;
       const kept = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);
       left.set(z, (left.get(z) ?? 0n) + kept);
     }
     for (const [z, kept] of left) {
-      const { total, deleted } = counts.of(z);
+      const { total, deleted } = tally.of(z);
       const gone = total - deleted - kept;
-      if (isFirst) counts.add(z, { total: kept });
-      else if (gone > 0n) {
-        counts.add(z, { deleted: gone });
-        task.processed += gone;
-      }
+      if (isFirst) job.bookTotal(z, kept);
+      else if (gone > 0n) job.bookDeleted(task, z, gone);
     }
   }
 

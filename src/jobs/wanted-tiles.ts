@@ -110,7 +110,7 @@ export class WantedTiles {
     // A job with `olderThan` renews the time of unchanged tiles, so every tile that it has handled is younger than the
     // limit.
     if (olderThanMs !== undefined) return { time: "modifiedMs", sinceMs: olderThanMs };
-    return onlyExisting === true || job.resumed ? this.#sinceStart(job) : undefined;
+    return onlyExisting === true || job.wasInterrupted ? this.#sinceStart(job) : undefined;
   }
 
   /** Returns the freshness that only tiles have which were written or confirmed since the job began. */

@@ -1,5 +1,4 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
-import { resumeJob } from "../jobs/job-resume.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/job-store.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -11,8 +10,6 @@ export interface RunWindowsParts {
   readonly runner: JobRunner;
   /** Returns the times of a schedule; undefined: there is no such schedule. */
   readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also?: () => void) => void;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -55,20 +52,17 @@ export class RunWindows {
 
   /** Holds and resumes jobs after a change of a window, of a schedule, or of the time. */
   look(): void {
-    for (const job of this.#parts.runner.live()) this.lookAt(job);
+    for (const job of this.#parts.runner.active.all()) this.lookAt(job);
   }
 
   lookAt(job: ActiveJob): void {
-    const { runner, hours, persist, log } = this.#parts;
+    const { runner, hours, log } = this.#parts;
     // The schedule has been removed, so its window is unknown: an operator decides when the job continues.
     if (job.schedule !== null && job.terms.runWindow === null && hours(job.schedule) === undefined) return;
     const reason = this.#closedReason(job);
     if (reason === undefined) {
-      if (job.hold === "held") resumeJob(job, null, { runner, persist });
-      else if (job.hold === "released") {
-        job.hold = null;
-        job.dirty = true;
-      }
+      if (job.hold === "held") runner.resume(job, null);
+      else if (job.hold === "released") job.endRelease();
     } else if (!job.paused && job.hold === null) {
       const closing = runner
         .pause(job, reason, "held")

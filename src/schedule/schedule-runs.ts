@@ -124,7 +124,7 @@ export class ScheduleRuns {
   }
 
   async #prepared({ name, plan }: Schedule, nowMs: number): Promise<Result<CountedJobs, Refusal>> {
-    const before = this.#parts.runner.live().find(({ schedule }) => schedule === name);
+    const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
     const planned = await this.plan(plan.job.many, nowMs);
     if (!planned.ok) return planned;
@@ -142,7 +142,7 @@ export class ScheduleRuns {
     const { runner, windows } = this.#parts;
     const made = jobs.map((job) => windows.begun({ ...job, origin: { by }, retryOf: null, schedule: name }));
     const submitted = runner.submitAll(made, also);
-    await runner.supersedeFor(submitted.jobIds);
+    await runner.endings.supersedeFor(submitted.jobIds);
     return submitted;
   }
 

@@ -7,8 +7,9 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
 import { JobService } from "../coordinator/job-service.ts";
-import { JobRunner, type Work } from "../jobs/job-runner.ts";
+import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStore, jobMigrations } from "../jobs/job-store.ts";
+import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import type { JobOptions } from "../plan/job-options.ts";
@@ -78,14 +79,14 @@ function live() {
     persist,
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
-    told: () => undefined,
+    report: () => undefined,
     announce: () => undefined,
     now,
     monotonicNow: now,
     log,
   });
   const schedules = new ScheduleStore(db);
-  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), persist, now, log });
+  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
   const { counter, ledger } = nothingKept;
   const runs = new ScheduleRuns({
     schedules,
@@ -114,7 +115,14 @@ function live() {
   });
   runner.start();
   opened.push({ db, runner, scheduler });
-  return { db, runner, scheduler, service, jobService, jobs: () => runner.list({ limit: 100 }).map((job) => job.id) };
+  return {
+    db,
+    runner,
+    scheduler,
+    service,
+    jobService,
+    jobs: () => runner.active.list({ limit: 100 }).map((job) => job.id),
+  };
 }
 type Life = ReturnType<typeof live>;
 
@@ -160,7 +168,7 @@ async function runsOf(life: Life, name = "nightly"): Promise<string[]> {
 const at = (iso: string) => {
   nowMs = Date.parse(iso);
 };
-const cancelAll = (life: Life) => life.runner.kill(() => true, null);
+const cancelAll = (life: Life) => life.runner.endings.kill(() => true, null);
 
 test("a run takes place at its time on the clocks of its zone, also in the nights when summer time begins and ends", async () => {
   at("2026-03-27T12:00Z");
@@ -180,7 +188,7 @@ test("a run takes place at its time on the clocks of its zone, also in the night
     await cancelAll(life);
   }
   expect(count.slice(4)).toEqual([3, 3, 4]);
-  const [job] = life.runner.list({ limit: 1, schedule: "nightly" });
+  const [job] = life.runner.active.list({ limit: 1, schedule: "nightly" });
   expect(job).toMatchObject({ schedule: "nightly", createdBy: "ann", type: "seed", zoomStop: 3 });
 });
 
@@ -273,7 +281,7 @@ test("a layer that has gone is recorded, and the schedule goes on when it is bac
 describe("a window over midnight", () => {
   const hours = ["22:00", "06:00"] as const;
   const renderStatus = (life: Life) => {
-    const { state, paused, reason } = life.runner.job(1) ?? {};
+    const { state, paused, reason } = life.runner.active.view(1) ?? {};
     return { state, paused, reason };
   };
   const held = {
@@ -380,7 +388,7 @@ test("a name is there once, what is not there is told, and a schedule that is re
   await lookAt(life, "2026-05-01T13:00Z");
   expect(await life.service.removeSchedule("nightly")).toEqual({ ok: true, value: null });
   expect(await lookAt(life, "2026-05-01T14:00Z")).toBe(1);
-  expect(life.runner.job(1)).toMatchObject({ schedule: "nightly", outcome: null });
+  expect(life.runner.active.view(1)).toMatchObject({ schedule: "nightly", outcome: null });
   const gone = { ok: false, error: { code: "unknown_schedule", message: "Unknown schedule: nightly" } };
   expect(await life.service.removeSchedule("nightly")).toEqual(gone);
   expect(await life.service.pauseSchedule("nightly")).toEqual(gone);
@@ -424,7 +432,7 @@ describe("a run window of a job's own", () => {
   const origin = { by: "ann" };
   const held = { paused: true, state: "pending", reason: "outside its run window, 22:00-06:00 in Europe/Zurich" };
   const renderStatus = (life: Life) => {
-    const [job] = life.runner.list({ limit: 1 });
+    const [job] = life.runner.active.list({ limit: 1 });
     return job === undefined ? undefined : { paused: job.paused, state: job.state, reason: job.reason };
   };
   const shown = {
@@ -439,7 +447,7 @@ describe("a run window of a job's own", () => {
     await life.jobService.submit(asked, origin);
     expect(renderStatus(life)).toEqual(held);
     life = relive();
-    expect(life.runner.job(1)).toMatchObject(shown);
+    expect(life.runner.active.view(1)).toMatchObject(shown);
     await lookAt(life, "2026-07-01T19:59Z");
     expect(renderStatus(life)).toEqual(held);
     await lookAt(life, "2026-07-01T20:00Z");
@@ -493,7 +501,7 @@ describe("a schedule of several jobs", () => {
     many: { layers: ["r*"], layersAre: "patterns", ...fields, request: { ...zooms, ...request } },
     confirmed,
   });
-  const layersOf = (life: Life) => life.runner.list({ limit: 100 }).map(({ id, layer }) => `${id} ${layer}`);
+  const layersOf = (life: Life) => life.runner.active.list({ limit: 100 }).map(({ id, layer }) => `${id} ${layer}`);
   const square = (from: number, to: number): RequestedArea => ({
     srs: 4326,
     polygons: [
@@ -517,14 +525,14 @@ describe("a schedule of several jobs", () => {
     await cancelAll(life);
     await lookAt(life, "2026-05-01T14:00Z");
     expect(layersOf(life)).toEqual(["3 rivers", "2 roads", "1 roads"]);
-    await life.runner.kill((job) => job.id === 2, null);
+    await life.runner.endings.kill((job) => job.id === 2, null);
     await lookAt(life, "2026-05-01T15:00Z");
     expect(await runsOf(relive())).toEqual([
       "2026-05-01T15:00 skipped: Job 3 of the schedule nightly has not ended.",
       "2026-05-01T14:00 job 2, 3",
       "2026-05-01T13:00 job 1",
     ]);
-    expect(life.runner.list({ limit: 1 })).toMatchObject([{ schedule: "nightly", createdBy: "ann" }]);
+    expect(life.runner.active.list({ limit: 1 })).toMatchObject([{ schedule: "nightly", createdBy: "ann" }]);
     await cancelAll(life);
     expect(await life.service.runSchedule("nightly", null)).toMatchObject({
       value: { submitted: { jobIds: [4, 5] }, isMany: true },

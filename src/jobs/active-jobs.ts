@@ -1,0 +1,77 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { JobFilter, JobView, TaskRow } from "../plan/job-request.ts";
+import { seedRangesOf } from "../plan/seed-ranges.ts";
+import type { SeedRange } from "../quota/eviction.ts";
+import type { ActiveJob } from "./active-job.ts";
+import type { JobStore, StoredJob } from "./job-store.ts";
+import { listed, viewOf } from "./job-view.ts";
+
+export interface ActiveJobsParts {
+  readonly jobs: JobStore;
+  readonly catalogue: () => Catalogue;
+  /** ms by the monotonic clock. */
+  readonly monotonicNow: () => number;
+}
+
+const endedView = (stored: StoredJob): JobView =>
+  viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
+
+/** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
+export class ActiveJobs {
+  readonly #parts: ActiveJobsParts;
+  readonly #jobs = new Map<number, ActiveJob>();
+  #ranges: readonly SeedRange[] | undefined;
+
+  constructor(parts: ActiveJobsParts) {
+    this.#parts = parts;
+  }
+
+  add(job: ActiveJob): void {
+    this.#jobs.set(job.id, job);
+    this.#ranges = undefined;
+  }
+
+  remove(job: ActiveJob): void {
+    this.#jobs.delete(job.id);
+    this.#ranges = undefined;
+  }
+
+  get(id: number): ActiveJob | undefined {
+    return this.#jobs.get(id);
+  }
+
+  all(): ActiveJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** Returns the rows of the classic task list, of one layer or of all. */
+  rows(layer: string | undefined): TaskRow[] {
+    const nowMs = this.#parts.monotonicNow();
+    return this.all()
+      .filter((job) => layer === undefined || job.request.layer === layer)
+      .flatMap((job) => job.rows(nowMs))
+      .sort((a, b) => a.id - b.id);
+  }
+
+  /** Returns the ranges that unfinished seeds store or count as stored. Eviction spares them. */
+  seedRanges(): readonly SeedRange[] {
+    this.#ranges ??= this.all().flatMap(({ request }) =>
+      seedRangesOf(request, this.#parts.catalogue().layers.get(request.layer)),
+    );
+    return this.#ranges;
+  }
+
+  /** Returns a job of the history, or one that has not ended. */
+  view(id: number): JobView | undefined {
+    const active = this.get(id);
+    if (active !== undefined) return active.view(this.#parts.monotonicNow());
+    const stored = this.#parts.jobs.find(id);
+    return stored === undefined ? undefined : endedView(stored);
+  }
+
+  /** Returns the jobs that match a filter, newest first, those of the history too. */
+  list(filter: JobFilter): JobView[] {
+    const nowMs = this.#parts.monotonicNow();
+    return this.#parts.jobs.list(filter).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? endedView(stored)));
+  }
+}

@@ -1,0 +1,206 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { KilledTask, KillScope } from "../plan/job-request.ts";
+import { isSuperseded } from "../plan/supersede.ts";
+import type { ActiveJob } from "./active-job.ts";
+import type { ActiveJobs } from "./active-jobs.ts";
+import type { FairQueue } from "./fair-queue.ts";
+import type { JobRecords } from "./job-records.ts";
+import type { StoredJob } from "./job-store.ts";
+import type { JobTotals } from "./job-totals.ts";
+import type { Task } from "./task.ts";
+import { JobAborted } from "./work.ts";
+
+export interface JobEndingsParts {
+  readonly active: ActiveJobs;
+  readonly records: JobRecords;
+  readonly totals: JobTotals;
+  readonly fairQueue: Pick<FairQueue, "leave">;
+  readonly catalogue: () => Catalogue;
+  /**
+   * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
+   * quota.
+   */
+  readonly beforeAbort: () => Promise<void>;
+  /** Writes the changes of the jobs now, or with a later save if that fails. */
+  readonly save: () => void;
+  /** Gives free permits to waiting tasks. */
+  readonly deal: () => void;
+  /** ms since 1970 by the wall clock. */
+  readonly now: () => number;
+  /** ms by the monotonic clock. */
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+}
+
+/** Chooses tasks to kill. */
+type Choice = (job: ActiveJob, task: Task) => boolean;
+
+/** Ends jobs: by a kill of their tasks, as aborted, or as done. */
+export class JobEndings {
+  readonly #parts: JobEndingsParts;
+  /** Ends under way: the tasks have left the lists, but may still be working. */
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(parts: JobEndingsParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits until the ends under way are complete. */
+  async complete(): Promise<void> {
+    await Promise.allSettled([...this.#underWay]);
+  }
+
+  #track<T>(end: Promise<T>): Promise<T> {
+    const tracked = end.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+    return tracked;
+  }
+
+  /**
+   * Kills tasks. Once resolved, the tasks have left the list, and nothing more is fetched, written or deleted for them.
+   * The same holds for tasks whose end was already under way.
+   */
+  async kill(choose: Choice, by: string | null, reason = "killed"): Promise<KilledTask[]> {
+    const others = this.complete();
+    const killed = await this.#track(this.#kill(choose, by, reason));
+    await others;
+    return killed;
+  }
+
+  async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
+    const { active, save, deal } = this.#parts;
+    const chosen = active
+      .all()
+      .flatMap((job) => job.tasks.filter((task) => choose(job, task)).map((task) => ({ job, task })));
+    const killed = chosen.map(({ job, task }) => ({
+      id: task.id,
+      layer: job.request.layer,
+      type: job.request.type,
+      status: task.status,
+    }));
+    const jobs = new Map<ActiveJob, number>();
+    for (const { job } of chosen) jobs.set(job, (jobs.get(job) ?? 0) + 1);
+    // The end begins now, so that the reason is saved with the end of the tasks: the server may be killed before the
+    // tasks have stopped.
+    for (const [job, tasks] of jobs) if (tasks === job.tasks.length) job.beginEnd(reason, by);
+    await this.#stop(chosen);
+    for (const job of jobs.keys()) {
+      if (job.tasks.length > 0 || job.outcome !== null) continue;
+      // Two kills may each have removed a part of the tasks.
+      if (!job.isEnding) job.beginEnd(reason, by);
+      this.#end(job);
+    }
+    save();
+    deal();
+    return killed.sort((a, b) => a.id - b.id);
+  }
+
+  killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
+    return this.kill(
+      (job, task) =>
+        (layer === undefined || job.request.layer === layer) &&
+        (scope === "all" || (scope === "running") === (task.status === 1)),
+      by,
+    );
+  }
+
+  /**
+   * Kills older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start, as
+   * the server may have been killed between the insert and this call.
+   */
+  async supersede(id: number): Promise<void> {
+    const { active, catalogue } = this.#parts;
+    const { request, createdBy } = active.get(id) ?? {};
+    if (request?.supersede === undefined) return;
+    const filters = catalogue().layers.get(request.layer)?.parameterFilters ?? [];
+    await this.kill(
+      (other) => other.id < id && isSuperseded(other.request, request, filters),
+      createdBy ?? null,
+      `superseded by job ${id}`,
+    );
+  }
+
+  /** Supersedes older jobs for each job of a batch. Once resolved, the superseded jobs do no more work. */
+  async supersedeFor(ids: readonly number[]): Promise<void> {
+    await Promise.all(ids.map((id) => this.supersede(id)));
+  }
+
+  /** Aborts the jobs of layers that the configuration no longer has. */
+  async layersChanged(): Promise<void> {
+    const { layers } = this.#parts.catalogue();
+    for (const job of this.#parts.active.all())
+      if (!layers.has(job.request.layer)) await this.abort(job, "the layer has been removed");
+    await this.complete();
+  }
+
+  /** Aborts a job; resolves when its tasks have stopped. */
+  abort(job: ActiveJob, reason: string): Promise<void> {
+    return this.#track(this.#abort(job, reason));
+  }
+
+  /** Aborts a job from the loop of one of its tasks, in a later turn of the event loop, when that loop has ended. */
+  abortFromTask(job: ActiveJob, reason: string): void {
+    // The end must begin before the task's end changes the state of the job.
+    if (!job.isEnding) job.beginEnd(reason, null);
+    const loopEnded = new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    void this.#track(loopEnded.then(() => this.#abort(job, reason)));
+  }
+
+  async #abort(job: ActiveJob, reason: string): Promise<void> {
+    // A job without tasks is ended by the call that has removed them: several tasks may reach a limit at once.
+    if (job.outcome !== null || job.tasks.length === 0) return;
+    job.beginEnd(reason, null);
+    await this.#stop(job.tasks.map((task) => ({ job, task })));
+    await this.#parts
+      .beforeAbort()
+      .catch((error: unknown) =>
+        this.#parts.log.error("the quota could not be enforced at the end of a job", { error: String(error) }),
+      );
+    if (job.outcome !== null) return;
+    this.#end(job);
+    this.#parts.save();
+  }
+
+  /** Removes tasks from their jobs in one transaction, and waits until their loops have ended. */
+  async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
+    for (const { job, task } of chosen) this.#remove(job, task, "aborted");
+    this.#parts.save();
+    for (const { task } of chosen) task.abort(new JobAborted("killed"));
+    await Promise.all(chosen.map(({ task }) => task.stopped));
+  }
+
+  #remove(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
+    if (job.remove(task)) this.#parts.records.taskEnded(task, state);
+  }
+
+  /** Ends a task that has found no more work, and the job if it was its last task. */
+  taskDone(job: ActiveJob, task: Task): void {
+    this.#remove(job, task, "done");
+    if (job.tasks.length === 0 && job.outcome === null) this.#end(job);
+    this.#parts.save();
+  }
+
+  /** Ends a job, at a start, whose last task had left before the server was killed, but whose end was not saved. */
+  endLate(job: ActiveJob, { tasks, progress }: StoredJob): void {
+    const isDone =
+      job.request.type === "truncate" ? tasks.some(({ state }) => state === "done") : job.tally.left === 0n;
+    if (!isDone) job.beginEnd(progress.reason ?? "killed", progress.abortedBy);
+    this.#end(job);
+  }
+
+  /** Ends a job in memory and queues the end for the next save. */
+  #end(job: ActiveJob): void {
+    const { active, records, totals, fairQueue, now, monotonicNow, log } = this.#parts;
+    job.end({ wallMs: now(), monotonicMs: monotonicNow() });
+    const { id, outcome, reason } = job;
+    if (outcome === null) throw new Error(`job ${id} has ended without an outcome`);
+    totals.end(job);
+    records.jobEnded(job, outcome);
+    active.remove(job);
+    fairQueue.leave(job);
+    log.info("a job has ended", { jobId: id, layer: job.request.layer, outcome, reason });
+  }
+}

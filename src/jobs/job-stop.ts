@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Node's timers take at most 2^31 - 1 ms. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Tells the work of jobs when it must stop, and ends its waits then. */
+export class JobStop {
+  readonly #closing: AbortSignal;
+
+  /** @param closing aborted when the server shuts down: renders in flight finish, and all waits end */
+  constructor(closing: AbortSignal) {
+    this.#closing = closing;
+  }
+
+  /**
+   * Returns whether the task was removed from its job or the server shuts down. Unfinished metatiles are rendered after
+   * the next start.
+   */
+  isDue(signal: AbortSignal): boolean {
+    return signal.aborted || this.#closing.aborted;
+  }
+
+  /** Resolves after a time, or when the task must stop. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const ended = AbortSignal.any([signal, this.#closing]);
+    await sleep(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal: ended }).catch(() => undefined);
+  }
+}

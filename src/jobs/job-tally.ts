@@ -1,0 +1,132 @@
+import { type Counts, JobCounts } from "../plan/job-counts.ts";
+import { countsProgress, type JobProgress } from "../plan/job-progress.ts";
+import type { JobError, JobRequest } from "../plan/job-request.ts";
+import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
+
+/** The number of failure classes of which a job stores the first message. */
+const CLASSES_KEPT = 20;
+
+/** What a job has done: its tiles by outcome, its failures by class, its time at work and its rate. */
+export class JobTally {
+  readonly #type: JobRequest["type"];
+  readonly #onlyExisting: boolean;
+  readonly #counts: JobCounts;
+  readonly #errors: Map<string, Omit<JobError, "class">>;
+  readonly #meter = new RateMeter();
+  #retries: number;
+  #workedMs: number;
+  /** Since when the job has been at work, ms by the monotonic clock. Undefined while it is not at work. */
+  #atWorkSinceMs: number | undefined;
+
+  constructor({ type, onlyExisting }: JobRequest, progress: JobProgress) {
+    this.#type = type;
+    this.#onlyExisting = onlyExisting === true;
+    this.#counts = JobCounts.from(progress.zooms);
+    this.#errors = new Map(progress.errors.map(({ class: name, ...error }) => [name, error]));
+    this.#retries = progress.retries;
+    this.#workedMs = progress.workedMs;
+  }
+
+  get sum(): Counts {
+    return this.#counts.sum;
+  }
+
+  get zooms(): readonly number[] {
+    return this.#counts.zooms;
+  }
+
+  of(z: number): Counts {
+    return this.#counts.of(z);
+  }
+
+  get retries(): number {
+    return this.#retries;
+  }
+
+  /** The failures by class, with the message and the address of the first of each class. */
+  get errors(): readonly JobError[] {
+    return [...this.#errors].map(([name, error]) => ({ class: name, ...error }));
+  }
+
+  get processed(): bigint {
+    const { deleted, stored, skipped, unchanged, failed } = this.sum;
+    return this.#type === "truncate" ? deleted : stored + skipped + unchanged + failed;
+  }
+
+  /** The number of tiles that are not processed. 0 for a truncate that has not started, as its total is unknown. */
+  get left(): bigint {
+    const { total } = this.sum;
+    return total > this.processed ? total - this.processed : 0n;
+  }
+
+  add(z: number, counts: Partial<Counts>): void {
+    this.#counts.add(z, counts);
+    // There may be more tiles than the ledger knew of when the job was accepted.
+    if (this.#onlyExisting) this.#counts.coverWorked(z);
+  }
+
+  /** Raises the totals if the job has deleted more tiles than were counted. */
+  coverDeleted(): void {
+    this.#counts.coverDeleted();
+  }
+
+  /**
+   * Counts all unprocessed tiles as skipped.
+   * @returns how many tiles
+   */
+  skipRest(): bigint {
+    return this.#counts.skipRest();
+  }
+
+  addRetry(): void {
+    this.#retries++;
+  }
+
+  /** Counts failed tiles. `tile`: the address of the first one. */
+  addError(name: string, message: string, tiles: number, tile: JobError["tile"]): void {
+    const known = this.#errors.get(name);
+    if (known !== undefined) this.#errors.set(name, { ...known, count: known.count + tiles });
+    else if (this.#errors.size < CLASSES_KEPT) this.#errors.set(name, { count: tiles, message, tile });
+  }
+
+  startClock(nowMs: number): void {
+    this.#atWorkSinceMs ??= nowMs;
+  }
+
+  /** Stops the clock of working time, when the job is paused or has ended. */
+  stopClock(nowMs: number): void {
+    this.#workedMs = this.#worked(nowMs);
+    this.#atWorkSinceMs = undefined;
+    this.#meter.reset();
+  }
+
+  /** Discards the measured rate, which does not predict the time left under another rate limit. */
+  resetRate(): void {
+    this.#meter.reset();
+  }
+
+  /** Records the progress for the measured rate. Must be called at intervals. */
+  sampleRate(nowMs: number): void {
+    if (this.#atWorkSinceMs !== undefined) this.#meter.sample(nowMs, this.processed);
+  }
+
+  /** Returns the tiles per second. Null while unknown. */
+  rate(nowMs: number): number | null {
+    return this.#meter.rate(nowMs, this.processed) ?? null;
+  }
+
+  /** Returns the time left by the measured rate. Undefined while unknown. */
+  timeLeft(nowMs: number): TimeLeft | undefined {
+    return this.#meter.timeLeft(nowMs, this.processed, this.left);
+  }
+
+  #worked(nowMs: number): number {
+    return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
+  }
+
+  /** Returns the part of the persisted progress that the tally holds. */
+  progress(nowMs: number): Omit<JobProgress, "finished" | "reason" | "outcome" | "abortedBy"> {
+    const { retries, errors } = this;
+    return { ...countsProgress(this.#counts), retries, errors, workedMs: this.#worked(nowMs) };
+  }
+}

@@ -1,0 +1,98 @@
+import { formatsBeside, type Layer } from "../layer/layer.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Leave } from "../render/admission.ts";
+import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "../render/render-order.ts";
+import type { ActiveJob } from "./active-job.ts";
+import type { Metatile, WantedMetatile } from "./seed-metatile.ts";
+import type { WantedTiles } from "./wanted-tiles.ts";
+
+export interface SeedRendersParts {
+  readonly ledger: Pick<Ledger, "openAll" | "close">;
+  readonly gate: Pick<RenderGate, "render" | "renderBatch">;
+  readonly tiles: Pick<WantedTiles, "areMissing">;
+  /** Waits until the marks of opened cells are on the disk. */
+  readonly marksCommitted: () => Promise<void>;
+}
+
+/** The metatiles of one job that are rendered at once. */
+export interface SeedBatch {
+  readonly job: ActiveJob;
+  readonly layer: Layer;
+  readonly metatiles: readonly WantedMetatile<Metatile>[];
+  /** The reservation for the tiles. Undefined: nothing is stored. */
+  readonly leave: Leave | undefined;
+}
+
+/** Has metatiles of jobs rendered, with their cells open in the ledger meanwhile. */
+export class SeedRenders {
+  readonly #parts: SeedRendersParts;
+
+  constructor(parts: SeedRendersParts) {
+    this.#parts = parts;
+  }
+
+  /** Renders one metatile. */
+  async render(batch: SeedBatch, signal: AbortSignal): Promise<RenderOutcome> {
+    const [outcome = { kind: "cancelled" }] = await this.#opened(batch, signal, async ([order]) =>
+      order === undefined ? [] : [await this.#parts.gate.render(order, signal)],
+    );
+    return outcome;
+  }
+
+  /** Renders metatiles one after the other on one connection. Returns the outcomes of the metatiles that it reached. */
+  renderBatch(batch: SeedBatch, signal: AbortSignal): Promise<readonly RenderOutcome[]> {
+    return this.#opened(batch, signal, (orders) => this.#parts.gate.renderBatch(orders, signal));
+  }
+
+  /** Opens the cells, renders, and closes the cells. Returns no outcomes if the task was aborted before the render. */
+  async #opened(
+    { job, layer, metatiles, leave }: SeedBatch,
+    signal: AbortSignal,
+    render: (orders: readonly RenderOrder[]) => Promise<readonly RenderOutcome[]>,
+  ): Promise<readonly RenderOutcome[]> {
+    const { ledger, tiles, marksCommitted } = this.#parts;
+    const terms = orderTerms(job, layer);
+    const open = ledger.openAll(
+      metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
+        tileSetsOf({ ...terms, tileSet }).map((filled) => ({ tileSet: filled, rect })),
+      ),
+    );
+    try {
+      const mustCommit = open.some((cells) => cells.mustCommit);
+      const fault = mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
+      if (fault !== undefined) return [{ kind: "full", reason: `the state database cannot be written: ${fault}` }];
+      if (signal.aborted) return [];
+      return await render(
+        metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
+          ...terms,
+          ...(tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
+          ...(leave === undefined ? {} : { leave }),
+          tileSet,
+          parameters,
+          rect,
+          wanted,
+        })),
+      );
+    } finally {
+      for (const cells of open) ledger.close(cells);
+    }
+  }
+}
+
+/** Returns the parts of a render order that are the same for all metatiles of a job. */
+function orderTerms(
+  { request, createdMs }: ActiveJob,
+  layer: Layer,
+): Pick<RenderOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
+  const { format, onlyExisting, olderThanMs } = request;
+  // A job over existing or old tiles has checked one format only, so it must not write the other formats.
+  const isOfOneFormat = onlyExisting === true || olderThanMs !== undefined;
+  const beside = isOfOneFormat || format === null ? [] : formatsBeside(layer, format);
+  return {
+    ...(beside.length === 0 ? {} : { beside }),
+    // A render that a user or another job requested earlier may show the data that this reseed replaces.
+    ...(request.type === "reseed" ? { sinceMs: createdMs } : {}),
+    ...(layer.seedGuard === undefined ? {} : { watched: true }),
+    ...(olderThanMs === undefined ? {} : { renewed: true }),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * One of a job's parallel workers: a row of the classic task list. `ActiveJob` begins and stops its tasks, and the
+ * job's work adds to their progress through `ActiveJob`.
+ */
+export class Task {
+  readonly id: number;
+  #status: 0 | 1 = 0;
+  #processed: bigint;
+  #savedProcessed: bigint;
+  #claim: bigint[] = [];
+  #abort: AbortController | undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor({ id, processed }: { readonly id: number; readonly processed: bigint }) {
+    this.id = id;
+    this.#processed = processed;
+    this.#savedProcessed = processed;
+  }
+
+  /** 1: the task is listed as running; 0: as pending. */
+  get status(): 0 | 1 {
+    return this.#status;
+  }
+
+  /** The number of tiles that this task has finished. */
+  get processed(): bigint {
+    return this.#processed;
+  }
+
+  /** Numbers of the metatiles that the task has taken and not finished. */
+  get claim(): readonly bigint[] {
+    return this.#claim;
+  }
+
+  get isAtWork(): boolean {
+    return this.#loop !== undefined;
+  }
+
+  /** Resolves when the task's loop has ended. Undefined: the task is not at work. */
+  get stopped(): Promise<void> | undefined {
+    return this.#loop;
+  }
+
+  begin(loop: (signal: AbortSignal) => Promise<void>): void {
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#status = 1;
+    this.#loop = loop(abort.signal);
+  }
+
+  /** Asks the loop to end. Does nothing if the task is not at work. */
+  abort(reason: Error): void {
+    this.#abort?.abort(reason);
+  }
+
+  /** Records that the loop has ended. `status`: how the task is listed from now on. */
+  stop(status: 0 | 1): void {
+    this.#loop = undefined;
+    this.#abort = undefined;
+    this.#status = status;
+  }
+
+  take(metatile: bigint): void {
+    this.#claim.push(metatile);
+  }
+
+  /**
+   * Removes metatiles from the claim.
+   * @returns those that were in it
+   */
+  release(metatiles: readonly bigint[]): readonly bigint[] {
+    const released = metatiles.filter((n) => this.#claim.includes(n));
+    this.#claim = this.#claim.filter((n) => !metatiles.includes(n));
+    return released;
+  }
+
+  addProcessed(tiles: bigint): void {
+    this.#processed += tiles;
+  }
+
+  /**
+   * Marks the present progress as saved.
+   * @returns takes the mark back if the transaction is rolled back; undefined if the progress was saved before
+   */
+  markSaved(): (() => void) | undefined {
+    const before = this.#savedProcessed;
+    if (before === this.#processed) return undefined;
+    this.#savedProcessed = this.#processed;
+    return () => {
+      this.#savedProcessed = before;
+    };
+  }
+}

@@ -1,0 +1,24 @@
+import type { ActiveJob } from "./active-job.ts";
+import type { Task } from "./task.ts";
+
+/** The work of one kind of job, done in steps. */
+export interface Work {
+  /**
+   * Works for a while, and only briefly while `crowded` returns true. Returns false if no work is left for this task.
+   * @throws JobAborted or JobSuspension
+   */
+  step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
+}
+
+/** Thrown by the work of a job to abort the job. The message becomes the job's reason. */
+export class JobAborted extends Error {
+  override readonly name = "JobAborted";
+}
+
+/**
+ * Thrown by the work of a job to pause the job until a user has checked its tiles. The message becomes the job's
+ * reason.
+ */
+export class JobSuspension extends Error {
+  override readonly name = "JobSuspension";
+}

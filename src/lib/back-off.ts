@@ -1,0 +1,19 @@
+/** The pauses between tries of something that fails: each is twice as long as the one before, up to the longest. */
+export interface BackOff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Returns the pause after this many failures in a row, at least one. */
+export const pauseAfter = (failures: number, { firstMs, longestMs }: BackOff): number =>
+  Math.min(longestMs, firstMs * 2 ** (failures - 1));
+
+/** Returns the next pause of something that has been waited for this long: as long again, within the bounds. */
+export const pauseAfterWait = (waitedMs: number, { firstMs, longestMs }: BackOff): number =>
+  Math.min(longestMs, Math.max(firstMs, waitedMs));
+
+/**
+ * Lengthens or shortens a pause by up to a quarter, so that those who failed together do not try again together.
+ * @param random at least 0 and below 1
+ */
+export const jittered = (ms: number, random: number): number => ms * (0.75 + random / 2);
