@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { listedValues, type ParameterFilter, parametersId, parseParameters } from "./parameter-filter.ts";
+import {
+  listedValues,
+  type ParameterFilter,
+  parametersId,
+  parseParameters,
+  parseTruncatedParameters,
+} from "./parameter-filter.ts";
 
 /** Returns the values of a combination, `defaults` for the combination without an id, or the message of the refusal. */
 function asked(filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown {
@@ -157,4 +163,26 @@ test("values are listed as tile sets are named by them, the default first and on
   expect(listedValues(anyHeight)).toBeUndefined();
   expect(listedValues(query)).toBeUndefined();
   expect(listedValues({ ...style, default: "RED", normalize: "LOWER" })).toEqual(["RED", "green"]);
+});
+
+describe("the parameters of a truncation", () => {
+  const parsed = (filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown => {
+    const result = parseTruncatedParameters(filters, new Map(Object.entries(given)));
+    return result.ok ? result.value : result.error.code;
+  };
+
+  test.each([[{ STYLES: "" }], [{ styles: "_null" }], [{}]])(
+    "%j name the default set of a layer without filters",
+    (given) => {
+      expect(parsed([], given)).toEqual({ id: "", values: {} });
+    },
+  );
+
+  test("an empty value of a key without a filter does not change the set", () => {
+    expect(parsed([year], { YEAR: "2010", STYLES: "" })).toEqual(parsed([year], { YEAR: "2010" }));
+  });
+
+  test("a value of a key without a filter is refused", () => {
+    expect(parsed([year], { STYLES: "red" })).toBe("bad_field");
+  });
 });

@@ -246,3 +246,16 @@ export function parseParameters(
   }
   return ok(allDefault ? DEFAULT_PARAMETERS : { id: parametersId(values), values });
 }
+
+/**
+ * Parses the parameters of a truncation. An empty value of a key without a filter is ignored: on a layer without styles,
+ * `STYLES=` names the default parameter set, as it does in a request for a tile.
+ */
+export function parseTruncatedParameters(
+  filters: readonly ParameterFilter[],
+  given: ReadonlyMap<string, string>,
+): Result<Parameters, Refusal> {
+  const known = new Set(filters.map(({ key }) => key));
+  const named = [...given].filter(([key, value]) => known.has(key.toUpperCase()) || !NOTHING.includes(value));
+  return parseParameters(filters, new Map(named), "refuse");
+}

@@ -12,7 +12,7 @@ import {
 import type { Selection } from "../grid/selection.ts";
 import { formatOf } from "../layer/format.ts";
 import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subsetExtent } from "../layer/layer.ts";
-import { parametersId, parseParameters } from "../layer/parameter-filter.ts";
+import { parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
@@ -215,8 +215,12 @@ function chooseParameters(
   request: Pick<SeedRequest, "type" | "parameters">,
   layer: Layer,
 ): Result<Combination, Refusal> {
-  const parsed = parseParameters(layer.parameterFilters, request.parameters, "refuse");
-  if (!parsed.ok && request.type !== "truncate") return parsed;
+  const filters = layer.parameterFilters;
+  if (request.type !== "truncate") {
+    const parsed = parseParameters(filters, request.parameters, "refuse");
+    return parsed.ok ? ok({ parameters: parsed.value.values, parametersId: parsed.value.id }) : parsed;
+  }
+  const parsed = parseTruncatedParameters(filters, request.parameters);
   // A truncate accepts parameters that the filters do not allow any more, so that leftover tiles can be removed.
   const { id, values } = parsed.ok ? parsed.value : verbatimParameters(request.parameters);
   return ok({ parameters: values, parametersId: id });

@@ -1,6 +1,6 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
-import { parseParameters } from "../layer/parameter-filter.ts";
+import { parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pyramidKey, pyramidOf } from "../ledger/tile-set-table.ts";
 import { verbatimParameters } from "../plan/plan-job.ts";
@@ -48,7 +48,7 @@ function withParameters(
 ): (pyramid: StoredPyramid) => boolean {
   const given = new Map(Object.entries(values));
   const filters = catalogue().layers.get(layer)?.parameterFilters ?? [];
-  const parsed = parseParameters(filters, given, "refuse");
+  const parsed = parseTruncatedParameters(filters, given);
   // The combination of all defaults has the empty id, so look up the parsed id too.
   const ids = new Set([verbatimParameters(given).id, ...(parsed.ok ? [parsed.value.id] : [])]);
   return ({ parametersId }) => ids.has(parametersId);

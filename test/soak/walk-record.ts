@@ -12,7 +12,7 @@ export class WalkRecord {
 
   note(line: string): void {
     this.#lines.push(`${((performance.now() - this.#began) / 1000).toFixed(3)} s, step ${this.step}: ${line}`);
-    if (this.#lines.length > 400) this.#lines.shift();
+    if (this.#lines.length > 20_000) this.#lines.shift();
   }
 
   problem(text: string): void {

@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Chance, chanceOf } from "./chance.ts";
 import { Floors } from "./floors.ts";
 import { type MarkedMap, startMarkedMap } from "./marked-map.ts";
@@ -41,9 +44,11 @@ export async function walk({ steps, seed, tell }: WalkOptions): Promise<void> {
       if (step % (STRETCH * 5) === 0 || step === steps) tell(`step ${step}: ${one.figures()}`);
     }
     if (one.record.problems.length > 0) {
+      const history = join(tmpdir(), `walk-${seed}.txt`);
+      writeFileSync(history, one.record.last(20_000));
       const log = server.now.log().trimEnd().split("\n").slice(-25).join("\n");
       throw new Error(
-        `seed ${seed}\n${one.record.problems.slice(0, 8).join("\n")}\n\nthe last of the history:\n${one.record.last(60)}\n\nthe server's log ends so:\n${log}`,
+        `seed ${seed}\n${one.record.problems.slice(0, 8).join("\n")}\n\nthe end of the history (${history}):\n${one.record.last(60)}\n\nthe server's log ends so:\n${log}`,
       );
     }
   } finally {
