@@ -425,7 +425,7 @@ test("flags win over variables, variables over the file; an empty variable is no
     server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20, workers: 1 },
     jobs: { maxRunningTasks: 4, maxThreadCount: 6, historyDays: 1 },
     compat: { quotaRoot: "gwcQuotaConfiguration", quotaForm: "value-units" },
-    store: { fsync: true, shared: false, undoSeconds: 15 },
+    store: { fsync: true, shared: false, undoSeconds: 600 },
     dataDir: join(directory, "elsewhere"),
     diskQuota: { enabled: true, globalQuota: { value: "1.50", units: "MiB" } },
     layers: [{ name: "a" }],

@@ -182,7 +182,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
       ...section(JobsSchema, "jobs"),
     },
     compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },
-    store: { fsync: false, shared: false, undoSeconds: 15, ...section(StoreSchema, "store") },
+    store: { fsync: false, shared: false, undoSeconds: 600, ...section(StoreSchema, "store") },
     // If layers have problems, references to them are not checked: an invalid layer would be reported as unknown too.
     diskQuota: problems.within(["layers"])
       ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)

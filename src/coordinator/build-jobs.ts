@@ -73,7 +73,6 @@ function buildSeeding(context: BuildContext, sources: JobSources, jobs: JobStore
     jobs,
     catalogue,
     expiredBeforeMs: (layer) => truncations.softTimes.get(layer) ?? 0,
-    movedMs: (layer) => truncations.undoneMs(layer),
     sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
     latestMs: () => clock.latestMs(),
     options: jobOptions,

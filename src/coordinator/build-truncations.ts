@@ -22,7 +22,7 @@ export interface TruncationParts {
 
 /** Builds the mass truncations. Completes those that the end of the last process interrupted. */
 export function buildTruncations(context: BuildContext, parts: TruncationServiceParts): TruncationParts {
-  const { db, store, ledger, gate, catalogue, undoSeconds, now, monotonicNow, closing } = context;
+  const { db, store, ledger, gate, catalogue, undoSeconds, now, monotonicNow, log, closing } = context;
   const { ledgerTruncations, reclaim, adoption, enforcer } = parts;
   const records = new MassTruncationStore(db);
   const truncations = new MassTruncationService({
@@ -43,6 +43,7 @@ export function buildTruncations(context: BuildContext, parts: TruncationService
     },
     now,
     monotonicNow,
+    log,
     closing,
   });
   return { truncations, records };

@@ -16,8 +16,6 @@ export interface WantedTilesParts {
    * 0: none.
    */
   readonly expiredBeforeMs: (layer: string) => number;
-  /** Returns when a layer's tiles were last moved inside the store, ms since 1970. 0: never. */
-  readonly movedMs: (layer: string) => number;
   /**
    * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job asks the store
    * instead of the ledger.
@@ -114,11 +112,8 @@ export class WantedTiles {
   }
 
   /** Returns the freshness that only tiles have which were written or confirmed since the job began. */
-  #sinceStart({ request, startedMs, createdMs }: ActiveJob): Fresh {
-    const sinceMs = startedMs ?? createdMs;
-    // A move changes the confirmed time of a file, so after a move only the modified time counts.
-    const wasMoved = this.#parts.movedMs(request.layer) >= sinceMs;
-    return { time: wasMoved ? "modifiedMs" : "confirmedMs", sinceMs };
+  #sinceStart({ startedMs, createdMs }: ActiveJob): Fresh {
+    return { time: "confirmedMs", sinceMs: startedMs ?? createdMs };
   }
 
   /**

@@ -260,7 +260,7 @@ export class BlockTable {
 }
 
 /** Decodes the block of a row. For a corrupt row the block is empty, all its cells are unknown, and `reason` is set. */
-export function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
+function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
   try {
     const content = {
       tiles: int(row, "tiles"),

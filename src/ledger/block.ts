@@ -147,13 +147,6 @@ export class Block {
     this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, nowMs);
   }
 
-  /** Raises the use of a cell to that of the same cell of another block. */
-  takeUse(cell: number, other: Block): void {
-    if (this.cellTiles[cell] === 0) return;
-    this.lastUseMs[cell] = Math.max(this.lastUseMs[cell] ?? 0, other.lastUseMs[cell] ?? 0);
-    this.frequency[cell] = Math.max(this.frequency[cell] ?? 0, other.frequency[cell] ?? 0);
-  }
-
   /**
    * Records reads of a cell, `repeats` of them of tiles that had been read before. Returns false when the cell is
    * empty.

@@ -20,8 +20,6 @@ export class DoubtedCells {
   readonly #blocks = new Map<string, BlockAddress>();
   /** Cells that were written shortly before the machine went down. */
   readonly #rebooted = new Set<string>();
-  /** Layers whose tiles are being moved: a count would not find the tiles. */
-  readonly #held = new Set<string>();
 
   constructor(parts: DoubtedCellParts) {
     this.#parts = parts;
@@ -56,7 +54,6 @@ export class DoubtedCells {
 
   /** Counts a cell from the store. The cell stays unknown while a writer has it open. */
   count(record: TileSetRecord, block: Block, cell: number): void {
-    if (this.#held.has(record.tileSet.layer)) return;
     const { cells } = this.#parts;
     const counted = this.#recount(record, block, cell);
     if (counted === undefined) return;
@@ -137,31 +134,15 @@ export class DoubtedCells {
     return this.#blocks.size > 0;
   }
 
-  /**
-   * Counts the cells in doubt of a layer whose tiles are about to move inside the store. Then counts none until
-   * `release`.
-   */
-  hold(layer: string): void {
+  /** Counts the cells in doubt of a layer. Yields after each block. */
+  *countOf(layer: string): Generator<undefined> {
     const { tileSets, blocks } = this.#parts;
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
       const record = tileSets.byId(at.tileSetId);
+      if (record === undefined) continue;
       const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
-      for (let cell = 0; cell < CELLS && record !== undefined; cell++)
-        if (block.known[cell] !== 1) this.count(record, block, cell);
+      for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) this.count(record, block, cell);
+      yield;
     }
-    this.holdMoved(layer);
-  }
-
-  /** Counts none of a layer until `release`: some of its tiles have moved already, before the last process ended. */
-  holdMoved(layer: string): void {
-    this.#held.add(layer);
-  }
-
-  isHeld(layer: string): boolean {
-    return this.#held.has(layer);
-  }
-
-  release(layer: string): void {
-    this.#held.delete(layer);
   }
 }

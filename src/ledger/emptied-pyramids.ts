@@ -55,11 +55,10 @@ export class EmptiedPyramids {
    * it.
    */
   willRemoveDropped(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
-    const { tileSets, doubted } = this.#parts;
+    const { tileSets } = this.#parts;
     const pyramid = { layer, gridSet, parametersId };
     // A writer loses nothing: its tile keeps the directories, and it writes the description after its tiles.
-    if (!doubted.isHeld(layer) && !tileSets.hasDropped(layer, parametersId, id))
-      this.#removeFromStore(layer, [pyramid]);
+    if (!tileSets.hasDropped(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
     // The pyramid may have a new, empty record, which could not be removed before this tile set.
     this.#later(pyramid);
   }
@@ -73,7 +72,7 @@ export class EmptiedPyramids {
 
   #remove(layer: string, pyramids: readonly StoredPyramid[]): void {
     const { db, tileSets, blocks, marks, doubted } = this.#parts;
-    const inUse = this.#inUse(layer, pyramids);
+    const inUse = this.#inUse(pyramids);
     const free = pyramids.filter((pyramid) => {
       if (inUse(pyramid)) return this.#later(pyramid);
       // Truncated tile sets still have rows. The pyramid is noted again when they are reclaimed or restored.
@@ -102,9 +101,8 @@ export class EmptiedPyramids {
   }
 
   /** Returns a test for pyramids that have an open cell or a cell in doubt. */
-  #inUse(layer: string, pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
+  #inUse(pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
     const { tileSets, blocks, doubted } = this.#parts;
-    if (doubted.isHeld(layer)) return () => true;
     const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).map(({ id }) => id)));
     const used = new Set(doubted.of((id) => ids.has(id)).map(({ tileSetId }) => tileSetId));
     // A block with an open cell is in memory.

@@ -2,7 +2,7 @@ import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
-import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { type Place, type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 import { type Block, type BlockAddress, blockRect, CELLS, type CellOrder, cellOf } from "./block.ts";
@@ -57,6 +57,10 @@ export const ledgerMigrations: Migrations = {
      CREATE INDEX tile_set_dead ON tile_set (dead) WHERE dead = 1;`,
     "ALTER TABLE block ADD COLUMN checksum INTEGER;",
     "CREATE INDEX tile_set_dropped ON tile_set (layer, parameters_id) WHERE dead <> 0;",
+    // An undo no longer merges tile sets: the tiles of an interrupted merge are counted again.
+    `UPDATE pyramid SET complete = 0 WHERE EXISTS (SELECT 1 FROM tile_set AS old WHERE old.dead = 3 AND
+       (old.layer, old.grid_set, old.parameters_id) = (pyramid.layer, pyramid.grid_set, pyramid.parameters_id));
+     UPDATE tile_set SET dead = 1 WHERE dead = 3;`,
   ],
 };
 
@@ -729,45 +733,17 @@ export class Ledger {
     return this.#watch.isWatched(layer);
   }
 
-  /**
-   * Counts the cells in doubt of a layer whose tiles are about to move inside the store. Then counts none until
-   * `release`.
-   */
-  hold(layer: string): void {
-    this.#doubted.hold(layer);
-  }
-
-  /** Counts none of a layer until `release`: some of its tiles have moved already, before the last process ended. */
-  holdMoved(layer: string): void {
-    this.#doubted.holdMoved(layer);
-  }
-
-  release(layer: string): void {
-    this.#doubted.release(layer);
-  }
-
-  /** Makes unknown the cells of tiles that a restoration found in the store and that the ledger does not have. */
-  found(tiles: readonly TileAddress[]): void {
-    for (const { tileSet, x, y, z } of tiles) {
-      const block = this.#cells.blockAt(this.#tileSets.record(tileSet), x, y, z);
-      if (block.has(x, y)) continue;
-      block.known[cellOf(x, y)] = 0;
-      this.#blocks.changed(block);
-    }
+  /** Counts the cells in doubt of a layer. Yields after each block. */
+  countDoubted(layer: string): Generator<undefined> {
+    return this.#doubted.countOf(layer);
   }
 
   /**
-   * Brings back the records that were set aside, after their tiles are in the store again. The caller then calls
-   * `restoreSome`, which counts the tiles stored since the truncation.
+   * Brings back the records that were set aside, after their tiles are in the store again. Removes the records that the
+   * same tile sets have now. `also` runs in the same transaction.
    */
-  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): void {
-    this.release(layer);
-    this.#restoration.restore(layer, aside, pyramids);
-  }
-
-  /** Counts some of the tiles stored since the truncation. Returns false when none were left. */
-  restoreSome(aside: number): boolean {
-    return this.#restoration.mergeSome(aside);
+  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
+    this.#restoration.restore(layer, aside, pyramids, also);
   }
 
   /** Truncates the records of some zooms of a pyramid. */

@@ -49,6 +49,7 @@ interface Writer {
 
 interface Aside {
   readonly id: number;
+  readonly scope: Scope;
   readonly names: readonly string[];
   readonly pyramids: readonly { gridSet: string; parametersId: string; complete: boolean }[];
 }
@@ -250,7 +251,7 @@ class Scene {
     if (aside === undefined) this.store.drop(String(this.#ledgerTruncations), names);
     else {
       this.store.setAside(String(aside), names);
-      this.#aside = { id: aside, names, pyramids };
+      this.#aside = { id: aside, scope, names, pyramids };
     }
     if (scope === "layer") ledger.truncateLayer(LAYER, aside);
     else if (scope === "pyramid") ledger.truncatePyramid(pyramid, aside);
@@ -263,23 +264,37 @@ class Scene {
     const { ledger, db } = this.#at;
     this.#reportAll();
     this.#aside = undefined;
-    ledger.hold(LAYER);
     db.transaction(() => ledger.writeAll());
-    for (const newer of this.store.restore(String(aside.id), LAYER, aside.names, [GRID_SET])) ledger.found(newer);
-    ledger.restore(LAYER, aside.id, aside.pyramids);
-    while (ledger.restoreSome(aside.id));
+    for (const { parametersId } of aside.scope === "layer" ? [{ parametersId: undefined }] : aside.pyramids)
+      this.#discard(parametersId);
+    this.store.restore(String(aside.id), aside.names);
+    ledger.restore(LAYER, aside.id, aside.pyramids, () => {});
     ledger.forgetVanished(LAYER);
-    ledger.release(LAYER);
     // An adoption under way begins again, as it may have passed them by.
     if (this.#adoption.length > 0) await this.#adopt();
   }
 
-  kill(): void {
+  /** Truncates what was stored since the truncation that is undone: of a pyramid, or of the whole layer. */
+  #discard(parametersId: string | undefined): void {
+    const { ledger } = this.#at;
+    this.#ledgerTruncations++;
+    const scope =
+      parametersId === undefined
+        ? ({ kind: "layer", layer: LAYER } as const)
+        : ({ kind: "pyramid", ...pyramidOf(parametersId) } as const);
+    this.store.drop(String(this.#ledgerTruncations), this.store.planTruncation(scope));
+    if (scope.kind === "layer") ledger.truncateLayer(LAYER);
+    else ledger.truncatePyramid(scope);
+  }
+
+  async kill(): Promise<void> {
     this.#writers = [];
     this.#watch = undefined;
     this.#inDoubt.clear();
     this.#clock += 1_000;
     this.#at = this.reopened(this.#at.db);
+    // The next process lists the store again.
+    if (this.#adoption.length > 0) await this.#adopt();
   }
 
   /** Makes the ledger of a cache that another program has written. */

@@ -26,19 +26,17 @@ export interface AsidePyramid {
   readonly complete: boolean;
 }
 
-/** A tile set that was set aside and has been restored. It may replace a newer tile set of the same name. */
-export interface Succession {
-  /** The replaced tile set; undefined: there was none. */
-  readonly from: TileSetRecord | undefined;
-  readonly to: TileSetRecord;
+/** A tile set that was set aside and has been restored. */
+export interface RestoredTileSet {
+  readonly record: TileSetRecord;
+  /** The tile set of the same name that it has replaced; undefined: there was none. */
+  readonly replaced: TileSetRecord | undefined;
 }
 
 /** Values of the column `dead` of a tile set. Other modules see only the tile sets that are alive. */
 const ALIVE = 0;
 const GONE = 1;
 const ASIDE = 2;
-/** A restored tile set has replaced this one. The cells of its blocks have still to be counted in the restored one. */
-const SUCCEEDED = 3;
 
 /**
  * The tile sets with records, and their sums by zoom, by layer and in all. Always in memory; the database has a copy.
@@ -232,52 +230,45 @@ export class TileSetTable {
   }
 
   /**
-   * Restores tile sets that were set aside, unchanged, in a transaction of its own. The caller has to write all changes
-   * of the layer before.
+   * Restores tile sets that were set aside, unchanged, in a transaction of its own, in which `also` runs first. Removes
+   * the tile sets that have their names now.
    */
-  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[]): Succession[] {
+  restore(
+    layer: string,
+    aside: number,
+    pyramids: readonly AsidePyramid[],
+    also: () => void,
+  ): readonly RestoredTileSet[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
     const back = rows.map((row) => ({ id: int(row, "id"), tileSet: tileSetOf(row) }));
-    const completeOf = new Map(
-      pyramids.map(({ complete, ...pyramid }) => {
-        const whole = { layer, ...pyramid };
-        // The newer record of the pyramid may have tiles that have not been counted.
-        return [pyramidKey(whole), { whole, complete: complete && this.isComplete(whole) !== false }];
-      }),
-    );
+    const completeOf = new Map<string, boolean>();
     this.#db.transaction(() => {
+      also();
+      const change = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = NULL WHERE id = ?");
       for (const { id, tileSet } of back) {
-        const since = this.find(tileSet);
-        if (since !== undefined)
-          this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?").run(SUCCEEDED, aside, since.id);
-        this.#db.prepare("UPDATE tile_set SET dead = ?, aside = NULL WHERE id = ?").run(ALIVE, id);
+        const replaced = this.find(tileSet);
+        if (replaced !== undefined) change.run(GONE, replaced.id);
+        change.run(ALIVE, id);
       }
-      for (const { whole, complete } of completeOf.values()) this.#setComplete(whole, complete);
+      for (const { gridSet, parametersId, complete } of pyramids) {
+        const pyramid = { layer, gridSet, parametersId };
+        // The record that the pyramid has now may lack tiles that have not been counted.
+        const isComplete = complete && this.isComplete(pyramid) !== false;
+        completeOf.set(pyramidKey(pyramid), isComplete);
+        this.#setComplete(pyramid, isComplete);
+      }
     });
-    const successions = back.map(({ id, tileSet }) => {
-      const from = this.find(tileSet);
-      if (from !== undefined) this.#remove(from);
-      const to = this.#adopt(id, tileSet, false);
-      this.#addSums(this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true }).all(id));
-      return { from, to };
+    const sums = this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true });
+    const restored = back.map(({ id, tileSet }) => {
+      const replaced = this.find(tileSet);
+      if (replaced !== undefined) this.#remove(replaced);
+      const record = this.#adopt(id, tileSet, false);
+      this.#addSums(sums.all(id));
+      return { record, replaced };
     });
     for (const record of this.#byKey.values())
-      record.complete = completeOf.get(pyramidKey(record.tileSet))?.complete ?? record.complete;
-    return successions;
-  }
-
-  /** Returns a tile set that was replaced by a restored one, and the restored one. */
-  succeeded(aside: number): { readonly id: number; readonly to: TileSetRecord } | undefined {
-    for (const row of this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(SUCCEEDED, aside)) {
-      const to = this.find(tileSetOf(row));
-      if (to !== undefined) return { id: int(row, "id"), to };
-    }
-    return undefined;
-  }
-
-  /** Marks a replaced tile set as gone, after its cells have been counted. Inside the caller's transaction. */
-  settle(succeededId: number): void {
-    this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?").run(GONE, succeededId);
+      record.complete = completeOf.get(pyramidKey(record.tileSet)) ?? record.complete;
+    return restored;
   }
 
   /** Deletes all rows of pyramids without tiles. Inside the caller's transaction; the caller then calls `remove`. */

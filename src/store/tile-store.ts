@@ -158,17 +158,10 @@ export interface TileStore extends AsyncDisposable {
   /** Makes names unreadable as `drop` does, but keeps the tiles on the disk until `restore` or `discard`. */
   setAside(id: string, names: readonly string[]): void;
   /**
-   * Brings back tiles that were set aside, while no writer is active in the layer. An empty level comes back by one
-   * rename. In other levels a tile stored since replaces the one that comes back, so the work depends on the number of
-   * tiles stored since. Yields those tiles a few at a time. Idempotent: an interrupted restoration continues. `known`
-   * as for `pyramids`.
+   * Brings back the names that were set aside, one rename each, while no writer is active in the layer. What is stored
+   * under such a name now becomes remains of a truncation. Idempotent: leaves a name that has come back already.
    */
-  restore(
-    id: string,
-    layer: string,
-    names: readonly string[],
-    known: readonly string[],
-  ): Iterable<readonly TileAddress[]>;
+  restore(id: string, names: readonly string[]): void;
   /** Turns what was set aside into remains of a truncation, which `sweep` removes. Idempotent. */
   discard(id: string): void;
   /** Returns the ids of everything that is set aside. */

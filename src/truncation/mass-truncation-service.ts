@@ -1,4 +1,6 @@
-import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AsidePyramid, pyramidKey } from "../ledger/tile-set-table.ts";
+import type { Logger } from "../lib/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
@@ -12,7 +14,7 @@ import type {
 } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
 import { droppedPyramidsOf, type TruncationTargetSources, truncationTargets } from "./truncation-targets.ts";
-import type { LedgerTruncations, TruncationTarget } from "./truncations.ts";
+import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
   readonly db: Database;
@@ -29,9 +31,13 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly now: () => number;
   /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
+  readonly log: Logger;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
 }
+
+/** The pause between two attempts of an undo, ms. */
+const RETRY_MS = 1_000;
 
 interface TargetParts {
   readonly target: TruncationTarget;
@@ -49,7 +55,7 @@ interface Stored {
 
 /**
  * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and undone on
- * request. A truncation can be undone until its space is reclaimed, which happens when its time has passed, or sooner
+ * request. An undo discards what was stored since. A truncation can be undone until its space is reclaimed, which happens when its time has passed, or sooner
  * if the quota or the disk needs the space.
  */
 export class MassTruncationService implements MassTruncationOperations {
@@ -57,15 +63,12 @@ export class MassTruncationService implements MassTruncationOperations {
   /** Hard truncations that can be undone, and whose tiles still take up space. */
   readonly #kept = new Map<number, Stored>();
   #softTimes: ReadonlyMap<string, number>;
-  readonly #undoneTimes: Map<string, number>;
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
     const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
-    for (const { aside } of truncations.asides("undoing")) {
-      ledgerTruncations.finishRestoring(aside);
-      this.#write(() => truncations.end(aside.id, "undone", now(), null));
-    }
+    for (const { aside } of truncations.asides("undoing"))
+      ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null));
     const there = new Set(store.setAsideIds());
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id));
@@ -78,7 +81,6 @@ export class MassTruncationService implements MassTruncationOperations {
     for (const id of there) store.discard(id);
     ledger.forgetVanished();
     this.#softTimes = truncations.softTimes();
-    this.#undoneTimes = truncations.undoneTimes();
   }
 
   /** Runs `body` in a transaction, together with the pending writes of the ledger. */
@@ -92,13 +94,6 @@ export class MassTruncationService implements MassTruncationOperations {
   /** By layer: tiles written before this time have expired, ms since 1970. */
   get softTimes(): ReadonlyMap<string, number> {
     return this.#softTimes;
-  }
-
-  /**
-   * Returns when an undo last moved a layer's tiles, ms since 1970. 0: never. Infinity: an undo is moving tiles now.
-   */
-  undoneMs(layer: string): number {
-    return this.#undoneTimes.get(layer) ?? 0;
   }
 
   truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
@@ -228,41 +223,53 @@ export class MassTruncationService implements MassTruncationOperations {
   }
 
   async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { truncations, ledgerTruncations, restored, now, closing } = this.#parts;
-    const aside = truncations.aside(id);
-    const refused =
-      aside === undefined
-        ? gone(this.#view(id))
-        : await ledgerTruncations.restore(
-            aside,
-            {
-              refuse: () => this.#whyNot(id, layer),
-              begun: () => {
-                this.#kept.delete(id);
-                this.#undoneTimes.set(layer, Number.POSITIVE_INFINITY);
-                this.#write(() => truncations.begin(id));
-              },
-              ended: () => {
-                const endedMs = now();
-                this.#write(() => truncations.end(id, "undone", endedMs, by));
-                this.#undoneTimes.set(layer, endedMs);
-              },
-            },
-            closing,
-          );
+    const { db, truncations, ledgerTruncations, restored, now, log, closing } = this.#parts;
+    let pyramids: readonly AsidePyramid[] = [];
+    const refused = await ledgerTruncations.undo(
+      layer,
+      {
+        plan: () => {
+          const planned = this.#planUndo(id, layer);
+          if (planned.ok) pyramids = planned.value.aside.pyramids;
+          return planned;
+        },
+        begun: (discarded) => {
+          const kept = this.#kept.get(id);
+          this.#kept.delete(id);
+          if (kept !== undefined) db.onRollback(() => this.#kept.set(id, kept));
+          truncations.beginUndo(id, this.#countOf(this.#partsOf(discarded)).tiles);
+        },
+        ended: () => truncations.end(id, "undone", now(), by),
+        failed: async (error) => {
+          log.error("an undo has failed and is tried again", { layer, id, error: String(error) });
+          await sleep(RETRY_MS, undefined, { signal: closing });
+        },
+      },
+      closing,
+    );
     if (refused !== undefined) return refuse(refused);
-    restored((aside?.pyramids ?? []).map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
+    restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
     return ok(this.#view(id));
   }
 
-  /**
-   * Returns the reason if a truncation cannot be undone now. Called when no other truncation or undo runs in the layer.
-   */
+  /** Plans an undo. Called when no other truncation or undo runs in the layer. */
+  #planUndo(id: number, layer: string): Result<UndoPlan, Refusal> {
+    const refused = this.#whyNot(id, layer);
+    if (refused !== undefined) return refuse(refused);
+    const { type } = this.#view(id);
+    const aside = this.#parts.truncations.aside(id);
+    if (aside === undefined) throw new Error(`truncation ${id} has set nothing aside`);
+    if (type === "truncateLayer") return ok({ aside, discarded: [{ kind: "layer", layer }] });
+    const names = new Set(aside.pyramids.map((pyramid) => pyramidKey({ layer, ...pyramid })));
+    const discarded = droppedPyramidsOf(layer, this.#parts).filter((pyramid) => names.has(pyramidKey(pyramid)));
+    return ok({ aside, discarded: discarded.map((pyramid) => ({ kind: "pyramid", pyramid })) });
+  }
+
+  /** Returns the reason if a truncation cannot be undone now. */
   #whyNot(id: number, layer: string): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
     const found = this.#view(id);
-    // "undoing": continue an undo that failed half way.
-    if (found.state !== "undoing" && (this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
+    if ((this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
       return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);

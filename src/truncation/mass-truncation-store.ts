@@ -31,6 +31,7 @@ export const massTruncationMigrations: Migrations = {
        undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT);
      CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
      CREATE INDEX mass_truncation_state ON mass_truncation (state);`,
+    "ALTER TABLE mass_truncation ADD COLUMN discarded INTEGER;",
   ],
 };
 
@@ -136,18 +137,9 @@ export class MassTruncationStore {
     return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
   }
 
-  /** Returns by layer when a hard truncation was last undone, ms since 1970. */
-  undoneTimes(): Map<string, number> {
-    const rows = this.#db
-      .prepare(
-        `SELECT layer, max(ended_ms) AS ms FROM mass_truncation WHERE mode = 'hard' AND state = 'undone' GROUP BY layer`,
-      )
-      .all();
-    return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
-  }
-
-  begin(id: number): void {
-    this.#db.prepare("UPDATE mass_truncation SET state = 'undoing' WHERE id = ?").run(id);
+  /** Records that an undo has begun, and how many tiles it discards. Null: they have not been counted. */
+  beginUndo(id: number, discarded: bigint | null): void {
+    this.#db.prepare("UPDATE mass_truncation SET state = 'undoing', discarded = ? WHERE id = ?").run(discarded, id);
   }
 
   end(id: number, state: "undone" | "reclaimed", endedMs: number, by: string | null): void {
@@ -200,5 +192,6 @@ function viewOf(row: Row): MassTruncationView {
     endedBy: textOrNull(row, "ended_by"),
     tiles: row["tiles"] === null ? null : bigInt(row, "tiles"),
     bytes: row["bytes"] === null ? null : bigInt(row, "bytes"),
+    discarded: row["discarded"] === null ? null : bigInt(row, "discarded"),
   };
 }

@@ -51,6 +51,11 @@ export interface MassTruncationView {
   /** The number of tiles that were truncated or have expired. Null: the ledger had not counted all of them. */
   readonly tiles: bigint | null;
   readonly bytes: bigint | null;
+  /**
+   * The number of tiles that the undo has discarded, because they were stored after the truncation. Null: the truncation
+   * has not been undone, or the ledger had not counted all of them.
+   */
+  readonly discarded: bigint | null;
 }
 
 export interface MassTruncationFilter {
@@ -70,7 +75,7 @@ export interface MassTruncationOperations {
   /** Returns truncations, newest first. */
   truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]>;
   truncation(id: number): Promise<MassTruncationView | undefined>;
-  /** Undoes a truncation. Once resolved, its tiles are back, except where newer tiles have been stored since. */
+  /** Undoes a truncation. Once resolved, its tiles are back, and what was stored since is discarded. */
   undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
   /** Reclaims at once the space that a truncation keeps on the disk. */
   reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;

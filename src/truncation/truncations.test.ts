@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import fs, { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { ok } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { openDatabase } from "../state/database.ts";
 import { createFileTileStore } from "../store/file/file-tile-store.ts";
-import type { TileStore } from "../store/tile-store.ts";
-import { type Aside, LedgerTruncations, truncationMigrations } from "./truncations.ts";
+import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrations } from "./truncations.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -35,34 +36,12 @@ const gate: RenderGate = {
   evicted: () => {},
 };
 
-/** A store that calls `moved` at each recount and at each move of a restoration. */
-function watched(store: TileStore, moved: () => void): TileStore {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "restore")
-        return function* (...args: Parameters<TileStore["restore"]>) {
-          for (const chunk of target.restore(...args)) {
-            moved();
-            yield chunk;
-          }
-        };
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]): unknown => {
-        if (name === "recount") moved();
-        return value.apply(target, args);
-      };
-    },
-  });
-}
-
-function open(root: string, moved: () => void, asked = gate) {
+function open(root: string, asked = gate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
-  const files = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const store = watched(files, moved);
+  const store = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  return { db, store: files, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, asked) };
+  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, asked) };
 }
 
 type Opened = ReturnType<typeof open>;
@@ -112,31 +91,48 @@ const tiles = (size: fc.Arbitrary<number>) =>
     })
     .map((list) => new Map(list.map(([format, x, y, bytes]) => [`${format} ${x} ${y}`, bytes])));
 
-test("a restoration that is interrupted anywhere is completed, with what was stored since, and the records are exact", async () => {
+/** Fails the nth rename of a directory, before or after it. */
+function failRename(n: number, when: "before" | "after") {
+  const { renameSync } = fs;
+  let left = n;
+  const spy = vi.spyOn(fs, "renameSync").mockImplementation((from, to) => {
+    const isDue = left-- === 0;
+    if (!isDue || when === "after") renameSync(from, to);
+    if (isDue) throw new Error("interrupted");
+  });
+  syncBuiltinESMExports();
+  return {
+    end(): boolean {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+      return left < 0;
+    },
+  };
+}
+
+test("an undo that is interrupted anywhere is completed: the old tiles are back, none that was stored since is left, and the records are exact", async () => {
   let n = 0;
+  let interruptions = 0;
   await fc.assert(
     fc.asyncProperty(
       tiles(fc.integer({ min: 1, max: 99 })),
       tiles(fc.integer({ min: 100, max: 999 })),
-      fc.nat(30),
-      fc.constantFrom("kill" as const, "go on" as const),
+      fc.constantFrom("layer" as const, "pyramid" as const),
+      fc.nat(3),
+      fc.constantFrom("before" as const, "after" as const),
+      fc.constantFrom("kill" as const, "try again" as const),
       fc.boolean(),
-      async (old, newer, steps, then, isFlushed) => {
+      async (old, newer, kind, renames, when, then, isFlushed) => {
         const root = join(directory, String(n++));
-        const stop = new AbortController();
-        let left = steps;
-        const interrupt = () => {
-          if (left-- === 0) stop.abort(new Error("interrupted"));
-        };
-        let isRestoring = false;
-        createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-        let at = open(root, () => isRestoring && interrupt());
+        mkdirSync(root);
+        let at = open(root);
         await put(at, old);
         if (isFlushed) at.ledger.flush();
+        const target: TruncationTarget = kind === "layer" ? { kind, layer: "a" } : { kind, pyramid };
         let names: readonly string[] = [];
         await at.ledgerTruncations.drop(
           "a",
-          () => [{ kind: "layer", layer: "a" }],
+          () => [target],
           (_, planned) => {
             names = planned;
             return 1;
@@ -144,39 +140,62 @@ test("a restoration that is interrupted anywhere is completed, with what was sto
         );
         expectKept(at, new Map());
         await put(at, newer);
-        const pyramids = [{ gridSet: "g", parametersId: "", complete: true }];
-        const aside: Aside = { id: 1, layer: "a", names, pyramids: old.size === 0 ? [] : pyramids };
-        isRestoring = true;
-        const { db, ledger } = at;
-        const hooks = {
-          refuse: () => undefined,
-          begun: () => db.transaction(() => ledger.writeAll()),
-          ended: () => {},
+        let state = "kept";
+        let discarded: bigint | undefined;
+        const aside: Aside = {
+          id: 1,
+          layer: "a",
+          names,
+          pyramids: old.size === 0 ? [] : [{ gridSet: "g", parametersId: "", complete: true }],
         };
-        await at.ledgerTruncations
-          .restore(aside, hooks, stop.signal)
-          .catch((error: unknown) => expect(stop.signal.reason).toBe(error));
-        isRestoring = false;
-        if (stop.signal.aborted && then === "go on")
-          await at.ledgerTruncations.restore(aside, hooks, new AbortController().signal);
-        if (then === "kill") {
+        let isKilled = false;
+        const ended = (): void => {
+          state = "undone";
+        };
+        const failure = failRename(renames, when);
+        const { ledger } = at;
+        const undoing = at.ledgerTruncations.undo(
+          "a",
+          {
+            plan: () => ok({ aside, discarded: [target] }),
+            begun: () => {
+              discarded = ledger.countOf("a", undefined)?.tiles;
+              state = "undoing";
+            },
+            ended,
+            failed: async (error) => {
+              isKilled = then === "kill";
+              if (isKilled) throw error;
+            },
+          },
+          new AbortController().signal,
+        );
+        await undoing.catch((error: unknown) =>
+          expect([isKilled, String(error)]).toEqual([true, expect.stringContaining("interrupted")]),
+        );
+        if (failure.end()) interruptions++;
+        expect(discarded).toBe(BigInt(newer.size));
+        if (isKilled) {
+          expect(state).toBe("undoing");
           at.db.close();
-          at = open(root, () => {});
-          at.ledgerTruncations.finishRestoring(aside);
+          at = open(root);
+          at.ledgerTruncations.finishUndo(aside, ended);
         }
-        expectKept(at, new Map([...old, ...newer]));
+        expect(state).toBe("undone");
+        expectKept(at, old);
         at.db.close();
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
+  expect(interruptions).toBeGreaterThan(5);
 });
 
 test("a drop waits for those who are about to store in its layer, and for nobody else", async () => {
   const steps: string[] = [];
   const root = join(directory, "waits");
-  createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const at = open(root, () => {}, {
+  mkdirSync(root);
+  const at = open(root, {
     ...gate,
     pause: async () => void steps.push("pause"),
     resume: () => steps.push("resume"),

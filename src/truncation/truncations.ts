@@ -2,6 +2,7 @@ import PQueue from "p-queue";
 import { Stretch } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
@@ -26,6 +27,12 @@ interface TruncationPlan {
   readonly aside?: number;
 }
 
+/** A truncation that is recorded and has to be carried out. */
+interface BegunTruncation {
+  readonly id: number;
+  readonly plan: TruncationPlan;
+}
+
 type PlanTruncation = () => readonly TruncationTarget[];
 type RecordTruncation = (targets: readonly TruncationTarget[], names: readonly string[]) => number | undefined;
 
@@ -37,20 +44,32 @@ export interface Aside {
   readonly pyramids: readonly AsidePyramid[];
 }
 
-/** Called during a restoration, while no writer writes to the layer. */
-export interface RestoreHooks<R> {
-  /** Returns the reason if the restoration is refused. Called when nothing else runs in the layer. */
-  readonly refuse: () => R | undefined;
-  /** Persists that the restoration has begun. From then on the next start completes an interrupted restoration. */
-  readonly begun: () => void;
+/** What an undo brings back, and what it truncates in favour of that. */
+export interface UndoPlan {
+  readonly aside: Aside;
+  readonly discarded: readonly TruncationTarget[];
+}
+
+/** What an undo asks and records. Called while no writer writes to the layer. */
+export interface UndoHooks<R> {
+  /** Returns the plan, or the reason why the undo is refused. Called when nothing else runs in the layer. */
+  readonly plan: () => Result<UndoPlan, R>;
+  /** Records that the undo has begun, in the transaction that records the truncation of the discarded tiles. */
+  readonly begun: (discarded: readonly TruncationTarget[]) => void;
+  /** Records that the undo has ended, in the transaction that brings back the records of the ledger. */
   readonly ended: () => void;
+  /** Called when an attempt has failed. Resolves when the next one is due, and rejects if the server shuts down. */
+  readonly failed: (error: unknown) => Promise<void>;
 }
 
 /**
  * Truncations: first a record, then the renames, then the ledger, then the answer. The next start completes an
  * interrupted truncation before it serves the first tile. A layer with open cells is blocked meanwhile, so that no
- * writer stores a tile in between. A restoration does the same in the other direction. Only one truncation or
- * restoration runs at a time in each layer.
+ * writer stores a tile in between.
+ *
+ * An undo truncates what was stored since, and then brings back the names and the records that were set aside. Its
+ * record is in the transaction that records the truncation, so the next start completes both. Only one truncation or
+ * undo runs at a time in each layer.
  */
 export class LedgerTruncations {
   readonly #db: Database;
@@ -98,63 +117,84 @@ export class LedgerTruncations {
   }
 
   #drop(plan: PlanTruncation, record: RecordTruncation): void {
-    const targets = plan();
-    const names = targets.flatMap((target) => this.#names(target));
-    const written = this.#db.transaction(() => {
-      const aside = record(targets, names);
-      if (targets.length === 0) return undefined;
-      const drop: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
-      return { id: this.#record(drop), drop };
-    });
-    if (written !== undefined) this.#carryOut(written.id, written.drop);
+    const begun = this.#begin(plan, record);
+    if (begun !== undefined) this.#carryOut(begun.id, begun.plan);
   }
 
-  /** Restores what was set aside. After an abort the next start continues the restoration. */
-  restore<R>(aside: Aside, hooks: RestoreHooks<R>, signal: AbortSignal): Promise<R | undefined> {
-    const { layer } = aside;
+  /** Records a truncation. From then on the next start completes it. Returns undefined if there is nothing to do. */
+  #begin(plan: PlanTruncation, record: RecordTruncation): BegunTruncation | undefined {
+    const targets = plan();
+    const names = targets.flatMap((target) => this.#names(target));
+    return this.#db.transaction(() => {
+      const aside = record(targets, names);
+      if (targets.length === 0) return undefined;
+      const planned: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
+      return { id: this.#record(planned), plan: planned };
+    });
+  }
+
+  /**
+   * Undoes a truncation. Returns the reason if the undo was refused. Once begun, the undo is tried until it succeeds,
+   * and the layer stays blocked: a tile stored in between would have no record. At a shutdown the next start completes
+   * the undo.
+   */
+  undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
+      // Starts a new generation: a render that began before the undo is not stored over a restored tile.
       await this.#gate.pause(layer);
+      let isBegun = false;
       try {
-        const refused = hooks.refuse();
-        if (refused !== undefined) return refused;
-        this.#ledger.hold(layer);
-        hooks.begun();
         const stretch = new Stretch(signal);
-        for (const _ of this.#restoring(aside)) {
+        for (const _ of this.#ledger.countDoubted(layer)) {
           await stretch.rest();
           signal.throwIfAborted();
         }
-        hooks.ended();
+        // A truncation that failed half way would otherwise be carried out on the restored tiles by the next start.
+        for (const { id, plan } of unfinished(this.#db)) if (isOf(plan, layer)) this.#carryOut(id, plan);
+        const planned = hooks.plan();
+        if (!planned.ok) return planned.error;
+        const { aside, discarded } = planned.value;
+        const truncation = this.#begin(
+          () => discarded,
+          (targets) => void hooks.begun(targets),
+        );
+        isBegun = true;
+        await this.#finish(aside, truncation, hooks);
+        isBegun = false;
         return undefined;
       } finally {
-        this.#ledger.release(layer);
-        this.#gate.resume(layer);
+        if (!isBegun) this.#gate.resume(layer);
       }
     });
   }
 
-  /** Completes a restoration that the end of the last process interrupted. */
-  finishRestoring(aside: Aside): void {
-    this.#ledger.holdMoved(aside.layer);
-    for (const _ of this.#restoring(aside));
+  async #finish<R>(
+    aside: Aside,
+    truncation: BegunTruncation | undefined,
+    { ended, failed }: UndoHooks<R>,
+  ): Promise<void> {
+    let left = truncation;
+    for (;;) {
+      try {
+        if (left !== undefined) this.#carryOut(left.id, left.plan);
+        left = undefined;
+        this.finishUndo(aside, ended);
+        return;
+      } catch (error) {
+        await failed(error);
+      }
+    }
   }
 
-  /** Restores the files first and then the ledger. Yields at intervals, so that the coordinator can do other work. */
-  *#restoring({ id, layer, names, pyramids }: Aside): Generator<void> {
-    const known = pyramids.map(({ gridSet }) => gridSet);
-    for (const newer of this.#store.restore(String(id), layer, names, known)) {
-      this.#ledger.found(newer);
-      yield;
-    }
-    this.#ledger.restore(layer, id, pyramids);
-    while (this.#ledger.restoreSome(id)) yield;
+  /** Completes an undo whose discarded tiles have been truncated. `ended` as in the hooks. */
+  finishUndo({ id, layer, names, pyramids }: Aside, ended: () => void): void {
+    this.#store.restore(String(id), names);
+    this.#ledger.restore(layer, id, pyramids, ended);
     // Truncate the records of zoom directories that were removed by hand in the meantime.
     this.#ledger.forgetVanished(layer);
   }
 
-  /**
-   * Runs `work` alone in its layer. A restoration yields, and no other restoration or truncation may run in between.
-   */
+  /** Runs `work` alone in its layer: an undo yields, and no other undo or truncation may run in between. */
   async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
     const turns = this.#turns.get(layer) ?? new PQueue({ concurrency: 1 });
     this.#turns.set(layer, turns);
@@ -208,11 +248,14 @@ export class LedgerTruncations {
   }
 }
 
-function unfinished(db: Database): { readonly id: number; readonly plan: TruncationPlan }[] {
+function unfinished(db: Database): BegunTruncation[] {
   const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
   // This file has written the text, so it needs no check.
   return rows.map((row) => ({ id: int(row, "id"), plan: JSON.parse(text(row, "plan")) }));
 }
+
+const isOf = ({ targets }: TruncationPlan, layer: string): boolean =>
+  targets.some((target) => (target.kind === "layer" ? target.layer : target.pyramid.layer) === layer);
 
 function rename(store: TileStore, id: number, { names, aside }: TruncationPlan): void {
   if (aside === undefined) store.drop(String(id), names);

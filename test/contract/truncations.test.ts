@@ -17,7 +17,7 @@ for (const mount of ["", "/geowebcache"])
     < 201 application/json
     < Location: http://localhost${mount}/api/v1/truncations/{id:made}
     <
-    < {"id":{id:made},${made('"layer":"x/y","type":"truncateLayer","mode":"hard","parameters":null,"state":"reclaimed"')}"tiles":0,"bytes":0}
+    < {"id":{id:made},${made('"layer":"x/y","type":"truncateLayer","mode":"hard","parameters":null,"state":"reclaimed"')}"tiles":0,"bytes":0,"discarded":null}
     > GET ${mount}/api/v1/truncations/{id:made}
     < 200 application/json
     <
@@ -55,7 +55,7 @@ transcript(
   > {"layer":"a+b","mode":"soft"}
   < 201 application/json
   <
-  < {"id":{id:soft},${made('"layer":"a+b","type":"truncateLayer","mode":"soft","parameters":null,"state":"kept"')}"tiles":0,"bytes":0}
+  < {"id":{id:soft},${made('"layer":"a+b","type":"truncateLayer","mode":"soft","parameters":null,"state":"kept"')}"tiles":0,"bytes":0,"discarded":null}
   > DELETE /api/v1/truncations/{id:soft}
   < 409 application/problem+json
   <

@@ -70,7 +70,7 @@ async function expectVerified(server: TestServer): Promise<void> {
   );
 }
 
-test("a truncation is taken back: its tiles are hits again, but for those stored since, over a kill too", async () => {
+test("a truncation is taken back: its tiles are hits again, those stored since are discarded, over a kill too", async () => {
   const { server, upstream } = await start();
   await ended(server, await seed(server, LAYER, request));
   await ended(server, await seed(server, "other", { ...request, zoomStop: 2 }));
@@ -93,44 +93,51 @@ test("a truncation is taken back: its tiles are hits again, but for those stored
   for (const path of ["4/9/9.jpeg", "5/20/20.png"])
     await (await fetch(`${server.url}/xyz/${LAYER}/${path}`)).arrayBuffer();
   await rendered(server);
-  const since = await usage(server);
+  const since = (await usage(server)).total.tiles - 21;
+  expect(since).toBeGreaterThan(32);
 
   const restarted = await server.restart("SIGKILL");
   running.server = restarted;
   const id = listed?.id ?? 0;
   expect(await undo(restarted, id)).toMatchObject({
     status: 200,
-    answer: { state: "undone", undoUntil: null, tiles: 341 },
+    answer: { state: "undone", undoUntil: null, tiles: 341, discarded: since },
   });
   const asked = upstream.asked.length;
-  expect(await read(restarted, "4/12/12")).toMatchObject({ result: "HIT", bytes: old.bytes });
-  expect(await read(restarted, "4/3/3")).toMatchObject({ result: "HIT", bytes: newer.bytes });
-  expect(await read(restarted, "5/20/20")).toMatchObject({ result: "HIT" });
+  for (const tile of ["4/12/12", "4/3/3"])
+    expect(await read(restarted, tile)).toMatchObject({ result: "HIT", bytes: old.bytes });
   expect(upstream.asked.length).toBe(asked);
   await expectVerified(restarted);
-  // The metatile that was rendered since took the place of sixteen; its twin in the other format and level are new.
-  expect((await usage(restarted)).total.tiles).toBe(before.total.tiles + (since.total.tiles - 21) - 16);
+  expect(await usage(restarted)).toMatchObject({ total: { tiles: before.total.tiles, bytes: before.total.bytes } });
   expect(asideIn(restarted)).toEqual([]);
+  // A format, and a level, that the old tiles did not have are gone with what was stored since.
+  expect(await read(restarted, "5/20/20")).toMatchObject({ result: "MISS" });
+  await rendered(restarted);
   expect(await undo(restarted, id)).toMatchObject({ status: 409, answer: { code: "conflict" } });
   const again = await restarted.restart("SIGKILL");
   running.server = again;
   await expectVerified(again);
 });
 
-test("a seed that is running goes on through a truncation and its undo, and nothing is lost or counted twice", async () => {
+test("a reseed that is running goes on through truncations and their undo, and does not render again what is discarded", async () => {
   const { server, upstream } = await start();
-  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 3 }));
+  await ended(server, await seed(server, LAYER, { ...request, zoomStop: 5 }));
   upstream.behaviour = renderAfter(15);
   const id = await seed(server, LAYER, { ...request, type: "reseed", zoomStop: 5, threadCount: 8 });
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 4; round++) {
     const asked = upstream.asked.length;
     const rendered = (more: number) => async () => (upstream.asked.length > asked + more ? true : undefined);
     await until("it renders", rendered(3));
     const { id: truncated } = await truncate(server, { layer: LAYER });
-    if (round % 2 === 0) await until("it renders on", rendered(8));
-    expect((await undo(server, truncated)).status).toBe(200);
+    if (round % 2 === 0)
+      await until("it stores", async () => ((await usage(server)).total.tiles > 0 ? true : undefined));
+    const { status, answer } = await undo(server, truncated);
+    expect([status, answer.discarded]).toEqual([200, expect.any(Number)]);
+    if (round % 2 === 0) expect(answer.discarded).toBeGreaterThan(0);
   }
-  expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });
+  // Every metatile was counted once, and the tiles from before the truncations are in the place of those discarded.
+  const { outcome, tiles } = await ended(server, id);
+  expect([outcome, tiles.total, tiles.stored + (tiles.unchanged ?? 0), tiles.failed]).toEqual(["done", 1365, 1365, 0]);
   expect((await usage(server)).total.tiles).toBe(1365);
   await expectVerified(server);
 });

@@ -13,6 +13,7 @@ export interface TruncationJson {
   readonly endedAt: string | null;
   readonly tiles: number | null;
   readonly bytes: number | null;
+  readonly discarded: number | null;
 }
 
 export async function truncate(

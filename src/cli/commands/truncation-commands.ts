@@ -19,6 +19,7 @@ export interface TruncationAnswer {
   readonly undoUntil: string | null;
   readonly tiles: Count | null;
   readonly bytes: Count | null;
+  readonly discarded: Count | null;
 }
 
 const countText = ({ tiles, bytes }: TruncationAnswer): string =>
@@ -34,8 +35,11 @@ export function showTruncated(truncation: TruncationAnswer): string {
   return `${layer} is empty.${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
 }
 
-const showUndone = (truncation: TruncationAnswer): string =>
-  `Truncation ${truncation.id} of ${truncation.layer} is undone: ${countText(truncation)}.\n`;
+function showUndone(truncation: TruncationAnswer): string {
+  const { id, layer, mode, discarded } = truncation;
+  const since = mode === "soft" ? "" : `; ${discarded ?? "uncounted"} tiles stored since are discarded`;
+  return `Truncation ${id} of ${layer} is undone: ${countText(truncation)}${since}.\n`;
+}
 
 const showTruncations = ({ truncations }: { readonly truncations: readonly TruncationAnswer[] }): string =>
   truncations.length === 0
@@ -73,7 +77,10 @@ export function truncationsCommand(): Command {
 
 /** `nuthatch undo ID`: undoes a mass truncation. */
 export function undoCommand(): Command {
-  return askingCommand("undo", "takes a mass truncation back: its tiles are there again, but for those stored since")
+  return askingCommand(
+    "undo",
+    "takes a mass truncation back: its tiles are there again, those stored since are discarded",
+  )
     .argument("<truncation>", "its id", parseJobId)
     .action(async (id: number, flags: AnswerFlags) => {
       tell(await new ServerClient(flags).ask("POST", `/api/v1/truncations/${id}/undo`, NONE), flags, showUndone);

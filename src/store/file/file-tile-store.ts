@@ -57,7 +57,6 @@ import { removeEmptyPyramids, removeIfEmpty } from "./internal/empty-directories
 import { isAbsent, storeError } from "./internal/faults.ts";
 import { isLeftover, removeLeftovers, TEMPORARY } from "./internal/leftovers.ts";
 import { regionsOf } from "./internal/regions.ts";
-import { restoreLayer, restoreLevel } from "./internal/restore.ts";
 import { sweep } from "./internal/sweep.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "./parameters-file.ts";
 
@@ -372,28 +371,21 @@ class FileBlobStore implements TileStore {
     return this.#list(join(this.#root, ASIDE)).filter((part) => part.startsWith(`${id}-`));
   }
 
-  *restore(
-    id: string,
-    layer: string,
-    names: readonly string[],
-    known: readonly string[],
-  ): Iterable<readonly TileAddress[]> {
-    const kept = this.#asideParts(id).sort();
-    const gridSetOf = new Map(known.map((gridSet) => [directoryName(gridSet), gridSet]));
+  restore(id: string, names: readonly string[]): void {
+    const parts = new Set(this.#asideParts(id));
     for (const [n, name] of names.entries()) {
-      // An interrupted truncation may have found more names at its second try.
-      const parts = kept.filter((part) => part === `${id}-${n}` || part.startsWith(`${id}-${n}.`));
-      const restoring = {
-        layer,
-        gridSetOf: (directory: string) => gridSetOf.get(directory) ?? directory,
-        live: join(this.#root, name),
-        rubbish: (path: string) => this.#moveAway(relative(this.#root, path), TRASH, `restored-${id}-${n}`),
-      };
-      for (const part of parts) {
-        const restore = name.includes("/") ? restoreLevel : restoreLayer;
-        yield* restore({ ...restoring, aside: join(this.#root, ASIDE, part) });
+      const part = `${id}-${n}`;
+      if (!parts.has(part)) continue;
+      this.#moveAway(name, TRASH, `restored-${part}`);
+      const live = join(this.#root, name);
+      try {
+        mkdirSync(dirname(live), { recursive: true });
+        renameSync(join(this.#root, ASIDE, part), live);
+      } catch (error) {
+        throw storeError(error, "truncated tiles cannot be brought back");
       }
     }
+    // An interrupted truncation has more parts if a writer stored tiles before its second attempt.
     this.discard(id);
   }
 

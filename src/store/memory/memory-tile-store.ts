@@ -106,12 +106,11 @@ export function createMemoryTileStore(): TileStore {
         tiles.delete(key);
       }
     },
-    *restore(id, _layer, names) {
+    restore(id, names) {
       const aside = asides.get(id);
       if (aside === undefined) return;
-      for (const { at, bytes } of [...tiles.values()])
-        if (bytes.byteLength > 0 && names.includes(nameOf(at))) yield [at];
-      for (const kept of aside) if (found(kept.at) === undefined) tiles.set(keyOf(kept.at), kept);
+      for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
+      for (const kept of aside) tiles.set(keyOf(kept.at), kept);
       asides.delete(id);
     },
     discard: (id) => void asides.delete(id),

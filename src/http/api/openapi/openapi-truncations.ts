@@ -39,6 +39,10 @@ export const truncationSchemas = {
     endedBy: account,
     tiles: { description: "What it took away, or made stale; null: some had not been counted", ...int64OrNull },
     bytes: int64OrNull,
+    discarded: {
+      description: "Tiles stored after it that its undo discarded; null: not undone, or some had not been counted",
+      ...int64OrNull,
+    },
   }),
   Truncations: object({ truncations: { type: "array", items: ref("Truncation") } }),
 };
@@ -90,7 +94,7 @@ export const truncationPaths = {
   "/truncations/{id}/undo": {
     post: {
       operationId: "undoTruncation",
-      summary: "Brings its tiles back; what has been stored since stays",
+      summary: "Brings its tiles back; discards what has been stored since",
       parameters: [id],
       responses: { 200: ok(ref("Truncation")), 404: failed, 409: failed },
     },
