@@ -179,14 +179,14 @@ export class RendererPool implements Renderers {
       return this.#render("job", order, LOST, ({ channel }) =>
         channel.callUntil(signal, "renderMetatile", order, generation, undefined),
       );
-    const { missed, reservation } = user;
+    const { missed, openCells } = user;
     const id = this.#nextRender++;
     return this.#render("user", order, LOST, async ({ channel, reports }) => {
       reports.set(id, user.report);
-      const asked = { id, missed, needsPermit: reservation !== undefined };
+      const asked = { id, missed, needsPermit: openCells !== undefined };
       const rendered = channel.callUntil(signal, "renderMetatile", order, generation, asked);
-      // The order has been sent before in the same turn, so the renderer knows it when the permit arrives.
-      void reservation?.then((number) => channel.note("permit", [id, number]));
+      // The renderer begins while the cells are opened. It has received the order when the permit arrives.
+      void openCells?.().then((reservation) => channel.note("permit", [id, reservation]));
       return rendered.finally(() => reports.delete(id));
     });
   }

@@ -51,7 +51,7 @@ export interface RendererMethods {
     signal: AbortSignal,
   ): Promise<RendererResult>;
   /** Permits a render to store its tiles under a reservation; undefined: the render must not store them. */
-  permit(id: number, reservation: number | undefined): void;
+  permit(id: number, reservation: Leave | undefined): void;
   /** As `Renderers.renderBatch`. */
   renderBatch(
     orders: readonly RenderOrder[],
@@ -129,7 +129,7 @@ function startRenderer(): void {
   let settled: (() => void)[] = [];
   const runs = new Set<Run>();
   /** The functions that resolve the permits of renders in progress. */
-  const permits = new Map<number, (reservation: number | undefined) => void>();
+  const permits = new Map<number, (reservation: Leave | undefined) => void>();
   let toldMs = processorMs();
 
   const sourceOf = (options: SourceOptions): Promise<Source> => {
@@ -204,12 +204,12 @@ function startRenderer(): void {
   };
 
   const keepWith = (permit: number): RenderParts["mayKeep"] => {
-    const given = new Promise<number | undefined>((give) => permits.set(permit, give));
+    const given = new Promise<Leave | undefined>((give) => permits.set(permit, give));
     let under: RenderParts["mayKeep"] | undefined;
     return async (most, growth) => {
-      const id = await given;
-      if (id === undefined) return "stale";
-      under ??= keepUnder({ id, bytes: 0, files: 0 });
+      const reservation = await given;
+      if (reservation === undefined) return "stale";
+      under ??= keepUnder(reservation);
       return await under(most, growth);
     };
   };

@@ -63,6 +63,7 @@ export function buildUserWrites({ ledger, state, log, monotonicNow }: BuildConte
     ledger,
     reservations,
     admit,
+    reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
     stored: (size) => disk.wrote(size),
     marksCommitted: () => state.marksCommitted(),
     notStored: () => void enforcer.notStored++,

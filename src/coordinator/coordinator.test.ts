@@ -247,7 +247,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
       life.coordinator.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
       // The last one stays open: only a layer that is being written is blocked.
-      if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.closeCells(opened);
+      if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.closeCells(opened.id);
     }
     const request = { ...truncateWest, zoomStart: 16, zoomStop: 16, ranges: [{ gridSet: GRID_SET, rects: [rect] }] };
     const id = await submit(life, request);

@@ -2,7 +2,7 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { Ledger, OpenCells } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
-import type { Admission, StoredSize } from "../render/admission.ts";
+import type { Admission, Leave, StoredSize } from "../render/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/renders.ts";
 
@@ -11,6 +11,8 @@ export interface UserWritesParts {
   readonly reservations: Reservations;
   /** Adds to a reservation, after evicting what exceeds the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
+  /** Adds to a reservation while there is ample room. Returns whether it did. */
+  readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
   /** Called after tiles were stored. */
   readonly stored: (size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
@@ -26,10 +28,15 @@ interface OpenedWrite {
 }
 
 const NOTHING: StoredSize = { bytes: 0, files: 0 };
+/**
+ * Room for the tile that the user missed, reserved with the cells. The renderer stores that tile without a further
+ * question to the coordinator, while the user waits.
+ */
+const MISSED_TILE: StoredSize = { bytes: 64 * 1024, files: 1 };
 
 /**
- * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves bytes when the
- * sizes of the encoded tiles are known, counts the written tiles, then closes cells and reservation together. For a
+ * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves room for the
+ * missed tile then and for the others when their sizes are known, counts the written tiles, then closes cells and reservation together. For a
  * job's render: reserves bytes and counts the written tiles; the job opens the cells and ends the reservation.
  */
 export class UserWrites implements LedgerAccess {
@@ -44,9 +51,10 @@ export class UserWrites implements LedgerAccess {
   /**
    * Opens the cells of a metatile and waits until their marks are on the disk. A reader did not find the tile at
    * `missed`.
-   * @returns the id of the write's reservation, which holds no bytes yet; undefined: the tiles must not be stored
+   * @returns the write's reservation, with room for the missed tile if there is ample room; undefined: the tiles must
+   * not be stored
    */
-  async open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined> {
+  async open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined> {
     const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
     const cells: OpenCells[] = [];
     const reservation = reservations.begin(order.tileSet.layer, "user");
@@ -66,7 +74,7 @@ export class UserWrites implements LedgerAccess {
       return giveUp();
     }
     this.#opened.set(reservation.id, { cells, reservation });
-    return reservation.id;
+    return { id: reservation.id, ...(this.#parts.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NOTHING) };
   }
 
   /** Records that a metatile was rendered and that the store failed to store it. */

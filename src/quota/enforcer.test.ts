@@ -184,3 +184,31 @@ test("what writers hold is held against the reserve of the disk too", async () =
     "disk_full",
   ]);
 });
+
+test("room is reserved ahead only while 64 MiB and a thousand files stay free beside it, of quota and disk", async () => {
+  const MIB = 2 ** 20;
+  const ahead = { bytes: MIB, files: 1 };
+  const grants = ({ enforcer, reservations }: Quota): number => {
+    let granted = 0;
+    while (granted < 1_000 && enforcer.reserveAhead(reservations.begin("a", "user"), ahead)) granted++;
+    return granted;
+  };
+  const measured = async (quota: Quota): Promise<Quota> => {
+    await quota.enforcer.reserve(quota.reservations.begin("a", "user"), { bytes: 0, files: 0 });
+    return quota;
+  };
+  const byQuota = await measured(quotaOf(bytes(80 * MIB)));
+  expect(grants(byQuota)).toBe(16);
+  expect(byQuota.reservations.bytes(undefined)).toBe(BigInt(16 * MIB));
+  const writer = byQuota.reservations.begin("a", "user");
+  expect(byQuota.enforcer.tryReserve(writer, { bytes: 64 * MIB, files: 1 }), "the rest is free for others").toBe(true);
+  expect(byQuota.enforcer.tryReserve(writer, { bytes: 1, files: 0 }), "the limit holds").toBe(false);
+  const unlimited = { ...DEFAULT_QUOTA, enabled: false };
+  const byDisk = await measured(quotaOf(unlimited, async () => ({ ...AMPLE, freeBytes: 70 * MIB + 100_000 })));
+  expect(grants(byDisk)).toBe(6);
+  const byFiles = await measured(quotaOf(unlimited, async () => ({ ...AMPLE, freeInodes: 1_014 })));
+  expect(grants(byFiles)).toBe(4);
+  const released = byQuota.reservations.begin("a", "user");
+  released.release();
+  expect(byQuota.enforcer.reserveAhead(released, ahead)).toBe(false);
+});

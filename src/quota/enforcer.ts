@@ -59,6 +59,10 @@ const DEFAULT_FREE_SHARE = 0.05;
 const DEFAULT_FREE_BYTES = 64 * 2 ** 20;
 const DEFAULT_FREE_INODES = 1_000;
 
+/** Room that is never reserved ahead: as much as a thousand waiting users may hold. */
+const NOT_AHEAD_BYTES = 64 * 2 ** 20;
+const NOT_AHEAD_FILES = 1_000;
+
 const STORE: Admission = { kind: "store" };
 
 /** Why a size does not fit: a limit, and by how much, or the reserve of the disk. */
@@ -145,6 +149,17 @@ export class Enforcer {
     if (!reservation.isOpen || this.#obstacle(reservation.layer, size) !== undefined) return false;
     reservation.refused = undefined;
     reservation.grow(size);
+    return true;
+  }
+
+  /**
+   * Reserves a size before the writer knows its need, only while much more room is free: what a writer holds ahead must
+   * not keep others from storing. Returns whether the size is reserved.
+   */
+  reserveAhead(reservation: Reservation, { bytes, files }: StoredSize): boolean {
+    const ample = { bytes: bytes + NOT_AHEAD_BYTES, files: files + NOT_AHEAD_FILES };
+    if (!reservation.isOpen || this.#obstacle(reservation.layer, ample) !== undefined) return false;
+    reservation.grow({ bytes, files });
     return true;
   }
 

@@ -1,5 +1,6 @@
 import type { Composed, Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
+import type { Leave } from "./admission.ts";
 import type { UserRender } from "./missed-tile-first.ts";
 import type { RenderedMetatile } from "./render-metatile.ts";
 import type { RenderOrder } from "./render-order.ts";
@@ -22,10 +23,11 @@ export type RendererResult =
 /** A user who waits for a render. */
 export interface AskingUser extends UserRender {
   /**
-   * Resolves with the number of the reservation under which the tiles are stored, or with undefined when they may not
-   * be stored. Never rejects. If this field is undefined, the reservation of the order applies.
+   * Opens the cells of the metatile. Called once, after the order was sent. Resolves with the reservation under which
+   * the tiles are stored, or with undefined when they may not be stored. Never rejects. If this field is undefined, the
+   * reservation of the order applies.
    */
-  readonly reservation: Promise<number | undefined> | undefined;
+  readonly openCells: (() => Promise<Leave | undefined>) | undefined;
 }
 
 /** The renderers, as the server sees them. */

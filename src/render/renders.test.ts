@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
+import type { Leave } from "./admission.ts";
 import type { RenderOrder } from "./render-order.ts";
 import { RenderThrottle } from "./render-throttle.ts";
 import type { AskingUser, RendererResult, Renderers } from "./renderers.ts";
@@ -8,6 +9,7 @@ import { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamMeter } from "./upstream-meter.ts";
 
 const LAYER = "a";
+const RESERVATION: Leave = { id: 7, bytes: 0, files: 0 };
 const ORDER: RenderOrder = {
   tileSet: { layer: LAYER, gridSet: "EPSG:4326", format: formatNamed("image/png").mimeType, parametersId: "" },
   parameters: {},
@@ -29,8 +31,9 @@ function drawsWith(
   const renderers: Renderers = {
     async renderMetatile({ rect }, _generation, user) {
       events.push(`render ${rect.z}/${rect.minX}`);
+      const reservation = user?.openCells?.();
       await answered;
-      const kept = user?.reservation === undefined || (await user.reservation) !== undefined;
+      const kept = reservation === undefined || (await reservation) !== undefined;
       events.push(kept ? "kept" : "not kept");
       const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
       user?.report({ written, tiles: [{ ...user.missed, bytes: new Uint8Array(1) }] });
@@ -73,23 +76,45 @@ const stays = () => new AbortController().signal;
 const missed = { x: 0, y: 0, z: 0 };
 
 test("a user's render begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
-  let opened = (_id: number | undefined): void => undefined;
+  let opened = (_reservation: Leave | undefined): void => undefined;
   const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
-  opened(7);
+  opened(RESERVATION);
   expect(await rendered).toMatchObject({ kind: "rendered", tiles: [{ x: 0, y: 0 }] });
   await renders.idle();
   expect(events).toEqual(["render 0/0", "kept", "wrote 0/0", "close 7"]);
 });
 
+test("while a user waits for a connection no cells are opened, and none when the user has gone", async () => {
+  let opened = 0;
+  const open = async () => {
+    opened++;
+    return RESERVATION;
+  };
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { renders, events } = drawsWith({ open }, answered);
+  const first = renders.renderForUser(ORDER, missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 0/0"]);
+  const gone = new AbortController();
+  const second = renders.renderForUser({ ...ORDER, rect: { ...ORDER.rect, z: 5 } }, missed, "client", gone.signal);
+  gone.abort();
+  expect(await second).toEqual({ kind: "cancelled" });
+  answer();
+  await first;
+  expect(opened).toBe(1);
+});
+
 test("a truncation that comes before the word of the cells leaves nothing of a render that has begun", async () => {
-  let opened = (_id: number | undefined): void => undefined;
+  let opened = (_reservation: Leave | undefined): void => undefined;
   const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   renders.renew(LAYER);
-  opened(7);
+  opened(RESERVATION);
   expect(await rendered).toMatchObject({ kind: "rendered", tiles: [{ x: 0, y: 0 }] });
   await renders.idle();
   expect(events).toEqual(["render 0/0", "not kept", "close 7"]);
@@ -99,13 +124,13 @@ test.each([
   ["that is removed and comes back meanwhile leaves nothing", [], "not kept"],
   ["that another reload leaves as it is is kept", [layerNamed(LAYER)], "kept"],
 ] as const)("a render of a layer %s", async (_, between, outcome) => {
-  let opened = (_id: number | undefined): void => undefined;
+  let opened = (_reservation: Leave | undefined): void => undefined;
   const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   renders.configure(between);
   renders.configure([layerNamed(LAYER)]);
-  opened(7);
+  opened(RESERVATION);
   expect(await rendered).toMatchObject({ kind: "rendered" });
   await renders.idle();
   expect(events).toContain(outcome);
@@ -133,7 +158,7 @@ test("of a render nothing is kept when the coordinator has ended; the user has t
 test("who goes away while a render waits for a connection ends it, unless somebody else waits for it too", async () => {
   let answer = (): void => undefined;
   const { renders, events } = drawsWith(
-    { open: async () => 7 },
+    { open: async () => RESERVATION },
     new Promise((resolve) => {
       answer = resolve;
     }),
@@ -172,14 +197,18 @@ function stepwise() {
   const written = (x: number, y: number) => ({ x, y, z: 1, bytes: 1, replaced: undefined });
   let user: AskingUser | undefined;
   let end = (_result: RendererResult): void => undefined;
-  const { renders, events } = drawsWith({ open: async () => 7 }, undefined, async (_order, _generation, asked) => {
-    user = asked;
-    const ended = new Promise<RendererResult>((resolve) => {
-      end = resolve;
-    });
-    await asked?.reservation;
-    return ended;
-  });
+  const { renders, events } = drawsWith(
+    { open: async () => RESERVATION },
+    undefined,
+    async (_order, _generation, asked) => {
+      user = asked;
+      const ended = new Promise<RendererResult>((resolve) => {
+        end = resolve;
+      });
+      await asked?.openCells?.();
+      return ended;
+    },
+  );
   return {
     renders,
     events,
@@ -278,7 +307,7 @@ test("who misses a tile after a truncation has a render of their own, whatever t
 });
 
 test("a render of a layer that is blocked holds no connection: other layers of its upstream are rendered", async () => {
-  const { renders, events } = drawsWith({ open: async () => 7 });
+  const { renders, events } = drawsWith({ open: async () => RESERVATION });
   const other = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "b" }, rect: { ...ORDER.rect, z: 2 } };
   await renders.pause(LAYER);
   const blocked = renders.renderForUser(ORDER, missed, "client", stays());
@@ -300,7 +329,7 @@ test("a layer that is blocked while its render waits for a connection leaves the
   const held = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const { renders, events } = drawsWith({ open: async () => 7 }, held);
+  const { renders, events } = drawsWith({ open: async () => RESERVATION }, held);
   const of = (layer: string, z: number) =>
     renders.renderForUser(
       { ...ORDER, tileSet: { ...ORDER.tileSet, layer }, rect: { ...ORDER.rect, z } },
@@ -322,7 +351,7 @@ test("a layer that is blocked while its render waits for a connection leaves the
 });
 
 test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
-  const { renders } = drawsWith({ open: async () => 7 });
+  const { renders } = drawsWith({ open: async () => RESERVATION });
   const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
   expect(await renders.renderForUser(order, missed, "client", stays())).toEqual({ kind: "layer_removed" });
 });
@@ -334,7 +363,7 @@ test("a question to an upstream ends with its client, while it waits for a conne
       sent.push(signal);
       signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
     });
-  const { renders } = drawsWith({ open: async () => 7 }, undefined, undefined, ask);
+  const { renders } = drawsWith({ open: async () => RESERVATION }, undefined, undefined, ask);
   const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
   const clients = Array.from({ length: 3 }, () => new AbortController());
   const answers = clients.map(({ signal }) => renders.ask(layerNamed(LAYER), legend, "client", signal));
@@ -363,7 +392,7 @@ const ofLayer = (layer: string, z: number): RenderOrder => ({
 const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
 
 test("a user who waits for a connection gets the answer of a removed layer as soon as a reload removes the layer", async () => {
-  const { renders, events } = drawsWith({ open: async () => 7 }, new Promise(() => {}));
+  const { renders, events } = drawsWith({ open: async () => RESERVATION }, new Promise(() => {}));
   void renders.renderForUser(ofLayer("b", 2), missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 2/0"]);
   const waiting = renders.renderForUser(ofLayer(LAYER, 3), missed, "client", stays());
@@ -377,7 +406,7 @@ test("a user who waits for a connection gets the answer of a removed layer as so
 });
 
 test("a user of a blocked layer gets the answer of a removed layer as soon as a reload removes the layer", async () => {
-  const { renders, events } = drawsWith({ open: async () => 7 });
+  const { renders, events } = drawsWith({ open: async () => RESERVATION });
   await renders.pause(LAYER);
   const waiting = renders.renderForUser(ORDER, missed, "client", stays());
   renders.configure(REMAINING);
@@ -393,7 +422,7 @@ test.each([
   "a render that is $kind after its layer was removed answers its users as a removed layer",
   async (result) => {
     let end = (_result: RendererResult): void => undefined;
-    const { renders, events } = drawsWith({ open: async () => 7 }, undefined, async ({ rect }) => {
+    const { renders, events } = drawsWith({ open: async () => RESERVATION }, undefined, async ({ rect }) => {
       events.push(`render ${rect.z}`);
       return new Promise<RendererResult>((resolve) => {
         end = resolve;
@@ -412,7 +441,7 @@ test.each([
 test("a question that ends after its layer was removed is answered as a removed layer", async () => {
   let end = (): void => undefined;
   const { renders } = drawsWith(
-    { open: async () => 7 },
+    { open: async () => RESERVATION },
     undefined,
     undefined,
     () =>

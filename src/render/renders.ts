@@ -5,6 +5,7 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { FailureClass, Question } from "../source/source.ts";
+import type { Leave } from "./admission.ts";
 import { BlockedLayers } from "./blocked-layers.ts";
 import { EarlyAnswers } from "./early-answers.ts";
 import { FailureMemory, type RememberedFailure } from "./failure-memory.ts";
@@ -33,11 +34,11 @@ import type { Metatile, RenderStatus, UserAnswer, UserRender, UserRenders } from
 /** Methods of the coordinator that the server calls for renders. */
 export interface LedgerAccess {
   /**
-   * Opens the cells of a metatile of which a user missed a tile. Returns the number of the reservation, or undefined
-   * when the store has no room and the tiles must not be stored.
+   * Opens the cells of a metatile of which a user missed a tile. Returns the reservation under which the tiles are
+   * stored, or undefined when the store has no room and the tiles must not be stored.
    * @throws Error when the coordinator has ended
    */
-  open(order: FilledMetatile, missed: TileIndex): Promise<number | undefined>;
+  open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined>;
   closeCells(id: number): void;
   /** Reports written tiles. `reservation` is the reservation under which the renderer stored the tiles. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
@@ -448,32 +449,6 @@ export class Renders implements RenderGate, UserRenders {
     missed: TileIndex | undefined,
     signal: AbortSignal,
   ): Promise<RenderResult> {
-    // The coordinator opens the cells while the upstream renders, so that a user waits for the slower of the two only.
-    const opened = missed === undefined ? undefined : this.#ledger.open(filledBy(order), missed);
-    try {
-      return await this.#leased(order, place, stage, turn, opened, signal);
-    } finally {
-      // Close the cells after the written tiles have been reported to the ledger. `#leased` throws a fault of opening
-      // the cells, unless it ended before it had a connection; that fault is ignored here.
-      void opened?.then(
-        (id) => id !== undefined && this.#ledger.closeCells(id),
-        () => undefined,
-      );
-    }
-  }
-
-  /**
-   * Renders once a connection is free. `opened` resolves when the coordinator has opened the cells for a user's render;
-   * a job opens the cells of its renders itself.
-   */
-  async #leased(
-    order: RenderOrder,
-    place: Place | undefined,
-    stage: Stage,
-    turn: SharedTurn,
-    opened: Promise<number | undefined> | undefined,
-    signal: AbortSignal,
-  ): Promise<RenderResult> {
     const { layer } = order.tileSet;
     const upstreamLimit = this.#upstreamLimit(order);
     const epoch = this.#failures.epoch(layer);
@@ -485,21 +460,31 @@ export class Renders implements RenderGate, UserRenders {
     const who = await this.#whileUnblocked(layer, upstreamLimit, acquire, signal);
     if (typeof who !== "string") return who;
     if (place !== undefined) place.begun = true;
+    let opened: Promise<Leave | undefined> | undefined;
     try {
       // Read the generation and send the order in one turn of the event loop. A truncation between the two would not
       // reach a renderer that has no work yet.
       const generation = this.#generations.of(layer);
       stage.isSent = true;
       if (order.leave !== undefined) stage.reservation = order.leave.id;
-      const reservation = opened && this.#mayKeep(opened, layer, generation, stage);
-      const { missed, early } = stage;
+      // The coordinator opens the cells while the upstream renders, so that a user waits for the slower of the two only.
+      // A job opens the cells of its renders itself.
+      const openCells =
+        missed === undefined
+          ? undefined
+          : (): Promise<Leave | undefined> => {
+              opened = this.#ledger.open(filledBy(order), missed);
+              return this.#mayKeep(opened, layer, generation, stage);
+            };
+      const { early } = stage;
       const reported: WrittenTile[] = [];
       const report = (tiles: EarlyTiles): void => {
         this.#written(order.tileSet, tiles.written, stage.reservation);
         reported.push(...tiles.written);
         early.add(tiles);
       };
-      const user = who === "user" && missed !== undefined ? { missed, reservation, report } : undefined;
+      const user =
+        who === "user" && stage.missed !== undefined ? { missed: stage.missed, openCells, report } : undefined;
       const rest = await this.#renderers.renderMetatile(this.#dated(order), generation, user, signal);
       for (const [tileSet, tiles] of writtenBy([order], [rest])) this.#written(tileSet, tiles, stage.reservation);
       const rendered = rest.kind === "rendered" ? { ...rest, written: [...reported, ...rest.written] } : rest;
@@ -508,6 +493,11 @@ export class Renders implements RenderGate, UserRenders {
       return rendered;
     } finally {
       upstreamLimit.release(who);
+      // The written tiles have been reported to the ledger before.
+      void opened?.then(
+        (reservation) => reservation !== undefined && this.#ledger.closeCells(reservation.id),
+        () => undefined,
+      );
     }
   }
 
@@ -516,15 +506,15 @@ export class Renders implements RenderGate, UserRenders {
    * the cells were open has not waited for this render; the changed generation shows that.
    */
   #mayKeep(
-    opened: Promise<number | undefined>,
+    opened: Promise<Leave | undefined>,
     layer: string,
     generation: number,
     stage: Stage,
-  ): Promise<number | undefined> {
+  ): Promise<Leave | undefined> {
     return opened.then(
-      (id) => {
-        if (id !== undefined) stage.reservation = id;
-        return generation === this.#generations.of(layer) ? id : undefined;
+      (reservation) => {
+        if (reservation !== undefined) stage.reservation = reservation.id;
+        return generation === this.#generations.of(layer) ? reservation : undefined;
       },
       () => undefined,
     );
