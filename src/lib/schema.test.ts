@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { badField } from "./refusal.ts";
+import { checkBy, decodeBy, fieldName, refusalOf, refuseIn } from "./schema.ts";
+
+const schema = z.strictObject({
+  name: z.string({ error: "the name of a layer" }).min(1),
+  zoomStop: z.int().min(0).optional(),
+  order: z.enum(["by-zoom", "hot"]).optional(),
+  rate: z.number().gt(0).lte(100).optional(),
+  list: z
+    .array(z.strictObject({ code: z.string().regex(/^[a-z]+$/) }))
+    .max(1)
+    .optional(),
+  either: z.union([z.string(), z.strictObject({ like: z.string() })]).optional(),
+  own: z.union([z.string(), z.number()], { error: "a word or a number" }).optional(),
+  isGiven: z.boolean().optional(),
+  window: z
+    .string()
+    .transform((text, context) => refuseIn(context, badField("window", "two times", text)))
+    .optional(),
+});
+
+const refusal = (document: object): string => {
+  const decoded = decodeBy(schema, { name: "a", ...document });
+  return decoded.ok ? "accepted" : decoded.error.message;
+};
+
+test.each([
+  [{}, "accepted"],
+  [{ name: undefined }, "name: expected the name of a layer, got null"],
+  [{ name: "" }, 'name: expected the name of a layer, got ""'],
+  [{ zoomstop: 3 }, "zoomstop: unknown field, expected zoomStop, got 3"],
+  [{ zoomStop: "3" }, 'zoomStop: expected a whole number, got "3"'],
+  [{ zoomStop: 1.5 }, "zoomStop: expected a whole number, got 1.5"],
+  [{ zoomStop: -1 }, "zoomStop: expected at least 0, got -1"],
+  [{ order: "hottest" }, 'order: expected one of by-zoom, hot, got "hottest"'],
+  [{ rate: 0 }, "rate: expected more than 0, got 0"],
+  [{ rate: 101 }, "rate: expected at most 100, got 101"],
+  [{ list: "a" }, 'list: expected a list, got "a"'],
+  [{ list: [{ code: "A" }] }, 'list[0].code: expected text of the form /^[a-z]+$/, got "A"'],
+  [{ list: [{ code: "a" }, { code: "b" }] }, 'list: expected at most 1 entries, got [{"code":"a"},{"code":"b"}]'],
+  [{ either: 1 }, "either: expected text or an object, got 1"],
+  [{ either: { like: 1 } }, "either.like: expected text, got 1"],
+  [{ own: true }, "own: expected a word or a number, got true"],
+  [{ isGiven: "yes" }, 'isGiven: expected true or false, got "yes"'],
+  [{ window: "22-6" }, 'window: expected two times, got "22-6"'],
+])("%j: %s", (document, expected) => expect(refusal(document)).toBe(expected));
+
+test("all problems are told, unknown fields first, and values are cut", () => {
+  const checked = checkBy(schema, { rate: "x".repeat(500), Name: 1, extra: 2 });
+  expect(checked.ok ? [] : checked.error.map((problem) => refusalOf(problem).message)).toEqual([
+    "Name: unknown field, expected name, got 1",
+    "extra: unknown field, expected one of name, zoomStop, order, rate, list, either, own, isGiven, window, got 2",
+    "name: expected the name of a layer, got null",
+    `rate: expected a number, got "${"x".repeat(199)}…`,
+  ]);
+});
+
+test("a field is named by its path", () => {
+  expect(fieldName(["layers", 2, "name"])).toBe("layers[2].name");
+  expect(fieldName([])).toBe("");
+});

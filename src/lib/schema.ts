@@ -1,0 +1,147 @@
+import * as z from "zod";
+import { badField, type Refusal, shown } from "./refusal.ts";
+import { ok, type Result, refuse } from "./result.ts";
+
+/**
+ * One value that a schema does not accept. The message of a schema (`z.int({ error: "a whole number" })`) is the
+ * expectation alone, because the refusal adds the field and the value.
+ */
+export interface SchemaProblem {
+  readonly path: readonly PropertyKey[];
+  readonly expected: string;
+  /** The value as given; undefined: absent. */
+  readonly value: unknown;
+  /** True: the schema does not know the field, which is the last element of `path`. */
+  readonly isUnknownField: boolean;
+  /** The refusal of a domain parser that a schema has called; see `refuseIn`. */
+  readonly refusal?: Refusal;
+}
+
+/** The key under which an issue carries the refusal of a domain parser. */
+const REFUSAL = "refusal";
+
+/** Decodes a value, or returns its first problem as a refusal. */
+export function decodeBy<S extends z.ZodType>(schema: S, value: unknown): Result<z.output<S>, Refusal> {
+  const decoded = checkBy(schema, value);
+  return decoded.ok ? decoded : refuse(refusalOf(decoded.error[0]));
+}
+
+/** Decodes a value, or returns all problems. Unknown fields come first: one is often the cause of a missing field. */
+export function checkBy<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+): Result<z.output<S>, readonly [SchemaProblem, ...SchemaProblem[]]> {
+  const parsed = schema.safeParse(value, { error: expectation, reportInput: true });
+  if (parsed.success) return ok(parsed.data);
+  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, []));
+  const [first, ...others] = [
+    ...problems.filter(({ isUnknownField }) => isUnknownField),
+    ...problems.filter(({ isUnknownField }) => !isUnknownField),
+  ];
+  if (first === undefined) throw new TypeError("a schema has refused a value without an issue");
+  return refuse([first, ...others]);
+}
+
+/** Returns the refusal of a problem: the field, what it accepts, and the value. */
+export function refusalOf({ path, expected, value, isUnknownField, refusal }: SchemaProblem): Refusal {
+  const field = fieldName(path);
+  if (refusal !== undefined) return refusal;
+  if (!isUnknownField) return badField(field, expected, value ?? null);
+  return { code: "bad_field", message: `${field}: unknown field, expected ${expected}, got ${shown(value)}` };
+}
+
+/** Returns the name of a field in a document: `runWindow.from`, `layers[2].name`. Long names are cut. */
+export const fieldName = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key).slice(0, 200)}`))
+    .join("")
+    .replace(/^\./, "");
+
+/** Refuses the value of a transform with the refusal of a domain parser, which names the field itself. */
+export function refuseIn(context: z.RefinementCtx, refusal: Refusal): z.ZodNever["_output"] {
+  context.addIssue({ code: "custom", message: refusal.message, params: { [REFUSAL]: refusal } });
+  return z.NEVER;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): readonly SchemaProblem[] {
+  const path = [...before, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    const given = new Map<string, unknown>(Object.entries(issue.input ?? {}));
+    const known: readonly string[] = JSON.parse(issue.message);
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? `one of ${known.join(", ")}`,
+      value: given.get(key),
+      isUnknownField: true,
+    }));
+  }
+  if (issue.code === "invalid_union" && issue.message === "") return unionProblems(issue, path);
+  const refusal = issue.code === "custom" ? issue.params?.[REFUSAL] : undefined;
+  const problem = { path, expected: issue.message, value: issue.input, isUnknownField: false };
+  return [refusal === undefined ? problem : { ...problem, refusal }];
+}
+
+/**
+ * Returns the problems of the form that the value comes closest to, which is the one that refuses the deepest value. If
+ * all forms refuse the value itself, the expectation names all of them.
+ */
+function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): readonly SchemaProblem[] {
+  const forms = issue.errors.map((issues) => issues.flatMap((one) => problemsOf(one, path)));
+  const depths = forms.map((problems) => Math.max(0, ...problems.map((problem) => problem.path.length)));
+  const deepest = Math.max(0, ...depths);
+  if (deepest > path.length) return forms[depths.indexOf(deepest)] ?? [];
+  const expected = [...new Set(forms.flat().map((problem) => problem.expected))].join(" or ");
+  return [{ path, expected, value: issue.input, isUnknownField: false }];
+}
+
+/** Returns the expectation of a schema that has no words of its own. */
+function expectation(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      // A text given to `z.int()` is no number in the first place; what would do is a whole one.
+      return typeWords(issue.inst instanceof z.ZodNumberFormat ? "int" : issue.expected);
+    case "invalid_value":
+      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.join(", ")}`;
+    case "too_small":
+      return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin)}`;
+    case "too_big":
+      return `${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
+    case "invalid_format":
+      return issue.pattern === undefined ? issue.format : `text of the form ${issue.pattern}`;
+    case "unrecognized_keys":
+      // The names that the object accepts. `problemsOf` reads them: an issue does not have them.
+      return JSON.stringify(knownKeys(issue.inst));
+    case "invalid_union":
+      return "";
+    default:
+      return undefined;
+  }
+}
+
+const knownKeys = (schema: unknown): readonly string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+
+function typeWords(type: string): string {
+  switch (type) {
+    case "string":
+      return "text";
+    case "number":
+      return "a number";
+    case "int":
+      return "a whole number";
+    case "boolean":
+      return "true or false";
+    case "array":
+      return "a list";
+    case "object":
+    case "record":
+      return "an object";
+    default:
+      return type;
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === "string") return " characters";
+  return origin === "array" || origin === "set" ? " entries" : "";
+}
