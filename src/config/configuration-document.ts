@@ -14,9 +14,12 @@ function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>
     const { stamp: _, ...plain } = source;
     return plain;
   }
-  const { timeoutMs, vendorParameters, username, password, ...plain } = source;
+  const { timeoutMs, vendorParameters, username, password, proxy, tls, ...plain } = source;
+  const { stamp: _, ...files } = tls ?? { stamp: "" };
   return {
     ...plain,
+    ...files,
+    ...(proxy === undefined ? {} : { proxy: proxy.replace(/\/\/[^/]*@/, `//${MASKED}@`) }),
     timeoutSeconds: timeoutMs / 1000,
     // A vendor parameter may be a key of the upstream.
     vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),

@@ -54,6 +54,20 @@ export interface UpstreamOptions extends ConnectionOptions {
    * servers.
    */
   readonly allowPrivateRedirects?: boolean;
+  /** `none`, or the address of an HTTP proxy. Absent: the proxies that the environment names. */
+  readonly proxy?: string;
+  readonly tls?: TlsOptions;
+}
+
+/** PEM files for connections to the configured servers, by absolute path. */
+export interface TlsOptions {
+  /** Certificates of the authorities to trust instead of Node's. */
+  readonly ca?: string;
+  /** The client's certificate, and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Identifies the content of the files when the configuration was read. */
+  readonly stamp: string;
 }
 
 export interface WmsSourceOptions extends UpstreamOptions {

@@ -1,9 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { HttpClient, type HttpQuestion, TooLate } from "./http-client.ts";
+import { HttpClient, type HttpQuestion } from "./http-client.ts";
+import { BrokenAnswer, MalformedAnswer, TooLate } from "./http-failure.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -22,7 +23,14 @@ async function serve(listener: RequestListener, host = "127.0.0.1"): Promise<URL
 const never = new AbortController().signal;
 // Node warns of a leak at more than ten listeners of one signal. Here they are concurrent requests.
 setMaxListeners(0, never);
-const question = { method: "GET", headers: {}, untilMs: performance.now() + 600_000, limit: 1000 } as const;
+const clientOf = (connections: number): HttpClient => new HttpClient({ connections, connectTimeoutMs: 10_000 });
+const question = {
+  method: "GET",
+  headers: {},
+  untilMs: performance.now() + 600_000,
+  limit: 1000,
+  server: "configured",
+} as const;
 const text = async (client: HttpClient, url: URL, asked: HttpQuestion, signal: AbortSignal): Promise<string> =>
   String((await client.ask(url, asked, signal)).body);
 
@@ -33,13 +41,13 @@ test("an address is asked as it is written, its user and password left out", asy
   const { host } = url;
   url.username = "u";
   url.password = "p";
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   expect(await text(client, url, question, never)).toBe(`/path?a=b%20c ${host} undefined`);
 });
 
 test("IPv6 addresses are addresses", async () => {
   const url = await serve(({ headers }, response) => response.end(headers.host), "::1");
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   expect(await text(client, url, question, never)).toBe(url.host);
 });
 
@@ -49,7 +57,7 @@ test("connections are kept, and no more of them are opened than allowed", async 
     sockets.add(request.socket);
     response.end("x");
   });
-  await using client = new HttpClient({ connections: 3 });
+  await using client = clientOf(3);
   await Promise.all(Array.from({ length: 30 }, () => text(client, url, question, never)));
   expect(sockets.size).toBe(3);
 });
@@ -63,7 +71,7 @@ test("a kept connection that its server closes under a question is no failure of
     if (closing === "every" || times === 2) request.socket.destroy();
     else response.end(`${times}`);
   });
-  await using client = new HttpClient({ connections: 3 });
+  await using client = clientOf(3);
   const all = () => Promise.all(Array.from({ length: 3 }, () => text(client, url, question, never)));
   for (let round = 0; round < 3; round++) expect(await all()).toEqual(["1", "1", "1"]);
   await expect(text(client, url, { ...question, method: "POST" }, never)).rejects.toMatchObject({
@@ -79,7 +87,7 @@ test("what comes too late, or is not wanted any more, ends with that reason, bef
     if (request.method === "POST") response.write("a part of it");
     begun();
   });
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   for (const method of ["GET", "POST"] as const) {
     await expect(text(client, url, { ...question, method, untilMs: performance.now() + 20 }, never)).rejects.toThrow(
       TooLate,
@@ -98,7 +106,7 @@ test("an answer longer than is wanted is not read, whether it says so or not", a
     response.write("x".repeat(1500));
     response.end("x".repeat(500));
   });
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   for (const method of ["GET", "POST"] as const)
     expect((await client.ask(url, { ...question, method, limit: 1999 }, never)).body).toBeUndefined();
   expect((await client.ask(url, { ...question, limit: 2000 }, never)).body?.length).toBe(2000);
@@ -109,7 +117,7 @@ test("an answer that breaks off is an error with its code, not a shorter answer"
     if (request.method === "GET") response.setHeader("content-length", 100);
     response.write("half", () => response.destroy());
   });
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   for (const method of ["GET", "POST"] as const)
     await expect(text(client, url, { ...question, method }, never)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
@@ -119,7 +127,7 @@ test("an answer without a length ends with its connection", async () => {
     socket.write("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup to ");
     socket.end("its end");
   });
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   for (let n = 0; n < 3; n++) expect(await text(client, url, question, never)).toBe("up to its end");
 });
 
@@ -127,7 +135,7 @@ test("a server that switches to another protocol has given no answer", async () 
   const url = await serve((request) => {
     request.socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");
   });
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   await expect(text(client, url, question, never)).rejects.toMatchObject({ code: "EPROTO" });
 });
 
@@ -144,7 +152,7 @@ test("a body is sent with its length; a closed client lets what it asks end, and
       asked = text(client, url, { ...question, method: "POST", body: "größer" }, never);
     });
   });
-  const client = new HttpClient({ connections: 1 });
+  const client = clientOf(1);
   let asked: Promise<string> | undefined;
   await arrived;
   const closed = client[Symbol.asyncDispose]();
@@ -153,6 +161,102 @@ test("a body is sent with its length; a closed client lets what it asks end, and
   await closed;
   const refused = text(client, new URL("http://127.0.0.1:9/"), question, never);
   await expect(refused).rejects.toMatchObject({ code: "ECANCELED" });
+});
+
+const OK = "HTTP/1.1 200 OK\r\n";
+const LONG = "x".repeat(70_000);
+/** What is read of an answer that is followed by the end of the connection. */
+const answers: readonly (readonly [what: string, bytes: string, read: string])[] = [
+  ["a length", `${OK}Content-Length: 5\r\n\r\nhello`, "200 hello"],
+  ["a length of nothing", `${OK}content-length:0\r\n\r\n`, "200 "],
+  ["less than its length", `${OK}Content-Length: 6\r\n\r\nhello`, "BrokenAnswer 200 ECONNRESET"],
+  ["chunks", `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b\r\n!\r\n0\r\n\r\n`, "200 hello!"],
+  ["chunks without their end", `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`, "BrokenAnswer 200 ECONNRESET"],
+  [
+    "chunks without their end, on a connection that was to be closed",
+    `${OK}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
+    "BrokenAnswer 200 ECONNRESET",
+  ],
+  ["no length", `${OK}\r\nhello`, "200 hello"],
+  ["HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", "200 hello"],
+  ["no words with the status", "HTTP/1.1 404\r\nContent-Length: 2\r\n\r\nno", "404 no"],
+  ["no content", "HTTP/1.1 204 No Content\r\n\r\n", "204 "],
+  [
+    "an interim answer before it",
+    `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`,
+    "200 ok",
+  ],
+  ["half a head", `${OK}Content-Le`, "BrokenAnswer undefined ECONNRESET"],
+  ["nothing", "", "BrokenAnswer undefined ECONNRESET"],
+  ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n\r\n", "MalformedAnswer"],
+  ["a header with a blank in its name", `${OK}Content Length: 5\r\n\r\n`, "MalformedAnswer"],
+  ["two lengths", `${OK}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, "MalformedAnswer"],
+  ["chunks and a length", `${OK}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n`, "MalformedAnswer"],
+  ["a chunk without a size", `${OK}Transfer-Encoding: chunked\r\n\r\nhello\r\n`, "MalformedAnswer"],
+  ["headers that are too long", `${OK}A: ${LONG}\r\n\r\n`, "MalformedAnswer"],
+];
+
+test.each(answers)(
+  "an answer with %s is read as it should be, in one piece and byte by byte",
+  async (_, bytes, expected) => {
+    const all = Buffer.from(bytes, "latin1");
+    for (const pieces of [
+      [all],
+      Array.from(all.subarray(0, 500), (byte) => Buffer.from([byte])).concat(all.subarray(500)),
+    ]) {
+      const raw = createSocketServer((socket) => {
+        socket.on("error", () => socket.destroy());
+        socket.once("data", () => {
+          const next = (): void => {
+            const piece = pieces.shift();
+            if (piece === undefined) socket.end();
+            else socket.write(piece, next);
+          };
+          next();
+        });
+      });
+      await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
+      await using client = clientOf(1);
+      const url = new URL(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
+      const read = await client.ask(url, question, never).then(
+        ({ status, body }) => `${status} ${body}`,
+        (error: unknown) => {
+          if (error instanceof MalformedAnswer) return "MalformedAnswer";
+          return error instanceof BrokenAnswer ? `BrokenAnswer ${error.status} ${error.code}` : `${error}`;
+        },
+      );
+      raw.close();
+      expect(read).toBe(expected);
+    }
+  },
+);
+
+test("no more connections are opened than allowed when each one is closed after its answer, or fails", async () => {
+  let inFlight = 0;
+  let most = 0;
+  let failing = false;
+  const raw = createSocketServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", () => {
+      most = Math.max(most, ++inFlight);
+      setImmediate(() => {
+        inFlight--;
+        if (failing) socket.resetAndDestroy();
+        else socket.end(`${OK}Connection: close\r\nContent-Length: 2\r\n\r\nok`);
+      });
+    });
+  });
+  await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
+  await using client = clientOf(3);
+  const url = new URL(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
+  const ask = () => text(client, url, question, never).catch((error: unknown) => (error as BrokenAnswer).code);
+  for (const expected of ["ok", "ECONNRESET", "ok"]) {
+    failing = expected !== "ok";
+    expect(new Set(await Promise.all(Array.from({ length: 30 }, ask)))).toEqual(new Set([expected]));
+  }
+  expect(most).toBeLessThanOrEqual(3);
+  await new Promise((resolve) => raw.close(resolve));
+  expect(await Promise.all(Array.from({ length: 9 }, ask))).toEqual(Array.from({ length: 9 }, () => "ECONNREFUSED"));
 });
 
 /** A certificate for this test only, for localhost and 127.0.0.1, valid until 2126. */
@@ -184,7 +288,7 @@ test("https is for servers whose certificate is trusted; their connections are k
   server = secure;
   await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
   const { port } = secure.address() as AddressInfo;
-  await using client = new HttpClient({ connections: 1 });
+  await using client = clientOf(1);
   for (const host of ["127.0.0.1", "localhost"]) {
     const url = new URL(`https://${host}:${port}/path?a=b`);
     await expect(text(client, url, question, never)).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });

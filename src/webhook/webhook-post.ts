@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Webhook } from "../jobs/job-event.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { HttpClient, TooLate } from "../lib/http-client.ts";
-import { BrokenAnswer } from "../lib/http-connection.ts";
+import { HttpClient } from "../lib/http-client.ts";
+import { BrokenAnswer, TooLate } from "../lib/http-failure.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { ownVersion } from "../lib/version.ts";
 import type { Delivery } from "./webhook-outbox.ts";
@@ -34,7 +34,7 @@ const refusalOf = (status: number): string | undefined =>
   status >= 200 && status <= 299 ? undefined : `status ${status}`;
 
 export function createWebhookPost(): WebhookPost {
-  const client = new HttpClient({ connections: CONNECTIONS });
+  const client = new HttpClient({ connections: CONNECTIONS, connectTimeoutMs: TIMEOUT_MS });
   const userAgent = `Nuthatch/${ownVersion()}`;
   return {
     async send(webhook, delivery, sentMs, signal) {
@@ -49,7 +49,7 @@ export function createWebhookPost(): WebhookPost {
       };
       try {
         const untilMs = performance.now() + TIMEOUT_MS;
-        const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES } as const;
+        const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
         return refusalOf((await client.ask(new URL(webhook.url), question, signal)).status);
       } catch (error) {
         // The status decides the outcome, even if the rest of the answer does not arrive.

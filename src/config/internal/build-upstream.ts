@@ -1,6 +1,7 @@
 import type { ConnectionOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { addressesOf, withSubdomains } from "../../source/http/servers.ts";
 import { hasControlCharacter } from "./build-grid-sets.ts";
+import { buildTls } from "./build-tls.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema.ts";
 
@@ -34,7 +35,7 @@ export function buildUpstream(
   path: Path,
   problems: Problems,
 ): UpstreamOptions {
-  const { url, username, password, allowPrivateRedirects } = document;
+  const { url, username, password, allowPrivateRedirects, proxy } = document;
   if (password !== undefined && (username ?? "") === "")
     problems.add(path, "password is given, but username is missing");
   if (username?.includes(":")) problems.add([...path, "username"], "expected a name without a colon");
@@ -46,6 +47,10 @@ export function buildUpstream(
     if (key === "" || hasControlCharacter(key)) problems.add(at, "expected the name of a parameter", "key");
     vendorParameters[key] = String(value);
   }
+  checkProxy(proxy, [...path, "proxy"], problems);
+  const tls = buildTls(document, path, problems);
+  if (tls !== undefined && !addressesOf({ url }).some((address) => /^https:/i.test(address)))
+    problems.add(path, "ca, cert and key are for addresses with https://");
   return {
     url,
     timeoutMs: Math.max(1, Math.round((document.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000)),
@@ -54,7 +59,15 @@ export function buildUpstream(
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(allowPrivateRedirects === undefined ? {} : { allowPrivateRedirects }),
+    ...(proxy === undefined ? {} : { proxy }),
+    ...(tls === undefined ? {} : { tls }),
   };
+}
+
+function checkProxy(proxy: string | undefined, path: Path, problems: Problems): void {
+  if (proxy === undefined || proxy === "none") return;
+  if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol))
+    problems.expected(path, "none, or the address of a proxy with http:// or https://", proxy);
 }
 
 /**

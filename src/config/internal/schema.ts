@@ -77,6 +77,12 @@ const upstream = {
   username: optional(Type.String()),
   password: optional(Type.String()),
   allowPrivateRedirects: optional(Type.Boolean()),
+  /** `none`, or the address of an HTTP proxy. */
+  proxy: optional(text),
+  /** Files in PEM form. */
+  ca: optional(text),
+  cert: optional(text),
+  key: optional(text),
 };
 const UpstreamSchema = strict(upstream);
 

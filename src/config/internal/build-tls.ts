@@ -1,0 +1,68 @@
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { TlsOptions } from "../../layer/layer.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import type { Path, Problems } from "./problems.ts";
+
+interface TlsDocument {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
+
+/**
+ * Builds the TLS options of a source, and checks the files: a renderer would report a bad file only with the first tile.
+ * Relative paths refer to the working directory.
+ */
+export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: Problems): TlsOptions | undefined {
+  if (ca === undefined && cert === undefined && key === undefined) return undefined;
+  if ((cert === undefined) !== (key === undefined))
+    problems.add([...path, cert === undefined ? "key" : "cert"], "cert and key are needed together");
+  const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
+    if (file === undefined) return undefined;
+    try {
+      return readFileSync(resolve(file), "utf8");
+    } catch (error) {
+      problems.add([...path, name], `${JSON.stringify(file)} cannot be read (${codeOf(error)})`);
+      return undefined;
+    }
+  };
+  const texts = [read("ca", ca), read("cert", cert), read("key", key)] as const;
+  const [caText, certText, keyText] = texts;
+  if (caText !== undefined && certificates(caText).length === 0)
+    problems.add([...path, "ca"], "expected a file of certificates in PEM form");
+  const [own] = certText === undefined ? [] : certificates(certText);
+  if (certText !== undefined && own === undefined)
+    problems.add([...path, "cert"], "expected a file with a certificate in PEM form");
+  const problem = keyText === undefined ? undefined : keyProblem(keyText, own);
+  if (problem !== undefined) problems.add([...path, "key"], problem);
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text ?? "").update("\0");
+  return {
+    ...(ca === undefined ? {} : { ca: resolve(ca) }),
+    ...(cert === undefined ? {} : { cert: resolve(cert) }),
+    ...(key === undefined ? {} : { key: resolve(key) }),
+    stamp: hash.digest("hex").slice(0, 16),
+  };
+}
+
+/** Returns the certificates in a text; none if one of them cannot be parsed. */
+function certificates(text: string): readonly X509Certificate[] {
+  try {
+    return (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+  } catch {
+    return [];
+  }
+}
+
+function keyProblem(text: string, certificate: X509Certificate | undefined): string | undefined {
+  try {
+    const isOwn = certificate?.checkPrivateKey(createPrivateKey(text)) ?? true;
+    return isOwn ? undefined : "expected the key of the certificate in cert";
+  } catch {
+    return "expected a private key in PEM form, not encrypted";
+  }
+}

@@ -1,0 +1,100 @@
+import type { Dispatcher } from "undici";
+import { httpFailure } from "./http-failure.ts";
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Header values by name in lower case. A repeated header has a list of values. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Undefined: the body is longer than the limit, and was not read to its end. */
+  readonly body: Buffer | undefined;
+}
+
+/** A connection, as far as an exchange has to know it. */
+export interface KeptConnection {
+  /** The number of answers that it has carried. */
+  answers: number;
+}
+
+/** The exchange has ended before its answer, so undici has to close the connection. The caller knows the reason. */
+const STOPPED = new Error("the exchange was stopped");
+
+/** One request and its answer. undici reports the progress of the request to it. */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  /** The connection that carries the request. Undefined: the request waits for a connection. */
+  connection: KeptConnection | undefined;
+  /** @throws the reason of `stop`, and errors of `http-failure.ts` */
+  readonly answer: Promise<HttpAnswer>;
+  readonly #limit: number;
+  #resolve!: (answer: HttpAnswer) => void;
+  #reject!: (reason: unknown) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+  #status: number | undefined;
+  #headers: HttpAnswer["headers"] = {};
+  readonly #parts: Buffer[] = [];
+  #bytes = 0;
+
+  /** `limit`: the largest body, in bytes. */
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** The status of the answer that is being read. */
+  get status(): number | undefined {
+    return this.#status;
+  }
+
+  /** Ends the exchange with an error, wherever it is. */
+  stop(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#reject(reason);
+    this.#controller?.abort(STOPPED);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(STOPPED);
+  }
+
+  onResponseStart(_: unknown, status: number, headers: HttpAnswer["headers"]): void {
+    // Interim answers (1xx) contain nothing that the client needs (RFC 9110, 15.2).
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers["content-length"] ?? 0) > this.#limit) this.#endEarly(status);
+  }
+
+  onResponseData(_: unknown, part: Buffer): void {
+    this.#bytes += part.byteLength;
+    if (this.#bytes > this.#limit) this.#endEarly(this.#status ?? 0);
+    else this.#parts.push(part);
+  }
+
+  onResponseEnd(): void {
+    if (this.connection !== undefined) this.connection.answers++;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const [only] = this.#parts;
+    const body = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts, this.#bytes);
+    this.#resolve({ status: this.#status ?? 0, headers: this.#headers, body });
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#reject(httpFailure(error, this.#status, (this.connection?.answers ?? 0) > 0));
+  }
+
+  #endEarly(status: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#parts.length = 0;
+    this.#resolve({ status, headers: this.#headers, body: undefined });
+    this.#controller?.abort(STOPPED);
+  }
+}
