@@ -124,7 +124,8 @@ export class WalkOperator implements Asker {
         this.#record.problem(
           `${what}: expected ${expected.join(" or ")}, got ${answer.status} ${answer.text.slice(0, 300)}`,
         );
-      return answer;
+      // A server that ends may still carry the request out.
+      return answer.status >= 500 ? undefined : answer;
     } catch (error) {
       this.#record.note(`${what} → no answer`);
       // The kill of an HTTP worker closes its connections, but the server goes on with its requests.
