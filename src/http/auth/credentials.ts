@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { User } from "../options.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
-import { type Clock, realClock, Throttle } from "./throttle.ts";
+import { type Clock, realClock, type Sender, Throttle } from "./throttle.ts";
 
 export type Checked =
   /** The request has no credentials. */
@@ -85,7 +85,8 @@ export class Authenticator {
     if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
     // Equal pairs that arrive at the same time are hashed once: the first burst of a client costs one hash.
     const running = this.#verifying.get(digest);
-    const right = await (running ?? this.#verify(digest, address, { password, hash: user?.passwordHash }, gone));
+    const sender: Sender = { address, name: user?.name ?? "" };
+    const right = await (running ?? this.#verify(digest, sender, { password, hash: user?.passwordHash }, gone));
     // The attempt that this request joined was not hashed, perhaps because its client has disconnected: this request
     // starts its own.
     if (right === undefined) return running === undefined ? THROTTLED : this.#checkPair(pair, address, gone);
@@ -96,7 +97,7 @@ export class Authenticator {
       return { kind: "user", user: this.#users.get(name) ?? user };
     }
     if (running !== undefined) return this.#unhashed(address);
-    await this.#throttle.wrong(address);
+    await this.#throttle.wrong(sender);
     return { kind: "wrong" };
   }
 
@@ -111,7 +112,7 @@ export class Authenticator {
    */
   async #verify(
     digest: string,
-    address: string,
+    sender: Sender,
     { password, hash }: { readonly password: string; readonly hash: string | undefined },
     gone: AbortSignal,
   ): Promise<boolean | undefined> {
@@ -119,7 +120,7 @@ export class Authenticator {
     const since = this.#clock.now();
     const verify = async (): Promise<boolean | undefined> => {
       const known = this.#known.has(digest);
-      const right = await this.#throttle.verify(address, known, () => verifyPassword(password, hash, oneOfEach), gone);
+      const right = await this.#throttle.verify(sender, known, () => verifyPassword(password, hash, oneOfEach), gone);
       if (right === false) await this.#throttle.equalise(since, () => compareWithOthers(password, hash, oneOfEach));
       return right;
     };

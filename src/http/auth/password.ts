@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { compareBcrypt } from "./bcrypt-thread.ts";
+import { compareBcrypt, type Purpose } from "./bcrypt-threads.ts";
 
 const COST = 15;
 const BLOCK = 8;
@@ -90,8 +90,8 @@ export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
 }
 
 /** Returns whether a password matches a hash. The comparison takes constant time. */
-async function isRight(password: string, hash: string): Promise<boolean> {
-  if (isBcrypt(hash)) return compareBcrypt(password, hash);
+async function isRight(password: string, hash: string, purpose: Purpose): Promise<boolean> {
+  if (isBcrypt(hash)) return compareBcrypt(password, hash, purpose);
   const parsed = parseScrypt(hash);
   const derived = await derive(password, parsed ?? fresh());
   return parsed !== undefined && timingSafeEqual(derived, parsed.key);
@@ -107,7 +107,7 @@ export async function verifyPassword(
   hash: string | undefined,
   oneOfEach: readonly string[] = [],
 ): Promise<boolean> {
-  const right = await isRight(password, hash ?? oneOfEach[0] ?? "");
+  const right = await isRight(password, hash ?? oneOfEach[0] ?? "", "verify");
   return right && hash !== undefined;
 }
 
@@ -121,5 +121,5 @@ export async function compareWithOthers(
   oneOfEach: readonly string[],
 ): Promise<void> {
   const own = costOf(hash ?? oneOfEach[0] ?? "");
-  for (const other of oneOfEach) if (costOf(other) !== own) await isRight(password, other);
+  for (const other of oneOfEach) if (costOf(other) !== own) await isRight(password, other, "equalise");
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { networkOf, Throttle } from "./throttle.ts";
 
 const stays = (): AbortSignal => new AbortController().signal;
+const from = (address: string, name = "ann") => ({ address, name });
 const clock = { now: () => 0, sleep: () => Promise.resolve() };
 
 test.each([
@@ -29,8 +30,8 @@ test("all addresses of an IPv6 network are one", async () => {
       slept.push(ms);
     },
   });
-  for (let n = 0; n < 4; n++) await throttle.wrong(`2001:db8::${n}`);
-  await throttle.wrong("2001:db8:0:1::1");
+  for (let n = 0; n < 4; n++) await throttle.wrong(from(`2001:db8::${n}`));
+  await throttle.wrong(from("2001:db8:0:1::1"));
   expect(slept).toEqual([50, 100, 200, 400, 50]);
 });
 
@@ -54,13 +55,13 @@ function heldVerification() {
 test("known pairs come first, then addresses by their failures", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
-  await throttle.wrong("suspect");
+  await throttle.wrong(from("suspect"));
   const all = [
-    throttle.verify("a", false, held.of("a"), stays()),
-    throttle.verify("b", false, held.of("b"), stays()),
-    throttle.verify("suspect", false, held.of("suspect"), stays()),
-    throttle.verify("c", false, held.of("c"), stays()),
-    throttle.verify("suspect", true, held.of("known"), stays()),
+    throttle.verify(from("a"), false, held.of("a"), stays()),
+    throttle.verify(from("b"), false, held.of("b"), stays()),
+    throttle.verify(from("suspect"), false, held.of("suspect"), stays()),
+    throttle.verify(from("c"), false, held.of("c"), stays()),
+    throttle.verify(from("suspect"), true, held.of("known"), stays()),
   ];
   for (const _ of all) await held.end();
   expect(await Promise.all(all)).toEqual([false, false, false, false, false]);
@@ -70,13 +71,13 @@ test("known pairs come first, then addresses by their failures", async () => {
 test("in a full queue suspects make room for others, and nobody for a suspect", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
-  for (let n = 0; n < 200; n++) await throttle.wrong(`suspect ${n}`);
+  for (let n = 0; n < 200; n++) await throttle.wrong(from(`suspect ${n}`));
   const crowd = Array.from({ length: 4_098 }, (_, n) => {
     const name = `suspect ${n % 200}`;
-    return throttle.verify(name, false, held.of(name), stays());
+    return throttle.verify(from(name), false, held.of(name), stays());
   });
-  const right = throttle.verify("new", false, async () => true, stays());
-  const late = throttle.verify("suspect 0", true, async () => true, stays());
+  const right = throttle.verify(from("new"), false, async () => true, stays());
+  const late = throttle.verify(from("suspect 0"), true, async () => true, stays());
   expect(await crowd.at(-1), "the newest suspect").toBeUndefined();
   expect(await crowd.at(-2), "the second newest").toBeUndefined();
   await held.end();
@@ -87,8 +88,8 @@ test("in a full queue suspects make room for others, and nobody for a suspect", 
 test("in a crowd the newest comes first, so that the right one does not wait for all guesses", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
-  for (let n = 0; n < 280; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
-  const right = throttle.verify("new", false, held.of("right"), stays());
+  for (let n = 0; n < 280; n++) void throttle.verify(from(`address ${n}`), false, held.of(`guess ${n}`), stays());
+  const right = throttle.verify(from("new"), false, held.of("right"), stays());
   await held.end();
   expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
   for (let n = 0; n < 281; n++) await held.end();
@@ -118,10 +119,10 @@ test("a bounded number of wrong pairs is compared with the other kinds, the rest
 test("in a crowd that never ends the oldest has its turn too", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
-  for (let n = 0; n < 40; n++) void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
-  const right = throttle.verify("new", false, held.of("right"), stays());
+  for (let n = 0; n < 40; n++) void throttle.verify(from(`address ${n}`), false, held.of(`guess ${n}`), stays());
+  const right = throttle.verify(from("new"), false, held.of("right"), stays());
   for (let n = 40; n < 440; n++) {
-    void throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), stays());
+    void throttle.verify(from(`address ${n}`), false, held.of(`guess ${n}`), stays());
     await held.end();
   }
   expect(held.begun).toContain("right");
@@ -135,10 +136,10 @@ test("attempts whose clients have left keep nobody waiting, and make no room for
   const clients = Array.from({ length: 5_000 }, () => new AbortController());
   const crowd: Promise<boolean | undefined>[] = [];
   for (const [n, client] of clients.entries()) {
-    crowd.push(throttle.verify(`address ${n}`, false, held.of(`guess ${n}`), client.signal));
+    crowd.push(throttle.verify(from(`address ${n}`), false, held.of(`guess ${n}`), client.signal));
     clients[n - 200]?.abort();
   }
-  const right = throttle.verify("new", false, held.of("right"), stays());
+  const right = throttle.verify(from("new"), false, held.of("right"), stays());
   for (const client of clients) client.abort();
   await held.end();
   expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
@@ -146,4 +147,48 @@ test("attempts whose clients have left keep nobody waiting, and make no room for
   await held.end();
   expect(await right).toBe(false);
   expect(new Set(await Promise.all(crowd.slice(2)))).toEqual(new Set([undefined]));
+});
+
+test("guesses at one name do not delay another name from the same address", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  for (let n = 0; n < 5; n++) await throttle.wrong(from("proxy", "bob"));
+  const crowd = Array.from({ length: 40 }, (_, n) =>
+    throttle.verify(from("proxy", "bob"), false, held.of(`guess ${n}`), stays()),
+  );
+  const right = throttle.verify(from("proxy", "ann"), false, held.of("right"), stays());
+  await held.end();
+  expect(held.begun).toEqual(["guess 0", "guess 1", "right"]);
+  for (let n = 0; n < 40; n++) await held.end();
+  expect(await right).toBe(false);
+  expect((await Promise.all(crowd)).filter((one) => one === undefined)).toHaveLength(8);
+});
+
+test("invented names share their failures", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  for (let n = 0; n < 5; n++) await throttle.wrong(from("proxy", ""));
+  const all = [
+    ...[0, 1, 2].map((n) => throttle.verify(from("proxy", ""), false, held.of(`guess ${n}`), stays())),
+    throttle.verify(from("proxy", "ann"), false, held.of("right"), stays()),
+  ];
+  for (const _ of all) await held.end();
+  await Promise.all(all);
+  expect(held.begun).toEqual(["guess 0", "guess 1", "right", "guess 2"]);
+});
+
+test("the right one is among the next hashes, though a crowd at its own name and address guesses on", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  const guess = (n: number) => void throttle.verify(from("proxy"), false, held.of(`guess ${n}`), stays());
+  for (let n = 0; n < 30; n++) guess(n);
+  const right = throttle.verify(from("proxy"), false, held.of("right"), stays());
+  let next = 30;
+  while (!held.begun.includes("right")) {
+    await held.end();
+    guess(next++);
+  }
+  expect(held.begun.length).toBeLessThan(5);
+  for (let n = 0; n < 100; n++) await held.end();
+  expect(await right).toBe(false);
 });

@@ -12,6 +12,8 @@ export const realClock: Clock = { now: () => performance.now(), sleep: (ms) => s
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
+/** More failures change neither the delay nor the order. */
+const MOST_FAILURES = 30;
 /** The time after which the failures of an address are forgotten. */
 const FORGET_MS = 600_000;
 /** The limits of waiting attempts that were wrong without a hash: of one address, and of all addresses. */
@@ -20,12 +22,12 @@ const WAITING_IN_ALL = 256;
 /** The limit of concurrent hashes. libuv has four threads, and reading tiles needs some of them. */
 const HASHING = 2;
 /**
- * The limit of attempts of one address that wait to be hashed or are being hashed. The right password may be among the
- * guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
+ * The limit of attempts at one name from one address that wait to be hashed or are being hashed. The right password may
+ * be among the guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
  */
-const QUEUED_PER_ADDRESS = 32;
-/** A longer queue is a crowd: its last entry would wait for seconds. */
-const CROWD = 32;
+const QUEUED_PER_NAME = 32;
+/** A longer queue is a crowd: with bcrypt of cost 12 its last entry would wait for seconds. */
+const CROWD = 4;
 /** The limit of wrong attempts in the queue for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
 /** In a crowd every eighth turn goes to the oldest entry. */
@@ -40,12 +42,25 @@ interface Address {
   failures: number;
   /** Attempts that were wrong without a hash and wait for their answer. */
   waiting: number;
+}
+
+/** The attempts at one name from one address. */
+interface Attempts {
+  failures: number;
   /** Attempts that wait to be hashed or are being hashed. */
   queued: number;
 }
 
+/** The sender of an attempt. */
+export interface Sender {
+  readonly address: string;
+  /** The name of a user; "" for all other names, so that invented names share their failures. */
+  readonly name: string;
+}
+
 interface Queued {
   readonly from: Address;
+  readonly attempts: Attempts;
   /** The pair was right before, so it is no guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
@@ -74,12 +89,14 @@ export function networkOf(address: string): string {
 
 /**
  * Limits the cost and the rate of password guesses. Verifications wait in a queue: first the pairs that were right
- * before, then the others by the failures of their address. So a user with the right password never waits behind a
- * crowd of guesses. If the queue is full, its last entry is refused.
+ * before, then the others by the failures of their address at the same name, then by all failures of their address. So
+ * a user with the right password never waits behind a crowd of guesses from other addresses or at other names. If the
+ * queue is full, its last entry is refused.
  */
 export class Throttle {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Address>;
+  readonly #attempts: LRUCache<string, Attempts>;
   readonly #queue: Queued[] = [];
   /** Separate from the queue: right passwords do not wait for comparisons that only wrong ones need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
@@ -90,13 +107,22 @@ export class Throttle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#addresses = new LRUCache({ max: 10_000, ttl: FORGET_MS, ttlResolution: 0, perf: { now: () => clock.now() } });
+    const bounds = { max: 10_000, ttl: FORGET_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
+    this.#addresses = new LRUCache(bounds);
+    this.#attempts = new LRUCache(bounds);
   }
 
   #of(address: string): Address {
     const network = networkOf(address);
-    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0, queued: 0 };
+    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0 };
     this.#addresses.set(network, known);
+    return known;
+  }
+
+  #attemptsOf({ address, name }: Sender): Attempts {
+    const key = JSON.stringify([networkOf(address), name]);
+    const known = this.#attempts.get(key) ?? { failures: 0, queued: 0 };
+    this.#attempts.set(key, known);
     return known;
   }
 
@@ -106,17 +132,18 @@ export class Throttle {
    * @param known the pair was right before
    */
   verify(
-    address: string,
+    sender: Sender,
     known: boolean,
     verification: () => Promise<boolean>,
     gone: AbortSignal,
   ): Promise<boolean | undefined> {
-    const from = this.#of(address);
-    if (gone.aborted || (!known && from.queued >= QUEUED_PER_ADDRESS)) return Promise.resolve(undefined);
+    const from = this.#of(sender.address);
+    const attempts = this.#attemptsOf(sender);
+    if (gone.aborted || (!known && attempts.queued >= QUEUED_PER_NAME)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => this.#drop(this.#queue.indexOf(queued));
-      const queued: Queued = { from, known, verification, gone, leave, resolve };
-      from.queued++;
+      const queued: Queued = { from, attempts, known, verification, gone, leave, resolve };
+      attempts.queued++;
       this.#queue.push(queued);
       gone.addEventListener("abort", leave, { once: true });
       if (this.#queue.length > QUEUED_IN_ALL) this.#drop(this.#last());
@@ -125,18 +152,18 @@ export class Throttle {
   }
 
   #drop(index: number): void {
-    const { from, resolve } = this.#takeOut(index);
-    from.queued--;
+    const { attempts, resolve } = this.#takeOut(index);
+    attempts.queued--;
     resolve(undefined);
   }
 
   #next(): void {
     while (this.#hashing < HASHING && this.#queue.length > 0) {
-      const { from, verification, resolve } = this.#takeOut(this.#first());
+      const { attempts, verification, resolve } = this.#takeOut(this.#first());
       this.#hashing++;
       const right = verification().finally(() => {
         this.#hashing--;
-        from.queued--;
+        attempts.queued--;
         this.#next();
       });
       resolve(right);
@@ -187,10 +214,15 @@ export class Throttle {
    * Delays the answer to a wrong pair, each time longer for the same address. A pair that was hashed always waits and
    * is then answered as wrong.
    */
-  async wrong(address: string): Promise<void> {
-    const from = this.#of(address);
+  async wrong(sender: Sender): Promise<void> {
+    const attempts = this.#attemptsOf(sender);
+    attempts.failures = Math.min(attempts.failures + 1, MOST_FAILURES);
+    await this.#delay(this.#of(sender.address));
+  }
+
+  async #delay(from: Address): Promise<void> {
     const ms = Math.min(FIRST_DELAY_MS * 2 ** from.failures, LONGEST_DELAY_MS);
-    from.failures = Math.min(from.failures + 1, 30);
+    from.failures = Math.min(from.failures + 1, MOST_FAILURES);
     await this.#clock.sleep(ms);
   }
 
@@ -203,7 +235,7 @@ export class Throttle {
     from.waiting++;
     this.#waiting++;
     try {
-      await this.wrong(address);
+      await this.#delay(from);
     } finally {
       from.waiting--;
       this.#waiting--;
@@ -213,4 +245,5 @@ export class Throttle {
 }
 
 /** Returns the rank of an entry; the smallest comes first. */
-const rank = ({ known, from }: Queued): number => (known ? -1 : from.failures);
+const rank = ({ known, from, attempts }: Queued): number =>
+  known ? -1 : attempts.failures * (MOST_FAILURES + 1) + from.failures;
