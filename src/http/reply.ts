@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { endInParts, markEventStream } from "./slow-readers.ts";
 
 /** The answer of a route or a protocol. */
 export interface Answer {
@@ -14,6 +15,7 @@ export interface Answer {
  */
 export const textType = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8";
+export const EVENT_STREAM_TYPE = "text/event-stream";
 export const HTML_TYPE = "text/html; charset=utf-8";
 
 export const textAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
@@ -47,10 +49,14 @@ export async function send(
     ...answer.headers,
   };
   response.writeHead(answer.status, headers);
-  if (!options.head && !isWhole) return sendStream(response, body);
+  if (!options.head && !isWhole) {
+    if (answer.type === EVENT_STREAM_TYPE) markEventStream(response);
+    return sendStream(response, body);
+  }
   const rest = options.head || !isWhole ? undefined : body;
   if (response.req.complete) {
-    response.end(rest);
+    if (rest === undefined) response.end();
+    else endInParts(response, rest);
     return;
   }
   response.flushHeaders();

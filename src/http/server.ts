@@ -11,7 +11,7 @@ import { type Answer, methodAnswer, send, textAnswer } from "./reply.ts";
 import { ClientGone, ownOrigin, splitTarget, underMount } from "./request.ts";
 import { requestIdOf } from "./request-id.ts";
 import { SilentConnections } from "./silent-connections.ts";
-import { cutSlowReaders } from "./slow-readers.ts";
+import { SlowReaders } from "./slow-readers.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
@@ -31,8 +31,6 @@ export interface HttpServer {
 
 const PATH_LIMIT = 8 * 1024;
 const ID_HEADER = "X-Request-Id";
-/** The time after which a connection is closed if the client reads nothing of an answer. */
-const STALLED_MS = 60_000;
 /** The time that a connection made just before the shutdown has for its first request. */
 const LAST_WORD_MS = 500;
 
@@ -55,7 +53,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   });
   const pipelined = new PipelinedRequests();
   const silent = new SilentConnections(server);
-  cutSlowReaders(server, STALLED_MS);
+  new SlowReaders(server).start(server);
   server.on("request", (request, response) => {
     const trace = traceContextOf(request.headers);
     void withTrace(trace, () => serve(request, response)).catch((error: unknown) => {

@@ -1,16 +1,93 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** The bytes per second that a client must read on average while parts of an answer wait for it. */
+const LEAST_BYTES_PER_SECOND = 1_000;
+/** The time that a client has for its first bytes. */
+const FIRST_MS = 60_000;
 /**
- * Closes the connection of a client that does not read: no byte of an answer could be written for `boundMs`. The
- * time-out of a socket restarts with each part of a write that the system accepts. A response without unsent bytes has
- * no such limit: its handler may be waiting for a map server or a job.
+ * The longest time without progress. A system with large buffers accepts bytes in bursts of a megabyte and more, so a
+ * client that reads steadily can show no progress for minutes.
  */
-export function cutSlowReaders(server: Server, boundMs: number): void {
-  server.timeout = boundMs;
-  server.on("request", (_, response: ServerResponse) => {
-    response.on("timeout", (socket: Socket) => {
-      if (socket.writableLength > 0) socket.destroy();
+const LONGEST_MS = 300_000;
+const SWEEP_MS = 5_000;
+
+/**
+ * The largest part of an answer that is written at once. The progress of a write is not visible before its end, and a
+ * client at the lowest rate reads such a part in `FIRST_MS`.
+ */
+const PART_BYTES = (LEAST_BYTES_PER_SECOND * FIRST_MS) / 1_000;
+
+/** The last event stream of a connection. It has no lowest rate: few bytes of it wait, and any progress is enough. */
+const eventStreams = new WeakMap<Socket, ServerResponse>();
+export const markEventStream = (response: ServerResponse): void => void eventStreams.set(response.req.socket, response);
+
+/** Returns whether the answer that a connection is sending at present is an event stream. */
+const isSendingEvents = (socket: Socket): boolean => eventStreams.get(socket)?.socket === socket;
+
+/** Ends a response with a body. Writes a large body in parts, each when the client has read the one before. */
+export function endInParts(response: ServerResponse, bytes: Uint8Array): void {
+  let from = 0;
+  const next = (): void => {
+    while (bytes.byteLength - from > PART_BYTES) {
+      const part = bytes.subarray(from, from + PART_BYTES);
+      from += PART_BYTES;
+      if (!response.write(part)) {
+        response.once("drain", next);
+        return;
+      }
+    }
+    response.end(bytes.subarray(from));
+  };
+  next();
+}
+
+interface Connection {
+  /** The bytes that the system had accepted at the last sweep. */
+  accepted: number;
+  /** The time until which the client may leave bytes unread; undefined while no bytes wait. */
+  untilMs: number | undefined;
+}
+
+/**
+ * Resets the connections of clients that read an answer too slowly, so that nobody can hold the bodies of many answers
+ * in memory. Each byte that the system accepts for a client prolongs its time; a byte of an event stream renews it. A
+ * connection without unsent bytes has no limit: its handler may be waiting for a map server or for a job.
+ */
+export class SlowReaders {
+  readonly #connections = new Map<Socket, Connection>();
+
+  constructor(server: Pick<Server, "on">) {
+    server.on("connection", (socket: Socket) => {
+      this.#connections.set(socket, { accepted: 0, untilMs: undefined });
+      socket.once("close", () => this.#connections.delete(socket));
     });
-  });
+  }
+
+  /** Sweeps every few seconds until the server closes. */
+  start(server: Server): void {
+    const timer = setInterval(() => this.sweep(performance.now()), SWEEP_MS).unref();
+    server.once("close", () => clearInterval(timer));
+  }
+
+  /**
+   * Resets the connections whose time is over.
+   * @param nowMs the present time of a monotonic clock
+   */
+  sweep(nowMs: number): void {
+    for (const [socket, connection] of this.#connections) {
+      const accepted = socket.bytesWritten - socket.writableLength;
+      const progress = accepted - connection.accepted;
+      connection.accepted = accepted;
+      const { untilMs } = connection;
+      if (socket.writableLength === 0) connection.untilMs = undefined;
+      else if (untilMs === undefined) connection.untilMs = nowMs + FIRST_MS;
+      else if (progress > 0 && isSendingEvents(socket)) connection.untilMs = nowMs + FIRST_MS;
+      else {
+        const prolongedMs = untilMs + (progress * 1_000) / LEAST_BYTES_PER_SECOND;
+        connection.untilMs = Math.min(prolongedMs, nowMs + LONGEST_MS);
+        if (connection.untilMs <= nowMs) socket.resetAndDestroy();
+      }
+    }
+  }
 }

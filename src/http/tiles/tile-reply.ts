@@ -9,6 +9,7 @@ import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
+import { endInParts } from "../slow-readers.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
@@ -190,7 +191,7 @@ export function sendTile(
   }
   response.writeHead(unchanged ? 304 : 200, block);
   if (unchanged) response.end();
-  else response.end(tile.bytes);
+  else endInParts(response, tile.bytes);
 }
 
 /** Sends a data tile as 200 or 304, in the coding that the client prefers. */
@@ -228,7 +229,7 @@ export function sendMap(
     String(bytes.byteLength),
     ...lasting,
   ]);
-  response.end(bytes);
+  endInParts(response, bytes);
 }
 
 /**
@@ -250,14 +251,14 @@ export function sendInfo(
     "Content-Security-Policy",
     "sandbox",
   ]);
-  response.end(bytes);
+  endInParts(response, bytes);
 }
 
 function send(response: ServerResponse, status: number, contentType: string, body: string, more: string[]): void {
   const bytes = Buffer.from(body, "utf8");
   const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
   response.writeHead(status, [...head, ...OPEN, ...more]);
-  response.end(bytes);
+  endInParts(response, bytes);
 }
 
 function sendPlain(response: ServerResponse, status: number, text: string, more: string[] = []): void {
@@ -368,7 +369,7 @@ export function sendDocument(
     const body = ["Content-Type", document.contentType, "Content-Length", String(bytes.byteLength)];
     const packing = coding === "identity" ? [] : ["Content-Encoding", coding];
     response.writeHead(200, [...body, ...packing, ...name, ...lasting]);
-    response.end(bytes);
+    endInParts(response, bytes);
   };
   const body = travelling(document, undefined, headers, packed);
   return body instanceof Promise ? body.then(send) : send(body);

@@ -4,6 +4,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { JobEvent, JobView } from "../../../plan/job-request.ts";
 import { refusalProblem } from "../../errors.ts";
+import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
 import { type ApiParts, layerOf, reader } from "../api-parts.ts";
 import type { JobEvents } from "./job-events.ts";
@@ -38,7 +39,7 @@ export function eventsResource({ operations, catalogue, events }: EventParts): R
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
     return {
       status: 200,
-      type: "text/event-stream",
+      type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
       body: stream(operations, events, wanted.value, from, signal),
