@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type TraceContext, traceIdOf } from "../lib/trace-context.ts";
 
+export const ID_HEADER = "X-Request-Id";
+
 /**
  * Returns the id of a request for logs and for its answer: the `X-Request-Id` of the client or its proxy, else the id
  * of its trace, else a new id.

@@ -14,6 +14,13 @@ export interface Target {
   readonly query: string;
 }
 
+/** A request's path and query, both raw, with its mount. */
+export interface Address {
+  readonly path: string;
+  /** Without "?". */
+  readonly query: string;
+}
+
 /** The longest body of the management interface, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
@@ -21,7 +28,7 @@ export const BODY_LIMIT = 1024 * 1024;
  * Splits a request target (RFC 9112, 3.2) in origin form or absolute form into path and query; the path begins with `/`.
  * Undefined: the target begins neither with `/` nor with `http://` or `https://`.
  */
-export function splitTarget(target: string): { readonly path: string; readonly query: string } | undefined {
+export function splitTarget(target: string): Address | undefined {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(target);
   if (absolute === null && !target.startsWith("/")) return undefined;
   const rest = absolute === null ? target : target.slice(absolute[0].length);
@@ -76,6 +83,13 @@ export function decodeSegment(raw: string): Result<string, Refusal> {
   } catch {
     return bad();
   }
+}
+
+/** Returns the first segment of a raw path: decoded if that is possible, else raw. */
+export function firstSegment(path: string): string {
+  const raw = path.split("/", 2)[1] ?? "";
+  const decoded = decodeSegment(raw);
+  return decoded.ok ? decoded.value : raw;
 }
 
 /** Returns the decoded segments of a raw path. Accepts a trailing slash. `..` has no special meaning. */

@@ -3,7 +3,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Need } from "./auth/rights.ts";
-import type { Answer } from "./reply.ts";
+import { type Answer, methodAnswer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
@@ -32,19 +32,39 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Answer>;
 }
 
-/** A resource: the handlers at one path. */
+/** A document for everybody, at one path. Supports GET, HEAD and OPTIONS. */
+export interface PublicResource {
+  readonly document: () => Answer;
+}
+
+/** The handlers at one path. Each names the right that it needs. */
 export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
-  /** True: refusals are problem+json instead of text. */
-  readonly problems?: boolean;
   /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }
 
-/** Returns the resource of a path; undefined if the path does not belong to the route. */
-export type Route = (segments: readonly string[], path: string) => Resource | undefined;
+/** A family of resources. */
+export interface Route {
+  /**
+   * Returns whether all paths with this first segment belong to the route. The 404 of an unknown one needs an account,
+   * and so does the refusal of one that cannot be decoded.
+   */
+  readonly owns?: (first: string) => boolean;
+  /** True: refusals are problem+json instead of text. */
+  readonly problems?: true;
+  /** Returns the resource of a path; undefined if there is none. */
+  readonly resourceAt: (segments: readonly string[], path: string) => Resource | PublicResource | undefined;
+}
+
+/** Returns the answer of a public resource to any method. */
+export function publicAnswer({ document }: PublicResource, method: string): Answer {
+  const allow = "GET, HEAD, OPTIONS";
+  if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
+  return method === "GET" || method === "HEAD" ? document() : methodAnswer(method, allow);
+}
 
 /** Returns the Allow header of a resource: HEAD is added where GET is, and OPTIONS always. */
 export function allowOf({ methods }: Resource): string {

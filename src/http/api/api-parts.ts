@@ -27,13 +27,11 @@ export const json = (value: unknown, status = 200): Answer => ({
 
 /** Returns a resource that supports only GET. */
 export const reader = (handle: Handler["handle"]): Resource => ({
-  problems: true,
   methods: { GET: { need: "read", handle } },
 });
 
 /** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
 export const doing = (handle: Handler["handle"]): Resource => ({
-  problems: true,
   methods: { POST: { need: "operate", handle } },
 });
 

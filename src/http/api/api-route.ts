@@ -16,19 +16,23 @@ import { simulationResource, usageResource, verificationResource } from "./usage
 export function apiRoute(parts: ApiParts): Route {
   // One resource serves all requests, because it counts the estimates in progress.
   const estimates = estimateResource(parts);
-  return ([api, version, name, ...rest]) => {
-    if (api !== "api" || version !== "v1") return undefined;
-    if (name === "jobs") return jobsAt(parts, rest);
-    if (name === "batches") return batchesAt(parts, rest);
-    if (name === "schedules") return schedulesAt(parts, rest);
-    if (name === "truncations") return truncationsAt(parts, rest);
-    if (name === "usage") return usageAt(parts, rest);
-    if (name === "events" && rest.length === 0) return eventsResource(parts);
-    if (name === "estimate" && rest.length === 0) return estimates;
-    if (name === "layers" && rest.length === 0) return layersResource();
-    if (name === "status" && rest.length === 0) return statusResource(parts);
-    if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));
-    return undefined;
+  return {
+    owns: (first) => first === "api",
+    problems: true,
+    resourceAt: ([api, version, name, ...rest]) => {
+      if (api !== "api" || version !== "v1") return undefined;
+      if (name === "jobs") return jobsAt(parts, rest);
+      if (name === "batches") return batchesAt(parts, rest);
+      if (name === "schedules") return schedulesAt(parts, rest);
+      if (name === "truncations") return truncationsAt(parts, rest);
+      if (name === "usage") return usageAt(parts, rest);
+      if (name === "events" && rest.length === 0) return eventsResource(parts);
+      if (name === "estimate" && rest.length === 0) return estimates;
+      if (name === "layers" && rest.length === 0) return layersResource();
+      if (name === "status" && rest.length === 0) return statusResource(parts);
+      if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));
+      return undefined;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
+import type { Refusal } from "../../lib/refusal.ts";
 import type { Role, User } from "../options.ts";
 
-/** The right that a request needs: to read, to run tasks, or to administer. */
+/** The right that a handler needs: to read, to run tasks, or to administer. */
 export type Need = "read" | "operate" | "administer";
 
 const MAY: Readonly<Record<Role, readonly Need[]>> = {
@@ -18,3 +19,28 @@ export type Caller =
   | { readonly kind: "nobody" };
 
 export const mayDo = (user: User, need: Need): boolean => user.roles.some((role) => MAY[role].includes(need));
+
+export const CREDENTIALS_NEEDED: Refusal = {
+  code: "unauthorized",
+  message: "Credentials are needed: HTTP Basic with a user of this server.",
+};
+
+/**
+ * Returns the reason why a caller may not use a handler; undefined if it may. A handler without a known need is refused
+ * to everybody.
+ */
+export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
+  if (!MAY.admin.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
+  switch (caller.kind) {
+    case "local":
+      return undefined;
+    case "nobody":
+      return CREDENTIALS_NEEDED;
+    case "user": {
+      const { name, roles } = caller.user;
+      if (mayDo(caller.user, need)) return undefined;
+      const message = `The account ${JSON.stringify(name)} may not do this; its roles are: ${roles.join(", ")}.`;
+      return { code: "forbidden", message };
+    }
+  }
+}

@@ -15,22 +15,25 @@ interface QuotaParts {
 
 /** `/diskquota[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Disk quota). */
 export function diskQuotaRoute(parts: QuotaParts): Route {
-  return (segments) => {
-    const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-    const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
-    if (found === null || more.length > 0) return undefined;
-    const formatOf = (exchange: Exchange): "xml" | "json" =>
-      found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
-    return {
-      methods: {
-        GET: {
-          need: "read",
-          handle: async (exchange) =>
-            quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+  return {
+    owns: (first) => first === "diskquota" || first.startsWith("diskquota."),
+    resourceAt: (segments) => {
+      const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
+      const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
+      if (found === null || more.length > 0) return undefined;
+      const formatOf = (exchange: Exchange): "xml" | "json" =>
+        found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
+      return {
+        methods: {
+          GET: {
+            need: "read",
+            handle: async (exchange) =>
+              quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+          },
+          PUT: { need: "administer", handle: (exchange) => putAnswer(parts, exchange, formatOf(exchange)) },
         },
-        PUT: { need: "administer", handle: (exchange) => putAnswer(parts, exchange, formatOf(exchange)) },
-      },
-    };
+      };
+    },
   };
 }
 

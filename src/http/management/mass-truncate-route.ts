@@ -16,21 +16,24 @@ export function massTruncateRoute(parts: {
   readonly operations: Operations;
   readonly jobOptions: () => JobOptions;
 }): Route {
-  return (segments) => {
-    const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-    if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
-    return {
-      methods: {
-        GET: {
-          need: "read",
-          handle: async ({ origin, target }) => {
-            const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
-            return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
+  return {
+    owns: (first) => first === "masstruncate" || first.startsWith("masstruncate."),
+    resourceAt: (segments) => {
+      const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
+      if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
+      return {
+        methods: {
+          GET: {
+            need: "read",
+            handle: async ({ origin, target }) => {
+              const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
+              return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
+            },
           },
+          POST: { need: "operate", handle: (exchange) => truncateAnswer(parts, exchange) },
         },
-        POST: { need: "operate", handle: (exchange) => truncateAnswer(parts, exchange) },
-      },
-    };
+      };
+    },
   };
 }
 

@@ -9,20 +9,23 @@ import type { Route } from "../resource.ts";
  * problems.
  */
 export function reloadRoute(reload: () => Promise<Result<readonly string[], Refusal>>): Route {
-  return (segments) => {
-    if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;
-    return {
-      methods: {
-        POST: {
-          need: "administer",
-          handle: async () => {
-            const reloaded = await reload();
-            return reloaded.ok
-              ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
-              : refusalText(reloaded.error);
+  return {
+    owns: (first) => first === "rest",
+    resourceAt: (segments) => {
+      if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;
+      return {
+        methods: {
+          POST: {
+            need: "administer",
+            handle: async () => {
+              const reloaded = await reload();
+              return reloaded.ok
+                ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
+                : refusalText(reloaded.error);
+            },
           },
         },
-      },
-    };
+      };
+    },
   };
 }

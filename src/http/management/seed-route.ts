@@ -30,38 +30,41 @@ export function seedRoute(parts: SeedParts): Route {
   const { operations } = parts;
   const list = async (exchange: Exchange, layer: string | undefined, format: "xml" | "json"): Promise<Answer> =>
     listAnswer(await operations.rows(layer), format === "xml" && prefersXml(exchange.headers.accept));
-  return (segments, path) => {
-    const [rest, seed, layerPart, ...more] = segments;
-    if (rest !== "rest" || more.length > 0) return undefined;
-    if (layerPart === undefined) {
-      // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
-      if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
-      if (seed === "seed") {
-        return {
-          browserPage: true,
-          methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange) } },
-        };
+  return {
+    owns: (first) => first === "rest",
+    resourceAt: (segments, path) => {
+      const [rest, seed, layerPart, ...more] = segments;
+      if (rest !== "rest" || more.length > 0) return undefined;
+      if (layerPart === undefined) {
+        // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
+        if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
+        if (seed === "seed") {
+          return {
+            browserPage: true,
+            methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange) } },
+          };
+        }
+        if (seed === "seed.json" || seed === "seed.xml") {
+          const format = seed === "seed.json" ? "json" : "xml";
+          return { methods: { GET: { need: "read", handle: (exchange) => list(exchange, undefined, format) } } };
+        }
+        return undefined;
       }
-      if (seed === "seed.json" || seed === "seed.xml") {
-        const format = seed === "seed.json" ? "json" : "xml";
-        return { methods: { GET: { need: "read", handle: (exchange) => list(exchange, undefined, format) } } };
-      }
-      return undefined;
-    }
-    if (seed !== "seed") return undefined;
-    const found = /^(.*)\.(json|xml)$/su.exec(layerPart);
-    if (found === null) return layerPart === "" ? undefined : layerResource(parts, layerPart);
-    const layer = found[1] ?? "";
-    const format = found[2] === "json" ? "json" : "xml";
-    if (layer === "") return undefined;
-    return {
-      layer,
-      methods: {
-        GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
-        // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
-        POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
-      },
-    };
+      if (seed !== "seed") return undefined;
+      const found = /^(.*)\.(json|xml)$/su.exec(layerPart);
+      if (found === null) return layerPart === "" ? undefined : layerResource(parts, layerPart);
+      const layer = found[1] ?? "";
+      const format = found[2] === "json" ? "json" : "xml";
+      if (layer === "") return undefined;
+      return {
+        layer,
+        methods: {
+          GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
+          // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
+          POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
+        },
+      };
+    },
   };
 }
 

@@ -8,29 +8,32 @@ export function metricsRoute(parts: {
   readonly metrics: () => Promise<ServerMetrics>;
 }): Route {
   const { operations, metrics } = parts;
-  return (segments) => {
-    if (segments.length !== 1 || segments[0] !== "metrics") return undefined;
-    return {
-      methods: {
-        GET: {
-          need: "read",
-          async handle() {
-            // Loaded by the first scrape, so that servers without scrapes start faster.
-            const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
-            const [jobs, usage, quota, server] = await Promise.all([
-              operations.jobMetrics(),
-              operations.usage({ tileSets: false, layer: undefined }),
-              operations.quota(),
-              metrics(),
-            ]);
-            return {
-              status: 200,
-              type: METRICS_TYPE,
-              body: await metricsText({ jobs, usage, quota, server }),
-            };
+  return {
+    owns: (first) => first === "metrics",
+    resourceAt: (segments) => {
+      if (segments.length !== 1 || segments[0] !== "metrics") return undefined;
+      return {
+        methods: {
+          GET: {
+            need: "read",
+            async handle() {
+              // Loaded by the first scrape, so that servers without scrapes start faster.
+              const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
+              const [jobs, usage, quota, server] = await Promise.all([
+                operations.jobMetrics(),
+                operations.usage({ tileSets: false, layer: undefined }),
+                operations.quota(),
+                metrics(),
+              ]);
+              return {
+                status: 200,
+                type: METRICS_TYPE,
+                body: await metricsText({ jobs, usage, quota, server }),
+              };
+            },
           },
         },
-      },
-    };
+      };
+    },
   };
 }

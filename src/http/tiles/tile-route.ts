@@ -31,11 +31,11 @@ export interface TileRoute {
   readonly rest: readonly string[];
 }
 
-/**
- * Returns whether a path belongs to the tile protocols, which may also refuse it: it begins with one of the segments
- * that `routeOf` knows.
- */
-export const isTilePath = (path: string): boolean => /^\/(service|xyz|quadkey|tilejson|ogc)(\/|$)/.test(path);
+/** The first segments that `routeOf` knows. */
+const TILE_SEGMENTS: ReadonlySet<string | undefined> = new Set(["service", "xyz", "quadkey", "tilejson", "ogc"]);
+
+/** Returns whether a raw path belongs to the tile protocols, which may also refuse it. */
+export const isTilePath = (path: string): boolean => TILE_SEGMENTS.has(path.split("/", 2)[1]);
 
 /**
  * Returns the protocol of a path. This check does not depend on method, layer or query: the 404 of a path takes

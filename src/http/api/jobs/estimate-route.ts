@@ -28,7 +28,6 @@ export interface EstimateParts extends Pick<ApiParts, "jobOptions"> {
 export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
   let running = 0;
   return {
-    problems: true,
     methods: {
       POST: {
         need: "read",

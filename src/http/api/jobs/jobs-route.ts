@@ -30,7 +30,6 @@ const LONGEST_KEY = 255;
 export function jobsResource(parts: ApiParts): Resource {
   const { operations, catalogue } = parts;
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",
@@ -104,7 +103,6 @@ export async function planAsked(
  */
 export function jobResource(parts: ApiParts, id: number): Resource {
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",

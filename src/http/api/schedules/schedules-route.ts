@@ -13,7 +13,6 @@ import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from 
 export function schedulesResource(parts: ApiParts): Resource {
   const { operations } = parts;
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",
@@ -40,7 +39,6 @@ export function schedulesResource(parts: ApiParts): Resource {
 export function scheduleResource(parts: ApiParts, name: string): Resource {
   const { operations } = parts;
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",

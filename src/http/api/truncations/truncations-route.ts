@@ -18,7 +18,6 @@ const FIELDS = ["layer", "type", "mode", "parameters"];
 /** `truncations`: GET lists truncations, POST truncates. */
 export function truncationsResource({ operations, catalogue }: ApiParts): Resource {
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",
@@ -47,7 +46,6 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
 /** `truncations/ID`: GET returns a truncation, DELETE reclaims its space. */
 export function truncationResource({ operations }: ApiParts, id: number): Resource {
   return {
-    problems: true,
     methods: {
       GET: {
         need: "read",

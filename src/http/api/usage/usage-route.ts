@@ -37,7 +37,6 @@ export function verificationResource({ operations, catalogue }: ApiParts): Resou
       : json(verification);
   };
   return {
-    problems: true,
     methods: {
       GET: { need: "read", handle: view },
       POST: {

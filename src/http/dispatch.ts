@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { shown } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { currentTrace } from "../lib/trace-context.ts";
+import { goneSignal } from "./gone.ts";
+import { healthResource } from "./health-route.ts";
+import { createManagement, type ManagementOptions } from "./management.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
+import type { Readiness } from "./readiness.ts";
+import { type Answer, send, textAnswer } from "./reply.ts";
+import { type Address, ownOrigin, splitTarget, type Target, underMount } from "./request.ts";
+import { ID_HEADER, requestIdOf } from "./request-id.ts";
+import { publicAnswer } from "./resource.ts";
+import type { TileProtocols } from "./tiles/tile-protocols.ts";
+import { isTilePath } from "./tiles/tile-route.ts";
+
+export interface HttpOptions extends ManagementOptions {
+  readonly tileProtocols: TileProtocols;
+}
+
+const PATH_LIMIT = 8 * 1024;
+
+/**
+ * Returns the function that answers every request: health checks, tile protocols, and the routes of the management
+ * interface.
+ * @param isDraining whether the server is shutting down
+ */
+export function createDispatch(
+  options: HttpOptions,
+  isDraining: () => boolean,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const readiness = (): Readiness => (isDraining() ? { ready: false, reason: "shutting down" } : options.readiness());
+  const manage = createManagement({ ...options, readiness });
+  const pipelined = new PipelinedRequests();
+
+  const serveTiles = (request: IncomingMessage, target: Target, response: ServerResponse): Promise<void> => {
+    if (isDraining()) response.setHeader("Connection", "close");
+    const asked = {
+      method: request.method ?? "GET",
+      path: target.path,
+      query: target.query,
+      headers: request.headers,
+      baseUrl: () => ownOrigin(request, options.server()) + target.mount,
+    };
+    const refuseOne = (): Promise<void> => {
+      const answer = textAnswer(503, "Too many requests wait on this connection.", { "Retry-After": "1" });
+      return send(response, answer, { head: request.method === "HEAD", draining: isDraining() });
+    };
+    return Promise.resolve(pipelined.begin(response, () => options.tileProtocols.handle(asked, response), refuseOne));
+  };
+
+  return (request, response) => {
+    const { method = "GET" } = request;
+    const reply = (answer: Answer, draining = isDraining()): Promise<void> =>
+      send(response, answer, { head: method === "HEAD", draining });
+    const address = addressOf(request);
+    if (!address.ok) return reply(address.error);
+    const { path, query } = address.value;
+    const health = healthResource(path, readiness);
+    if (health !== undefined) return reply(publicAnswer(health, method));
+    const target = underMount(path, query, options.server().mounts);
+    if (target === undefined) return reply(textAnswer(404, "There is nothing at this path."));
+    const mounted = healthResource(target.path, readiness);
+    if (mounted !== undefined) return reply(publicAnswer(mounted, method));
+    const state = options.readiness();
+    if (!state.ready && state.isStarting === true)
+      return reply(textAnswer(503, `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));
+    if (isTilePath(target.path)) return serveTiles(request, target, response);
+    const requestId = requestIdOf(request.headers, currentTrace());
+    response.setHeader(ID_HEADER, requestId);
+    return manage({ request, target, requestId, signal: goneSignal(response) }).then((answer) =>
+      reply(answer, isDraining() || !request.complete),
+    );
+  };
+}
+
+/** Returns the path and the query of a request. Refuses an address that cannot be served, whatever its path. */
+function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result<Address, Answer> {
+  const refused = (status: number, text: string) => refuse(textAnswer(status, text, { Connection: "close" }));
+  const address = splitTarget(url);
+  if (address === undefined)
+    return refused(400, `The request target begins neither with "/" nor with http:// or https://: ${shown(url)}`);
+  if (url.length > PATH_LIMIT) return refused(414, `The address is longer than ${PATH_LIMIT} bytes.`);
+  if (httpVersion === "1.1" && headers.host === undefined) return refused(400, "Host: expected one Host header");
+  return ok(address);
+}

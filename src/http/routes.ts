@@ -1,0 +1,69 @@
+import type { Operations } from "../coordinator/operations.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import { apiRoute } from "./api/api-route.ts";
+import type { JobEvents } from "./api/events/job-events.ts";
+import { assetRoute } from "./console/asset-route.ts";
+import { mapPageRoute } from "./console/map-page-route.ts";
+import { diskQuotaRoute } from "./management/disk-quota-route.ts";
+import { massTruncateRoute } from "./management/mass-truncate-route.ts";
+import { reloadRoute } from "./management/reload-route.ts";
+import { seedRoute } from "./management/seed-route.ts";
+import { metricsRoute } from "./metrics/metrics-route.ts";
+import type { ServerMetrics } from "./metrics/metrics-sample.ts";
+import type { CompatOptions } from "./options.ts";
+import type { Readiness } from "./readiness.ts";
+import { firstSegment, segmentsOf } from "./request.ts";
+import type { PublicResource, Resource, Route } from "./resource.ts";
+
+export interface RouteOptions {
+  readonly compat: () => CompatOptions;
+  readonly catalogue: () => Catalogue;
+  readonly jobOptions: () => JobOptions;
+  readonly operations: Operations;
+  readonly jobEvents: JobEvents;
+  readonly metrics: () => Promise<ServerMetrics>;
+  readonly readiness: () => Readiness;
+  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
+}
+
+/** What the routes know about a path. */
+interface Place {
+  /** Undefined: there is no resource. A refusal: the path has invalid percent-escapes. */
+  readonly resource: Result<Resource | PublicResource | undefined, Refusal>;
+  /** True: the path belongs to the management interface, whether or not there is a resource. */
+  readonly isOwned: boolean;
+  /** True: refusals are problem+json instead of text. */
+  readonly problems: boolean;
+}
+
+/** Returns the function that finds the resource of a path, among all but the health checks and the tile protocols. */
+export function createRouting(options: RouteOptions): (path: string) => Place {
+  const { operations, jobOptions, catalogue } = options;
+  const routes: readonly Route[] = [
+    seedRoute({ operations, jobOptions }),
+    massTruncateRoute({ operations, jobOptions }),
+    diskQuotaRoute({ operations, compat: options.compat }),
+    reloadRoute(options.reload),
+    apiRoute({ operations, catalogue, jobOptions, events: options.jobEvents, readiness: options.readiness }),
+    metricsRoute({ operations, metrics: options.metrics }),
+    mapPageRoute({ operations, catalogue }),
+    assetRoute,
+  ];
+  return (path) => {
+    const owner = routes.find(({ owns }) => owns?.(firstSegment(path)));
+    return { resource: resourceAt(routes, path), isOwned: owner !== undefined, problems: owner?.problems === true };
+  };
+}
+
+function resourceAt(routes: readonly Route[], path: string): Place["resource"] {
+  const segments = segmentsOf(path);
+  if (!segments.ok) return segments;
+  for (const route of routes) {
+    const resource = route.resourceAt(segments.value, path);
+    if (resource !== undefined) return ok(resource);
+  }
+  return ok(undefined);
+}
