@@ -1,13 +1,15 @@
 import { startServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, pause, quantile } from "./figures.ts";
+import { type BenchLength, median, pause, quantile } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
-const SIDE = 12;
+/** Columns and rows of metatiles. */
+const SIDES = { full: 12, short: 4 } as const;
 
 /** Measures the time of a miss on an idle machine beyond the upstream's time for the same metatile, in turns. */
-export async function benchColdTile(): Promise<void> {
+export async function benchColdTile(length: BenchLength): Promise<void> {
+  const columns = SIDES[length];
   const upstream = await upstreamProcess("map");
   for (const metatile of [1, 4]) {
     const server = await startServer({
@@ -24,8 +26,8 @@ export async function benchColdTile(): Promise<void> {
     const rendered: number[] = [];
     const cold: number[] = [];
     const hits: number[] = [];
-    for (let n = 0; n < SIDE * SIDE; n++) {
-      const [column, row] = [n % SIDE, Math.floor(n / SIDE)];
+    for (let n = 0; n < columns * columns; n++) {
+      const [column, row] = [n % columns, Math.floor(n / columns)];
       rendered.push(await ms(`${upstream.url}?WIDTH=${side}&HEIGHT=${side}&BBOX=${column},${row}`));
       const tile = `${server.url}/xyz/${encodeURIComponent(LAYER)}/8/${column * 4}/${row * 4}.png`;
       cold.push(await ms(tile));
@@ -34,7 +36,7 @@ export async function benchColdTile(): Promise<void> {
       await pause(60);
     }
     // The first misses are not counted: they start renderers and make the upstream's pictures.
-    const from = SIDE * 2;
+    const from = columns * 2;
     const beyond = cold.map((c, i) => c - (rendered[i] ?? 0)).slice(from);
     console.log(
       `cold tile, ${metatile}x${metatile} metatile: ${median(cold.slice(from)).toFixed(1)} ms, the upstream alone ${median(rendered.slice(from)).toFixed(1)}, beyond it ${median(beyond).toFixed(1)} (p90 ${quantile(beyond, 0.9).toFixed(1)}); a hit ${median(hits.slice(from)).toFixed(1)}`,

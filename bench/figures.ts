@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
+/** `short`: one quick round, for the gate. It shows that a bench works and its rough ratios. */
+export type BenchLength = "full" | "short";
+
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Returns the quantile `q`: the value below which the share `q` of the values lies. */

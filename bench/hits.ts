@@ -2,16 +2,16 @@ import { UseRecorder } from "../src/cache/use-recorder.ts";
 import { putQuota, startServer } from "../test/support/server.ts";
 import { startUpstream } from "../test/support/upstream.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { cpuSeconds, median } from "./figures.ts";
+import { type BenchLength, cpuSeconds, median } from "./figures.ts";
 import { load } from "./load.ts";
 import { bareServer, nginx } from "./peers.ts";
 
 const LAYER = "ws:roads";
-const REQUESTS = 20_000;
-const ROUNDS = 7;
+const LENGTHS = { full: { requests: 20_000, rounds: 7 }, short: { requests: 3_000, rounds: 2 } } as const;
 
 /** Compares a hit with a bare `node:http` server and with nginx that serves the tile as a file, in turns. */
-export async function benchHits(): Promise<void> {
+export async function benchHits(length: BenchLength): Promise<void> {
+  const { requests, rounds } = LENGTHS[length];
   const upstream = await startUpstream();
   const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
   const enforced = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
@@ -37,12 +37,12 @@ export async function benchHits(): Promise<void> {
     { name: "bare node:http", at: bare, micros: [] as number[] },
     ...(files === undefined ? [] : [{ name: "nginx, the tile as a file", at: files, micros: [] as number[] }]),
   ];
-  for (const { at } of peers) await load(at.port, [path], 5_000);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (const { at } of peers) await load(at.port, [path], requests / 4);
+  for (let round = 0; round < rounds; round++) {
     for (const { at, micros } of peers) {
       const before = cpuSeconds(at.pid);
-      await load(at.port, [path], REQUESTS);
-      micros.push(((cpuSeconds(at.pid) - before) / REQUESTS) * 1e6);
+      await load(at.port, [path], requests);
+      micros.push(((cpuSeconds(at.pid) - before) / requests) * 1e6);
     }
   }
   const ours = peers[0]?.micros ?? [];
@@ -53,7 +53,7 @@ export async function benchHits(): Promise<void> {
     );
   }
   if (files === undefined) console.log("nginx not installed");
-  const recording = recordingMicros();
+  const recording = recordingMicros(rounds);
   console.log(
     `  recording a read: ${recording.toFixed(2)} µs CPU, ${((100 * recording) / median(ours)).toFixed(1)} % of a hit`,
   );
@@ -65,17 +65,17 @@ export async function benchHits(): Promise<void> {
 }
 
 /** Returns the microseconds that use recording adds to each hit, with the recorder drained as in the server. */
-function recordingMicros(): number {
+function recordingMicros(count: number): number {
   const recorder = new UseRecorder(Date.now);
   const tileSet = { layer: LAYER, gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
-  const rounds: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  const micros: number[] = [];
+  for (let round = 0; round < count; round++) {
     const before = process.cpuUsage();
     for (let n = 0; n < 1_000_000; n++) {
       recorder.record(tileSet, { x: n & 127, y: (n >> 7) & 127, z: 7 });
       if (n % 30_000 === 0) recorder.drain();
     }
-    rounds.push(process.cpuUsage(before).user / 1_000_000);
+    micros.push(process.cpuUsage(before).user / 1_000_000);
   }
-  return median(rounds);
+  return median(micros);
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { benchColdTile } from "./cold-tile.ts";
+import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
@@ -14,11 +15,11 @@ import { benchSkip } from "./skip.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
 /*
- * `npm run bench [name]`: prints medians and ratios, measured in turns in one run. Absolute figures are meaningful only
- * beside the machine they were measured on (docs/benchmarks.md).
+ * `npm run bench [name]`: prints medians and ratios, measured in turns in one run (docs/explanation/benchmarking.md).
+ * `npm run bench short`: each hot path once, quickly. The figures show large changes only.
  */
 
-const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
+const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new Map([
   ["start", benchStart],
   ["hits", benchHits],
   ["truncate", benchTruncate],
@@ -37,11 +38,17 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["cold-tile", benchColdTile],
 ]);
 
+/** The hot paths, whose benches have a short form. */
+const HOT_PATHS = ["hits", "seed", "skip", "truncate", "cold-tile"];
+
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
 console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "?"}, commit ${commit}`);
-const only = process.argv[2];
-if (only !== undefined && !BENCHES.has(only)) {
-  console.error(`no bench ${JSON.stringify(only)}; there are ${[...BENCHES.keys()].join(", ")}`);
+const [, , only] = process.argv;
+if (only === "short") {
+  for (const name of HOT_PATHS) await BENCHES.get(name)?.("short");
+} else if (only !== undefined && !BENCHES.has(only)) {
+  console.error(`no bench ${JSON.stringify(only)}; there are short, ${[...BENCHES.keys()].join(", ")}`);
   process.exitCode = 2;
+} else {
+  for (const [name, bench] of BENCHES) if (only === undefined || only === name) await bench("full");
 }
-for (const [name, bench] of BENCHES) if (only === undefined || only === name) await bench();

@@ -6,10 +6,14 @@ import { encodePng } from "../src/image/png-encode.ts";
 import { ended, seed, startServer } from "../test/support/server.ts";
 import { picture } from "../test/support/upstream.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { cpuSeconds, median, memoryMiB } from "./figures.ts";
+import { type BenchLength, cpuSeconds, median, memoryMiB } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
+const LENGTHS = {
+  full: { rounds: 3, zoomStop: 7, metatiles: 300 },
+  short: { rounds: 1, zoomStop: 5, metatiles: 40 },
+} as const;
 
 /** Measures the physical limit of seeding on this machine: only decode, cut, zlib level 3, write, rename. */
 async function bareLoop(metatiles: number): Promise<number> {
@@ -31,25 +35,26 @@ async function bareLoop(metatiles: number): Promise<number> {
   return (used.user + used.system) / 1e6;
 }
 
-export async function benchSeed(): Promise<void> {
+export async function benchSeed(length: BenchLength): Promise<void> {
+  const { rounds, zoomStop, metatiles } = LENGTHS[length];
   const upstream = await upstreamProcess();
   const ours: number[] = [];
   const limit: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     const server = await startServer({ configuration: wmsConfiguration(upstream.url, [{ name: LAYER }]) });
     const before = cpuSeconds(server.pid);
     const t0 = performance.now();
     const id = await seed(server, LAYER, {
       gridSetId: "EPSG:900913",
       zoomStart: 0,
-      zoomStop: 7,
+      zoomStop,
       format: "image/png",
       threadCount: 8,
     });
     const job = await ended(server, id, 600_000);
     const cpu = cpuSeconds(server.pid) - before;
     ours.push(cpu / job.tiles.stored);
-    limit.push((await bareLoop(300)) / 4800);
+    limit.push((await bareLoop(metatiles)) / (metatiles * 16));
     console.log(
       `  round ${round + 1}: ${(job.tiles.stored / ((performance.now() - t0) / 1000)).toFixed(0)} tiles/s with the bare loop's time, ${memoryMiB(server.pid).toFixed(0)} MiB while seeding`,
     );

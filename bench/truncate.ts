@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { ended, massTruncate, seed, startServer, type TestServer, truncateLayerXml } from "../test/support/server.ts";
 import { truncations, undo } from "../test/support/truncations.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, pause, quantile } from "./figures.ts";
+import { type BenchLength, median, pause, quantile } from "./figures.ts";
 import { type Latencies, PacedReader } from "./paced-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";
 import { RawPost } from "./raw-post.ts";
@@ -12,9 +12,14 @@ const LAYER = "ws:roads";
 const OTHER = "ws:other";
 /** The measured time includes the removal of the files. */
 const READS_PER_SECOND = 200;
-const ROUNDS = 15;
-/** Rounds before the measured ones, until V8 has compiled the measured code. */
-const UNCOUNTED = 10;
+/** `uncounted`: rounds before the measured ones, until V8 has compiled the measured code. */
+const LENGTHS = {
+  full: { rounds: 15, uncounted: 10, zoomStops: [5, 8] },
+  short: { rounds: 5, uncounted: 2, zoomStops: [3, 5] },
+} as const;
+type Rounds = Pick<(typeof LENGTHS)[BenchLength], "rounds" | "uncounted">;
+/** Tiles of the zooms 0 to `zoomStop` of web mercator. */
+const tilesTo = (zoomStop: number): number => (4 ** (zoomStop + 1) - 1) / 3;
 const REQUEST = { gridSetId: "EPSG:900913", format: "image/png", type: "seed", threadCount: 16 };
 
 async function massTruncateMs(server: TestServer, layer: string): Promise<number> {
@@ -26,10 +31,10 @@ async function massTruncateMs(server: TestServer, layer: string): Promise<number
 }
 
 /** Returns the time of an answer from a server that does nothing: the current cost of HTTP on this machine. */
-async function bareMs(port: number): Promise<number> {
+async function bareMs(port: number, { rounds, uncounted }: Rounds): Promise<number> {
   const client = await RawPost.open(port);
   const times: number[] = [];
-  for (let round = -UNCOUNTED; round < ROUNDS; round++) {
+  for (let round = -uncounted; round < rounds; round++) {
     await pause(200);
     const ms = await client.ms("/", truncateLayerXml(LAYER));
     if (round >= 0) times.push(ms);
@@ -39,28 +44,27 @@ async function bareMs(port: number): Promise<number> {
 }
 
 /** Returns the server's own times for the last truncations from its log: from the request's head to the answer. */
-function serverMs(server: TestServer): readonly number[] {
+function serverMs(server: TestServer, rounds: number): readonly number[] {
   const lines = [...server.log().matchAll(/"path":"\/rest\/masstruncate","status":200,"ms":([\d.]+)/g)];
-  return lines.slice(-ROUNDS).map(([, ms]) => Number(ms));
+  return lines.slice(-rounds).map(([, ms]) => Number(ms));
 }
 
 /** Measures the time of a truncation for layers of different sizes on an otherwise idle server. */
-export async function benchTruncate(): Promise<void> {
+export async function benchTruncate(length: BenchLength): Promise<void> {
+  const { rounds, uncounted, zoomStops } = LENGTHS[length];
   const upstream = await upstreamProcess();
   const server = await startServer({
     configuration: wmsConfiguration(upstream.url, [{ name: LAYER, extra: "metatile: [8, 8]" }]),
   });
   const bare = await bareServer({ "content-length": "0" }, Buffer.alloc(0));
   await massTruncateMs(server, LAYER);
-  for (const [zoomStop, tiles] of [
-    [5, 1365],
-    [8, 87381],
-  ] as const) {
+  for (const zoomStop of zoomStops) {
+    const tiles = tilesTo(zoomStop);
     await ended(server, await seed(server, LAYER, { ...REQUEST, zoomStart: 0, zoomStop }), 600_000);
-    const nothing = await bareMs(bare.port);
+    const nothing = await bareMs(bare.port, { rounds, uncounted });
     const client = await RawPost.open(server.port);
     const answers: number[] = [];
-    for (let round = -UNCOUNTED; round < ROUNDS; round++) {
+    for (let round = -uncounted; round < rounds; round++) {
       await pause(200);
       const ms = await client.ms("/rest/masstruncate", truncateLayerXml(LAYER));
       if (round >= 0) answers.push(ms);
@@ -70,7 +74,7 @@ export async function benchTruncate(): Promise<void> {
       if ((await undo(server, made.id)).status !== 200) throw new Error("not undone");
     }
     console.log(
-      `truncate ${tiles} tiles: answered in ${median(answers).toFixed(1)} ms (${ROUNDS} times, ${Math.min(...answers).toFixed(1)}-${Math.max(...answers).toFixed(1)}), of which the server took ${median(serverMs(server)).toFixed(1)}; a bare server's answer takes ${nothing.toFixed(1)} ms now`,
+      `truncate ${tiles} tiles: answered in ${median(answers).toFixed(1)} ms (${rounds} times, ${Math.min(...answers).toFixed(1)}-${Math.max(...answers).toFixed(1)}), of which the server took ${median(serverMs(server, rounds)).toFixed(1)}; a bare server's answer takes ${nothing.toFixed(1)} ms now`,
     );
     client.close();
     await massTruncateMs(server, LAYER);
