@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
-import { Ledger, ledgerMigrations } from "../src/ledger/ledger.ts";
+import { Ledger } from "../src/ledger/ledger.ts";
+import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
 import { collectGarbage } from "../src/lib/collect-garbage.ts";
 import { openDatabase } from "../src/state/database.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
@@ -33,7 +34,7 @@ async function fill(dataDir: string): Promise<{ blocks: number; seconds: number 
   let clock = Date.now() - 30 * 86_400_000;
   const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
   const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
-  ledger.adopted(tileSet);
+  ledger.caches.adopted(tileSet);
   let random = 1;
   const next = (n: number): number => {
     random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
@@ -43,7 +44,8 @@ async function fill(dataDir: string): Promise<{ blocks: number; seconds: number 
   const block = (z: number, n: number, columns: number, tiles: Iterable<readonly [number, number]>): void => {
     const [x0, y0] = [(n % columns) * BLOCK_SIDE, Math.floor(n / columns) * BLOCK_SIDE];
     clock = Date.now() - next(30 * 86_400_000);
-    for (const [x, y] of tiles) ledger.wrote(tileSet, { x: x0 + x, y: y0 + y, z, bytes: BYTES, replaced: undefined });
+    for (const [x, y] of tiles)
+      ledger.writers.wrote(tileSet, { x: x0 + x, y: y0 + y, z, bytes: BYTES, replaced: undefined });
     if (++blocks % 500 === 0) ledger.flush();
   };
   const all = Array.from({ length: PER_FULL_BLOCK }, (_, i) => [i % BLOCK_SIDE, Math.floor(i / BLOCK_SIDE)] as const);

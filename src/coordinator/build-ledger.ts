@@ -1,6 +1,7 @@
 import { jobMigrations } from "../jobs/job-store.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
-import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { accessLogMigrations } from "../quota/access-log.ts";
 import { quotaMigrations } from "../quota/quota-store.ts";
 import { usageTrendMigrations } from "../quota/usage-trend.ts";

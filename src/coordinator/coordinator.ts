@@ -78,7 +78,7 @@ export class Coordinator {
   /** Records reads of tiles. */
   used(report: UseReport): void {
     const { context, quota } = this.#parts;
-    context.ledger.used(report.cells);
+    context.ledger.eviction.used(report.cells);
     quota.accesses.add(report, context.now());
   }
 

@@ -64,7 +64,7 @@ export class PeriodicWork {
       ledger.recountSome(16);
       state.writeAll();
     }
-    if (ledger.emptied > 0) this.#removeEmptied();
+    if (ledger.truncated.emptied > 0) this.#removeEmptied();
     records.report();
     webhooks.tick();
     const nowMs = this.#parts.now();
@@ -98,8 +98,8 @@ export class PeriodicWork {
   #removeEmptied(): void {
     const { ledger, state, closing } = this.#parts;
     const remove = async (): Promise<void> => {
-      for (let left = ledger.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
-        ledger.removeEmptied(EMPTIED_AT_ONCE);
+      for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
+        ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
         await new Promise(setImmediate);
       }
     };

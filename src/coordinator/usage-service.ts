@@ -1,4 +1,5 @@
-import { type Adoption, Stretch } from "../ledger/adoption.ts";
+import type { Adoption } from "../ledger/adoption.ts";
+import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";

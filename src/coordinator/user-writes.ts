@@ -1,13 +1,14 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import type { OpenCells } from "../ledger/cell-writers.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import type { Admission, Leave, StoredSize } from "../render/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/renders.ts";
 
 export interface UserWritesParts {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "writers" | "missed">;
   readonly reservations: Reservations;
   /** Adds to a reservation, after evicting what exceeds the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
@@ -59,14 +60,14 @@ export class UserWrites implements LedgerAccess {
     const cells: OpenCells[] = [];
     const reservation = reservations.begin(order.tileSet.layer, "user");
     const giveUp = (): undefined => {
-      for (const open of cells) ledger.close(open);
+      for (const open of cells) ledger.writers.close(open);
       reservation.release();
       notStored();
     };
     try {
       ledger.missed(order.tileSet, missed);
       if ((await admit(reservation, NOTHING)).kind !== "store") return giveUp();
-      cells.push(...ledger.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
+      cells.push(...ledger.writers.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
       if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
       // A fault of the database must not fail the render: the user gets the tile without storing it.
@@ -98,7 +99,7 @@ export class UserWrites implements LedgerAccess {
     const { ledger, reservations, stored } = this.#parts;
     const size = { bytes: 0, files: 0 };
     for (const tile of tiles) {
-      ledger.wrote(tileSet, tile);
+      ledger.writers.wrote(tileSet, tile);
       size.bytes += tile.bytes - (tile.replaced ?? 0);
       if (tile.replaced === undefined) size.files++;
     }
@@ -110,15 +111,15 @@ export class UserWrites implements LedgerAccess {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
     this.#opened.delete(id);
-    for (const cells of opened.cells) this.#parts.ledger.close(cells);
+    for (const cells of opened.cells) this.#parts.ledger.writers.close(cells);
     opened.reservation.release();
   }
 
   /** Puts the cells of a writer in doubt that died and may not have reported all that it wrote. */
   lost(tileSet: TileSet, rect: TileRect): void {
     const { ledger } = this.#parts;
-    const open = ledger.open(tileSet, rect);
-    ledger.lost(open);
-    ledger.close(open);
+    const open = ledger.writers.open(tileSet, rect);
+    ledger.writers.lost(open);
+    ledger.writers.close(open);
   }
 }

@@ -1,5 +1,5 @@
 import { formatsBeside, type Layer } from "../layer/layer.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { CellWriters } from "../ledger/cell-writers.ts";
 import type { Leave } from "../render/admission.ts";
 import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "../render/render-order.ts";
 import type { ActiveJob } from "./active-job.ts";
@@ -7,7 +7,7 @@ import type { Metatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedRendersParts {
-  readonly ledger: Pick<Ledger, "openAll" | "close">;
+  readonly writers: Pick<CellWriters, "openAll" | "close">;
   readonly gate: Pick<RenderGate, "render" | "renderBatch">;
   readonly tiles: Pick<WantedTiles, "areMissing">;
   /** Waits until the marks of opened cells are on the disk. */
@@ -50,9 +50,9 @@ export class SeedRenders {
     signal: AbortSignal,
     render: (orders: readonly RenderOrder[]) => Promise<readonly RenderOutcome[]>,
   ): Promise<readonly RenderOutcome[]> {
-    const { ledger, tiles, marksCommitted } = this.#parts;
+    const { writers, tiles, marksCommitted } = this.#parts;
     const terms = orderTerms(job, layer);
-    const open = ledger.openAll(
+    const open = writers.openAll(
       metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
         tileSetsOf({ ...terms, tileSet }).map((filled) => ({ tileSet: filled, rect })),
       ),
@@ -74,7 +74,7 @@ export class SeedRenders {
         })),
       );
     } finally {
-      for (const cells of open) ledger.close(cells);
+      for (const cells of open) writers.close(cells);
     }
   }
 }

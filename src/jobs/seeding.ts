@@ -70,7 +70,7 @@ export class Seeding implements Work {
     this.#parts = parts;
     const stop = new JobStop(parts.closing);
     const tiles = new WantedTiles(parts);
-    const renders = new SeedRenders({ ...parts, tiles });
+    const renders = new SeedRenders({ ...parts, writers: parts.ledger.writers, tiles });
     const results = new SeedResults(parts);
     const roomWait = new RoomWait({ ...parts, stop });
     this.#attempts = new MetatileAttempts({

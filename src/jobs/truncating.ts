@@ -3,7 +3,8 @@ import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
-import type { Ledger, OpenCells } from "../ledger/ledger.ts";
+import type { OpenCells } from "../ledger/cell-writers.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { chooser } from "../plan/value-choice.ts";
@@ -73,7 +74,7 @@ export class Truncation implements Work {
       return undefined;
     });
     sweep();
-    const watch = ledger.watch(layer);
+    const watch = ledger.writers.watch(layer);
     let open: OpenCells | undefined;
     try {
       for (const { pyramid, rect } of byListing) {
@@ -87,12 +88,12 @@ export class Truncation implements Work {
           rect,
           {
             willDelete: async (tiles) => {
-              if (open !== undefined) ledger.close(open);
-              open = ledger.openTiles(pyramid, tiles);
+              if (open !== undefined) ledger.writers.close(open);
+              open = ledger.writers.openTiles(pyramid, tiles);
               if (open.mustCommit) await marksCommitted();
             },
             onDeleted: (tile) => {
-              ledger.removed({ ...pyramid, format: tile.format }, tile);
+              ledger.writers.removed({ ...pyramid, format: tile.format }, tile);
               job.bookDeleted(task, tile.z, 1n);
             },
           },
@@ -100,7 +101,7 @@ export class Truncation implements Work {
         );
       }
     } finally {
-      if (open !== undefined) ledger.close(open);
+      if (open !== undefined) ledger.writers.close(open);
       watch.end();
       if (byListing.length > 0) await this.#parts.forget(layer);
     }

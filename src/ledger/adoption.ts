@@ -1,11 +1,9 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import type { TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import { type Region, type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
-import { blockRect } from "./block.ts";
+import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
 import type { Ledger } from "./ledger.ts";
+import { blocksIn, blocksOf } from "./region-blocks.ts";
+import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-table.ts";
 
 export const adoptionMigrations: Migrations = {
@@ -22,6 +20,9 @@ export interface AdoptedLayer {
   readonly gridSets: readonly string[];
 }
 
+/** What an adoption needs of the ledger. */
+type AdoptingLedger = Pick<Ledger, "caches" | "tileSets" | "repair" | "writeAll">;
+
 export interface AdoptionProgress {
   /** Pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
   readonly pyramidsLeft: number;
@@ -30,9 +31,6 @@ export interface AdoptionProgress {
   readonly tiles: number;
 }
 
-/** After each stretch of work of this length (ms) the adoption sleeps for as long as it worked. */
-const STRETCH_MS = 20;
-
 /**
  * Counts, in the background, the tiles of caches that are older than the ledger. It counts one region at a time and
  * records the last region, so that a restart continues there. Meanwhile the tiles are served, and the ledger records
@@ -40,7 +38,7 @@ const STRETCH_MS = 20;
  */
 export class Adoption {
   readonly #db: Database;
-  readonly #ledger: Ledger;
+  readonly #ledger: AdoptingLedger;
   readonly #store: TileStore;
   readonly #log: Logger;
   readonly #stop = new AbortController();
@@ -58,7 +56,7 @@ export class Adoption {
 
   constructor(parts: {
     readonly db: Database;
-    readonly ledger: Ledger;
+    readonly ledger: AdoptingLedger;
     readonly store: TileStore;
     readonly log: Logger;
     /** True: the database may know less than the store holds, so everything is counted again. */
@@ -81,7 +79,9 @@ export class Adoption {
     const configured = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
     const names = new Set([...configured.keys(), ...[...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer)]);
     for (const name of names)
-      for (const pyramid of this.#found(name, () => this.#ledger.countedPyramids(name, configured.get(name) ?? [])))
+      for (const pyramid of this.#found(name, () =>
+        this.#ledger.caches.countedPyramids(name, configured.get(name) ?? []),
+      ))
         this.#unchecked.set(pyramidKey(pyramid), pyramid);
   }
 
@@ -102,7 +102,7 @@ export class Adoption {
   /** Finds the pyramids that have not been counted, and starts to count them. */
   start(layers: readonly AdoptedLayer[]): void {
     for (const { name, gridSets } of layers)
-      for (const pyramid of this.#found(name, () => this.#ledger.unknownPyramids(name, gridSets)))
+      for (const pyramid of this.#found(name, () => this.#ledger.caches.unknownPyramids(name, gridSets)))
         this.#left.set(pyramidKey(pyramid), pyramid);
     if (this.#left.size + this.#unchecked.size === 0 || this.#running !== undefined) return;
     this.#running = this.#run()
@@ -163,7 +163,7 @@ export class Adoption {
         this.#forget(pyramid);
         continue;
       }
-      this.#ledger.adopted(pyramid);
+      this.#ledger.caches.adopted(pyramid);
       this.#forget(pyramid);
       this.#left.delete(key);
       this.#log.info("an existing cache has been counted", { ...pyramid });
@@ -172,19 +172,20 @@ export class Adoption {
 
   async #check(pyramid: StoredPyramid): Promise<void> {
     const stretch = new Stretch(this.#stop.signal);
-    for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.levels(pyramid)])) {
+    for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.caches.levels(pyramid)])) {
       this.#current = { ...pyramid, z };
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
       for await (const region of changes.regions()) {
-        for (const [rect, listed] of blocksOf(region)) {
-          this.#ledger.recountBlock(pyramid, rect, listed, this.#isStateLost ? "all" : "changed");
+        const which = this.#isStateLost ? "all" : "changed";
+        for (const [rect, listed] of blocksOf(region, await stretch.run(blocksIn(region)))) {
+          await stretch.run(this.#ledger.caches.recountBlock(pyramid, rect, listed, which));
           await stretch.rest();
           if (this.#stop.signal.aborted) return;
         }
       }
       if (!changes.hasLost) continue;
-      for (const rect of this.#ledger.blockRects(pyramid, z)) {
-        for (const { tileSet, cell } of [...this.#ledger.cellsWithTiles(pyramid, rect)])
+      for (const rect of this.#ledger.caches.blockRects(pyramid, z)) {
+        for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
           if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
         await stretch.rest();
         if (this.#stop.signal.aborted) return;
@@ -207,12 +208,13 @@ export class Adoption {
       this.#current = { ...pyramid, z };
       const stretch = new Stretch(this.#stop.signal);
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
-        for (const [rect, listed] of blocksIn(region)) {
-          this.#tiles += this.#ledger.adopt(pyramid, rect, listed);
+        for (const [rect, listed] of await stretch.run(blocksIn(region))) {
+          this.#tiles += await stretch.run(this.#ledger.caches.adopt(pyramid, rect, listed));
           await stretch.rest();
           if (this.#stop.signal.aborted) return;
         }
-        this.#tiles += this.#ledger.adopt(pyramid, region.rect, new Map());
+        this.#tiles += await stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map()));
+        if (this.#stop.signal.aborted) return;
         this.#remember(pyramid, z, region.key);
       }
     }
@@ -237,58 +239,5 @@ export class Adoption {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-  }
-}
-
-/** Limits background work to half of the time: it sleeps as long as it has worked. */
-export class Stretch {
-  readonly #signal: AbortSignal;
-  #sinceMs = performance.now();
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  async rest(): Promise<void> {
-    const worked = performance.now() - this.#sinceMs;
-    if (worked < STRETCH_MS) return;
-    await sleep(worked, undefined, { signal: this.#signal }).catch(() => undefined);
-    await turn();
-    this.#sinceMs = performance.now();
-  }
-}
-
-/** Splits the listing of a region into blocks of the ledger. Counting a large region at once would block other work. */
-export function blocksIn(region: Region): Iterable<[TileRect, Map<string, { x: number; y: number }[]>]> {
-  const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
-  for (const [format, tiles] of region.tiles) {
-    for (const tile of tiles) {
-      const [bx, by] = [Math.floor(tile.x / BLOCK_SIDE), Math.floor(tile.y / BLOCK_SIDE)];
-      const key = `${bx}/${by}`;
-      let block = blocks.get(key);
-      if (block === undefined) {
-        block = [blockRect({ z: region.rect.z, bx, by }), new Map()];
-        blocks.set(key, block);
-      }
-      const listed = block[1].get(format);
-      if (listed === undefined) block[1].set(format, [tile]);
-      else listed.push(tile);
-    }
-  }
-  return blocks.values();
-}
-
-/**
- * Splits a region as `blocksIn` does, and yields the blocks without listed tiles too: their tiles may have been
- * removed.
- */
-function* blocksOf(region: Region): Generator<[TileRect, ReadonlyMap<string, { x: number; y: number }[]>]> {
-  const listed = new Map([...blocksIn(region)].map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
-  const { z, minX, minY, maxX, maxY } = region.rect;
-  for (let by = Math.floor(minY / BLOCK_SIDE); by * BLOCK_SIDE <= maxY; by++) {
-    for (let bx = Math.floor(minX / BLOCK_SIDE); bx * BLOCK_SIDE <= maxX; bx++) {
-      const rect = blockRect({ z, bx, by });
-      yield [rect, listed.get(`${rect.minX}/${rect.minY}`) ?? new Map()];
-    }
   }
 }

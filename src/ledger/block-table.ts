@@ -246,7 +246,7 @@ export class BlockTable {
   }
 
   /** Removes blocks from memory whose rows have been deleted. @returns the removed blocks */
-  forget(isGone: (at: BlockAddress) => boolean): Block[] {
+  remove(isGone: (at: BlockAddress) => boolean): Block[] {
     const gone: Block[] = [];
     for (const [key, block] of this.#blocks) {
       if (!isGone(block.at)) continue;

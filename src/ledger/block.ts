@@ -247,20 +247,6 @@ export class Block {
     return undefined;
   }
 
-  /** Returns the number of stored tiles in a part of the block. */
-  countIn(rect: TileRect): number {
-    const x0 = this.at.bx * BLOCK_SIDE;
-    const y0 = this.at.by * BLOCK_SIDE;
-    const minX = Math.max(rect.minX, x0);
-    const minY = Math.max(rect.minY, y0);
-    const maxX = Math.min(rect.maxX, x0 + BLOCK_SIDE - 1);
-    const maxY = Math.min(rect.maxY, y0 + BLOCK_SIDE - 1);
-    if (minX === x0 && minY === y0 && maxX === x0 + BLOCK_SIDE - 1 && maxY === y0 + BLOCK_SIDE - 1) return this.tiles;
-    let count = 0;
-    for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) if (this.has(x, y)) count++;
-    return count;
-  }
-
   /** Encodes the block for its row. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
   encode(): EncodedBlock & { readonly checksum: number } {
     const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);

@@ -85,13 +85,6 @@ export class Cells {
   }
 }
 
-/** Adds a cell to the set of its block. */
-export function noteCell(cells: Map<Block, Set<number>>, block: Block, cell: number): void {
-  const ofBlock = cells.get(block);
-  if (ofBlock === undefined) cells.set(block, new Set([cell]));
-  else ofBlock.add(cell);
-}
-
 export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPlace => ({
   tileSet,
   z,

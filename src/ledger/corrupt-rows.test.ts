@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import type { TileSet } from "../layer/tile-set.ts";
 import { openDatabase, type SqlValue } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
-import { Ledger, ledgerMigrations } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
+import { ledgerMigrations } from "./ledger-migrations.ts";
+import { runAtOnce } from "./stretch.ts";
 
 const tileSet: TileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const z = 9;
@@ -28,11 +30,11 @@ async function kept() {
   const ledger = begin();
   for (let n = 0; n < 60; n++) {
     const [x, y] = [(n * 37) % 384, (n * 11) % 128];
-    const open = ledger.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
+    const open = ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     db.transaction(() => ledger.writeMarks());
     const put = await store.put({ tileSet, x, y, z }, new Uint8Array(n + 1), () => true);
-    if (put.stored) ledger.wrote(tileSet, { x, y, z, bytes: n + 1, replaced: put.replaced });
-    ledger.close(open);
+    if (put.stored) ledger.writers.wrote(tileSet, { x, y, z, bytes: n + 1, replaced: put.replaced });
+    ledger.writers.close(open);
   }
   nowMs += 10_000;
   ledger.flush();
@@ -77,7 +79,7 @@ test("a ledger begins over corrupt rows: their blocks are counted from the store
       expect([ledger.corruptBlocks, corrupt.length]).toEqual([1, 1]);
       const stored = store.recount(tileSet, WHOLE, false);
       expect(ledger.total.bytes).toBe(BigInt(stored.reduce((sum, tile) => sum + tile.bytes, 0)));
-      expect([ledger.total.tiles, ledger.countIn(tileSet, WHOLE, false)]).toEqual([60n, 60n]);
+      expect([ledger.total.tiles, runAtOnce(ledger.countStored(tileSet, WHOLE, undefined))]).toEqual([60n, 60n]);
       db.close();
     }),
     { numRuns: 200 },
@@ -105,11 +107,11 @@ test("cells are opened all or none: when one cannot be, the others are closed ag
   };
   const rect = { z, minX: 0, minY: 0, maxX: 0, maxY: 0 };
   expect(() =>
-    ledger.openAll([
+    ledger.writers.openAll([
       { tileSet, rect },
       { tileSet: broken, rect },
     ]),
   ).toThrow("cannot be read");
-  expect(ledger.isWritten("a")).toBe(false);
+  expect(ledger.writers.isWritten("a")).toBe(false);
   db.close();
 });

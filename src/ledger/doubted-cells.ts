@@ -44,7 +44,7 @@ export class DoubtedCells {
   }
 
   /** Removes blocks that are gone: their cells need no counting. */
-  forget(isGone: (at: BlockAddress) => boolean): void {
+  remove(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
@@ -114,35 +114,43 @@ export class DoubtedCells {
     for (const { block, cell } of this.#parts.cells.in(record, rect)) this.countAgain(record, block, cell);
   }
 
-  /** Counts some cells in doubt, about `limit`. Returns whether more are left. */
+  /** Counts up to `limit` cells in doubt. Returns whether more are left. */
   countSome(limit: number): boolean {
-    const { tileSets, blocks } = this.#parts;
-    let done = 0;
+    let left = limit;
     for (const [key, at] of this.#blocks) {
-      if (done >= limit) return true;
-      const record = tileSets.byId(at.tileSetId);
-      if (record !== undefined) {
-        const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
-        for (let cell = 0; cell < CELLS; cell++) {
-          if (block.known[cell] === 1 || block.writers[cell] !== 0) continue;
-          this.count(record, block, cell);
-          done++;
-        }
+      for (const { record, block, cell } of this.#closedOf(at)) {
+        if (left-- <= 0) return true;
+        this.count(record, block, cell);
       }
       this.#blocks.delete(key);
     }
-    return this.#blocks.size > 0;
+    return false;
   }
 
-  /** Counts the cells in doubt of a layer. Yields after each block. */
+  /** Counts the cells in doubt of a layer. Yields after each cell. */
   *countOf(layer: string): Generator<undefined> {
     const { tileSets, blocks } = this.#parts;
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
-      const record = tileSets.byId(at.tileSetId);
-      if (record === undefined) continue;
-      const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
-      for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) this.count(record, block, cell);
-      yield;
+      for (let cell = 0; cell < CELLS; cell++) {
+        // Looked up again after each yield.
+        const record = tileSets.byId(at.tileSetId);
+        if (record === undefined) break;
+        const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
+        if (block.known[cell] === 1) continue;
+        this.count(record, block, cell);
+        yield;
+      }
     }
+  }
+
+  /** Yields the cells in doubt of a block that no writer has open. */
+  *#closedOf(
+    at: BlockAddress,
+  ): Generator<{ readonly record: TileSetRecord; readonly block: Block; readonly cell: number }> {
+    const record = this.#parts.tileSets.byId(at.tileSetId);
+    if (record === undefined) return;
+    const block = this.#parts.blocks.at(at.tileSetId, at.z, at.bx, at.by);
+    for (let cell = 0; cell < CELLS; cell++)
+      if (block.known[cell] !== 1 && block.writers[cell] === 0) yield { record, block, cell };
   }
 }

@@ -90,8 +90,8 @@ export class EmptiedPyramids {
     const ids = new Set(records.map(({ id }) => id));
     const isGone = ({ tileSetId }: { readonly tileSetId: number }): boolean => ids.has(tileSetId);
     tileSets.remove(records);
-    marks.forget(blocks.forget(isGone));
-    doubted.forget(isGone);
+    marks.remove(blocks.remove(isGone));
+    doubted.remove(isGone);
     for (const pyramid of gone) tileSets.emptied.delete(pyramidKey(pyramid));
   }
 

@@ -9,7 +9,8 @@ import { TileListIndex, tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
-import { Ledger, ledgerMigrations } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
+import { ledgerMigrations } from "./ledger-migrations.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -27,10 +28,10 @@ async function ledgerOf(name: string, tiles: readonly { readonly x: number; read
   const store = createMemoryTileStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y } of tiles) {
-    const open = ledger.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
+    const open = ledger.writers.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
     const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), () => true);
-    if (stored) ledger.wrote(tileSet, { x, y, z: Z, bytes: 5, replaced: undefined });
-    ledger.close(open);
+    if (stored) ledger.writers.wrote(tileSet, { x, y, z: Z, bytes: 5, replaced: undefined });
+    ledger.writers.close(open);
   }
   ledger.flush();
   return { db, ledger };

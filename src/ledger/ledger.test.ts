@@ -8,7 +8,9 @@ import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { openDatabase } from "../state/database.ts";
 import { createFileTileStore } from "../store/file/file-tile-store.ts";
-import { Ledger, ledgerMigrations } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
+import { ledgerMigrations } from "./ledger-migrations.ts";
+import { runAtOnce } from "./stretch.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -24,7 +26,7 @@ function open(root: string, name: string) {
   db.migrate([ledgerMigrations]);
   const store = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
-  ledger.forgetVanished();
+  ledger.truncated.truncateVanished();
   return { db, store, ledger };
 }
 
@@ -106,10 +108,11 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
         while (at.ledger.recountSome(1000));
       };
       const adopt = async (): Promise<void> => {
-        for (const one of at.ledger.unknownPyramids("a", ["EPSG:900913"])) {
+        for (const one of at.ledger.caches.unknownPyramids("a", ["EPSG:900913"])) {
           for (const z of at.store.levels(one))
-            for await (const { rect, tiles } of at.store.regions(one, z, undefined)) at.ledger.adopt(one, rect, tiles);
-          at.ledger.adopted(one);
+            for await (const { rect, tiles } of at.store.regions(one, z, undefined))
+              runAtOnce(at.ledger.caches.adopt(one, rect, tiles));
+          at.ledger.caches.adopted(one);
         }
       };
       for (const now of steps) {
@@ -118,30 +121,30 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
           case "put": {
             const { x, y, size } = now;
             const set = now.jpeg ? jpegs : tileSet;
-            const cells = at.ledger.open(set, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
+            const cells = at.ledger.writers.open(set, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
             if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
             const put = await at.store.put({ tileSet: set, x, y, z: Z }, new Uint8Array(size), () => true);
-            if (put.stored) at.ledger.wrote(set, { x, y, z: Z, bytes: size, replaced: put.replaced });
-            at.ledger.close(cells);
+            if (put.stored) at.ledger.writers.wrote(set, { x, y, z: Z, bytes: size, replaced: put.replaced });
+            at.ledger.writers.close(cells);
             model.set(`${set.format} ${x}/${y}`, size);
             break;
           }
           case "remove": {
             const { x, y } = now;
             const at2 = { format: "image/png", x, y, z: Z };
-            const cells = at.ledger.openTiles(pyramid, [at2]);
+            const cells = at.ledger.writers.openTiles(pyramid, [at2]);
             if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
             const bytes = at.store.delete({ tileSet, x, y, z: Z });
-            if (bytes !== undefined) at.ledger.removed(tileSet, { x, y, z: Z, bytes });
-            at.ledger.close(cells);
+            if (bytes !== undefined) at.ledger.writers.removed(tileSet, { x, y, z: Z, bytes });
+            at.ledger.writers.close(cells);
             model.delete(`image/png ${x}/${y}`);
             break;
           }
           case "use":
-            at.ledger.used([{ tileSet, x: now.x, y: now.y, z: Z, repeats: now.repeats }]);
+            at.ledger.eviction.used([{ tileSet, x: now.x, y: now.y, z: Z, repeats: now.repeats }]);
             break;
           case "evict": {
-            const order = at.ledger.coldest({
+            const order = at.ledger.eviction.coldest({
               order: now.order,
               ofLayer: () => true,
               keep: () => "none",
@@ -150,7 +153,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             for (let n = 0; n < now.cells; n++) {
               const cell = order.next();
               if (cell === undefined) break;
-              for (const { tileSet: set, rect } of at.ledger.evict([cell]))
+              for (const { tileSet: set, rect } of at.ledger.eviction.evict([cell]))
                 for (const key of [...model.keys()]) {
                   const [format, x = 0, y = 0] = [
                     key.split(" ")[0],
@@ -166,13 +169,13 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             break;
           case "drop":
             at.store.drop(String(clock), at.store.planTruncation({ kind: "layer", layer: "a" }));
-            at.ledger.truncateLayer("a");
+            at.ledger.truncated.truncateLayer("a");
             model.clear();
             break;
           case "dropZoom": {
             const zooms = { first: Z, last: Z };
             at.store.drop(String(clock), at.store.planTruncation({ kind: "pyramid", ...pyramid, zooms }));
-            at.ledger.truncateLevels(pyramid, Z, Z);
+            at.ledger.truncated.truncateLevels(pyramid, Z, Z);
             model.clear();
             break;
           }
@@ -220,11 +223,11 @@ test("after a reboot what was written in the last two minutes is counted again, 
     .toBuffer();
   const at = open(directory, "state.db");
   const write = async (x: number): Promise<void> => {
-    const cells = at.ledger.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
+    const cells = at.ledger.writers.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
     if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
     const put = await at.store.put({ tileSet, x, y: 0, z: Z }, png, () => true);
-    if (put.stored) at.ledger.wrote(tileSet, { x, y: 0, z: Z, bytes: png.length, replaced: put.replaced });
-    at.ledger.close(cells);
+    if (put.stored) at.ledger.writers.wrote(tileSet, { x, y: 0, z: Z, bytes: png.length, replaced: put.replaced });
+    at.ledger.writers.close(cells);
   };
   await write(0);
   clock += 2_000;
@@ -264,32 +267,32 @@ test("after a reboot what was written in the last two minutes is counted again, 
 test("levels are dropped under open cells: they stay marked, are not evicted, and a kill loses nothing", async () => {
   const at = open(directory, "state.db");
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
-  const cells = at.ledger.open(tileSet, rect);
+  const cells = at.ledger.writers.open(tileSet, rect);
   at.db.transaction(() => at.ledger.writeMarks());
-  at.ledger.truncateLevels(pyramid, Z, Z);
+  at.ledger.truncated.truncateLevels(pyramid, Z, Z);
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
-  at.ledger.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
+  at.ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   const keep = () => "none" as const;
   const walk = { order: "LRU", ofLayer: () => true, keep, colderThan: Number.POSITIVE_INFINITY } as const;
-  expect(at.ledger.coldest(walk).next()).toBe(undefined);
+  expect(at.ledger.eviction.coldest(walk).next()).toBe(undefined);
   at.db.close();
   const next = open(directory, "state.db");
   while (next.ledger.recountSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
-  next.ledger.close(cells);
-  expect(next.ledger.coldest(walk).next()).toMatchObject({ cell: 0, bytes: 10 });
+  next.ledger.writers.close(cells);
+  expect(next.ledger.eviction.coldest(walk).next()).toMatchObject({ cell: 0, bytes: 10 });
   next.db.close();
 });
 
 test("a cell that one writer has lost while another has it open is counted when that one closes it", async () => {
   const { ledger, store, db } = open(directory, "state.db");
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
-  const [lost, other] = [ledger.open(tileSet, rect), ledger.open(tileSet, rect)];
+  const [lost, other] = [ledger.writers.open(tileSet, rect), ledger.writers.open(tileSet, rect)];
   await store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
-  ledger.lost(lost);
-  ledger.close(lost);
+  ledger.writers.lost(lost);
+  ledger.writers.close(lost);
   expect(ledger.recountSome(1000), "nothing that could be counted now is left").toBe(false);
-  ledger.close(other);
+  ledger.writers.close(other);
   while (ledger.recountSome(1000));
   expect(total(ledger)).toEqual({ tiles: 1n, bytes: 10n });
   db.close();
@@ -301,15 +304,15 @@ test("marks settle, and use is written, however the wall clock is set back", asy
   const store = createFileTileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
   const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
-  const cells = ledger.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
-  ledger.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
-  ledger.close(cells);
+  const cells = ledger.writers.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+  ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
+  ledger.writers.close(cells);
   ledger.flush();
   wallMs -= 3_600_000;
   elapsedMs += 2_000;
   ledger.flush();
   expect(ledger.needsFlush, "the mark is settled").toBe(false);
-  ledger.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
+  ledger.eviction.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
   wallMs -= 3_600_000;
   elapsedMs += 6_000;
   expect(ledger.needsFlush, "the use is to be written").toBe(true);
@@ -321,20 +324,20 @@ test("hundreds of values of a parameter leave no records, rows or files when the
   const values = Array.from({ length: 300 }, (_, n) => String(n).padStart(40, "0"));
   for (const parametersId of values) {
     const set = { ...tileSet, parametersId };
-    const cells = ledger.open(set, { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+    const cells = ledger.writers.open(set, { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 });
     // Every tenth is never written, as its upstream fails.
     if (!parametersId.endsWith("0")) {
       await store.put({ tileSet: set, x: 0, y: 0, z: 0 }, new Uint8Array(10), () => true);
       await store.describeParameters("a", parametersId, { ELEV: parametersId });
-      ledger.wrote(set, { x: 0, y: 0, z: 0, bytes: 10, replaced: undefined });
+      ledger.writers.wrote(set, { x: 0, y: 0, z: 0, bytes: 10, replaced: undefined });
     }
-    ledger.close(cells);
+    ledger.writers.close(cells);
   }
   ledger.flush();
-  const walk = ledger.coldest({ order: "LRU", ofLayer: () => true, keep: () => "none", colderThan: Infinity });
+  const walk = ledger.eviction.coldest({ order: "LRU", ofLayer: () => true, keep: () => "none", colderThan: Infinity });
   for (let cell = walk.next(), left = 260; cell !== undefined && left > 0; cell = walk.next(), left--)
-    ledger.evict([cell]);
-  while (ledger.emptied > 0) ledger.removeEmptied(64);
+    ledger.eviction.evict([cell]);
+  while (ledger.truncated.emptied > 0) ledger.truncated.removeEmptied(64);
   ledger.flush();
   expect([...ledger.tileSets()]).toHaveLength(10);
   for (const table of ["tile_set", "pyramid", "zoom_sum", "block"])

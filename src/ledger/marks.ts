@@ -135,7 +135,8 @@ export class Marks {
     this.#sql.forgetSettled.run(now - SETTLING_MS);
   }
 
-  forget(blocks: Iterable<Block>): void {
+  /** Removes the marks of blocks whose rows have been deleted. */
+  remove(blocks: Iterable<Block>): void {
     for (const block of blocks) {
       this.#fresh.delete(block.key);
       this.#held.delete(block.key);

@@ -4,8 +4,12 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { openDatabase, text } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
-import { blocksIn } from "./adoption.ts";
-import { Ledger, ledgerMigrations, type OpenCells } from "./ledger.ts";
+import type { OpenCells } from "./cell-writers.ts";
+import { Ledger } from "./ledger.ts";
+import { buildLedgerInternals } from "./ledger-internals.ts";
+import { ledgerMigrations } from "./ledger-migrations.ts";
+import { blocksIn } from "./region-blocks.ts";
+import { runAtOnce } from "./stretch.ts";
 
 /*
  * Writers hold cells open over everything else that can happen to a ledger, whose block table holds four blocks. After each step
@@ -77,15 +81,29 @@ class Scene {
 
   reopened(db = openDatabase(":memory:")) {
     db.migrate([ledgerMigrations]);
-    const ledger = new Ledger({
+    const parts = {
       db,
       store: this.store,
       boot: "boot",
       now: () => this.#clock,
       monotonicNow: () => this.#clock,
       blocksInMemory: 4,
-    });
-    return { db, ledger };
+    };
+    const internals = buildLedgerInternals(parts);
+    /** Counts the tiles of a rectangle by its blocks, without a change. */
+    const countIn = (tileSet: TileSet, rect: TileRect): bigint => {
+      const record = internals.tileSets.find(tileSet);
+      let count = 0n;
+      if (record !== undefined)
+        for (const block of internals.cells.blocksIn(record, rect)) {
+          if (rect.maxX - rect.minX >= 128) count += BigInt(block.tiles);
+          else
+            for (let y = rect.minY; y <= rect.maxY; y++)
+              for (let x = rect.minX; x <= rect.maxX; x++) if (block.has(x, y)) count++;
+        }
+      return count;
+    };
+    return { db, ledger: new Ledger(parts, internals), countIn };
   }
 
   close(): void {
@@ -99,7 +117,7 @@ class Scene {
 
   begin(tileSet: TileSet, rect: TileRect): void {
     for (const [name, cell] of cellsIn(tileSet, rect)) this.#touched.set(name, { tileSet, rect: cell });
-    const open = this.#at.ledger.open(tileSet, rect);
+    const open = this.#at.ledger.writers.open(tileSet, rect);
     this.#commitMarks(open);
     if (this.#watch !== undefined) for (const [name] of cellsIn(tileSet, rect)) this.#inDoubt.add(name);
     this.#writers.push({ open, tileSet, rect, unreported: [] });
@@ -127,7 +145,7 @@ class Scene {
   }
 
   #report(writer: Writer): void {
-    for (const tile of writer.unreported) this.#at.ledger.wrote(writer.tileSet, tile);
+    for (const tile of writer.unreported) this.#at.ledger.writers.wrote(writer.tileSet, tile);
     writer.unreported = [];
   }
 
@@ -141,27 +159,29 @@ class Scene {
     this.#writers = this.#writers.filter((other) => other !== writer);
     if (isLost) {
       for (const [name] of cellsIn(writer.tileSet, writer.rect)) this.#inDoubt.add(name);
-      this.#at.ledger.lost(writer.open);
+      this.#at.ledger.writers.lost(writer.open);
     } else this.#report(writer);
-    this.#at.ledger.close(writer.open);
+    this.#at.ledger.writers.close(writer.open);
   }
 
   /** Deletes a tile as a truncation of a range does: under a watch, as a writer may report it later. */
   remove(tileSet: TileSet, x: number, y: number, z: number): void {
     const isOwnWatch = this.#watch === undefined;
     if (isOwnWatch) this.watch();
-    const open = this.#at.ledger.openTiles(pyramidOf(tileSet.parametersId), [{ format: tileSet.format, x, y, z }]);
+    const open = this.#at.ledger.writers.openTiles(pyramidOf(tileSet.parametersId), [
+      { format: tileSet.format, x, y, z },
+    ]);
     this.#commitMarks(open);
     const bytes = this.store.delete({ tileSet, x, y, z });
-    if (bytes !== undefined) this.#at.ledger.removed(tileSet, { x, y, z, bytes });
-    this.#at.ledger.close(open);
+    if (bytes !== undefined) this.#at.ledger.writers.removed(tileSet, { x, y, z, bytes });
+    this.#at.ledger.writers.close(open);
     if (isOwnWatch) this.watch();
   }
 
   /** Begins a watch, or ends it. */
   watch(): void {
     for (const name of this.#openNow()) this.#inDoubt.add(name);
-    if (this.#watch === undefined) this.#watch = this.#at.ledger.watch(LAYER);
+    if (this.#watch === undefined) this.#watch = this.#at.ledger.writers.watch(LAYER);
     else {
       this.#watch.end();
       this.#watch = undefined;
@@ -169,23 +189,28 @@ class Scene {
   }
 
   read(tileSet: TileSet, x: number, y: number, z: number, repeats: number): void {
-    this.#at.ledger.used([{ tileSet, x, y, z, repeats }]);
+    this.#at.ledger.eviction.used([{ tileSet, x, y, z, repeats }]);
   }
 
   evict(order: "LRU" | "LFU", cells: number): void {
-    const walk = this.#at.ledger.coldest({ order, ofLayer: () => true, keep: () => "none", colderThan: Infinity });
+    const walk = this.#at.ledger.eviction.coldest({
+      order,
+      ofLayer: () => true,
+      keep: () => "none",
+      colderThan: Infinity,
+    });
     const open = this.#openNow();
     for (let n = 0; n < cells; n++) {
       const cell = walk.next();
       if (cell === undefined) return;
-      for (const { tileSet, rect } of this.#at.ledger.evict([cell]))
+      for (const { tileSet, rect } of this.#at.ledger.eviction.evict([cell]))
         for (const [name] of cellsIn(tileSet, rect))
           expect(open, "a cell that is being written stays").not.toContain(name);
     }
   }
 
   removeEmptied(limit: number): void {
-    this.#at.ledger.removeEmptied(limit);
+    this.#at.ledger.truncated.removeEmptied(limit);
   }
 
   /** All writers end and what was set aside is given up: rows are left of pyramids with tiles alone. */
@@ -197,14 +222,14 @@ class Scene {
     if (this.#aside !== undefined) {
       const { id } = this.#aside;
       this.store.discard(String(id));
-      db.transaction(() => ledger.discard(id));
+      db.transaction(() => ledger.truncated.discard(id));
     }
     while (ledger.recountSome(1_000));
-    while (ledger.reclaimSome(1_000));
+    while (ledger.truncated.reclaimSome(1_000));
     ledger.flush();
     // Twice: what is counted before it is looked at may be found empty.
-    for (let n = 0; n < 2; n++) ledger.removeEmptied(1_000);
-    expect(ledger.emptied, "none is left to be looked at").toBe(0);
+    for (let n = 0; n < 2; n++) ledger.truncated.removeEmptied(1_000);
+    expect(ledger.truncated.emptied, "none is left to be looked at").toBe(0);
     const isStored = (id: string): boolean => this.store.levels(pyramidOf(id)).length > 0;
     const ids = (table: string): string[] =>
       db
@@ -253,9 +278,9 @@ class Scene {
       this.store.setAside(String(aside), names);
       this.#aside = { id: aside, scope, names, pyramids };
     }
-    if (scope === "layer") ledger.truncateLayer(LAYER, aside);
-    else if (scope === "pyramid") ledger.truncatePyramid(pyramid, aside);
-    else ledger.truncateLevels(pyramid, z, z);
+    if (scope === "layer") ledger.truncated.truncateLayer(LAYER, aside);
+    else if (scope === "pyramid") ledger.truncated.truncatePyramid(pyramid, aside);
+    else ledger.truncated.truncateLevels(pyramid, z, z);
   }
 
   async undo(): Promise<void> {
@@ -268,8 +293,8 @@ class Scene {
     for (const { parametersId } of aside.scope === "layer" ? [{ parametersId: undefined }] : aside.pyramids)
       this.#discard(parametersId);
     this.store.restore(String(aside.id), aside.names);
-    ledger.restore(LAYER, aside.id, aside.pyramids, () => {});
-    ledger.forgetVanished(LAYER);
+    ledger.truncated.restore(LAYER, aside.id, aside.pyramids, () => {});
+    ledger.truncated.truncateVanished(LAYER);
     // An adoption under way begins again, as it may have passed them by.
     if (this.#adoption.length > 0) await this.#adopt();
   }
@@ -283,8 +308,8 @@ class Scene {
         ? ({ kind: "layer", layer: LAYER } as const)
         : ({ kind: "pyramid", ...pyramidOf(parametersId) } as const);
     this.store.drop(String(this.#ledgerTruncations), this.store.planTruncation(scope));
-    if (scope.kind === "layer") ledger.truncateLayer(LAYER);
-    else ledger.truncatePyramid(scope);
+    if (scope.kind === "layer") ledger.truncated.truncateLayer(LAYER);
+    else ledger.truncated.truncatePyramid(scope);
   }
 
   async kill(): Promise<void> {
@@ -311,14 +336,19 @@ class Scene {
 
   async #adopt(): Promise<void> {
     this.#adoption = [];
-    for (const pyramid of this.#at.ledger.unknownPyramids(LAYER, [GRID_SET])) {
+    for (const pyramid of this.#at.ledger.caches.unknownPyramids(LAYER, [GRID_SET])) {
       for (const z of this.store.levels(pyramid))
         for await (const region of this.store.regions(pyramid, z, undefined)) {
-          for (const [rect, listed] of blocksIn(region))
-            this.#adoption.push(() => void this.#at.ledger.adopt(pyramid, rect, listed));
-          this.#adoption.push(() => void this.#at.ledger.adopt(pyramid, region.rect, new Map()));
+          // Other steps come between the cells of a block, as in the server.
+          for (const [rect, listed] of [...runAtOnce(blocksIn(region)), [region.rect, new Map()] as const]) {
+            const work = this.#at.ledger.caches.adopt(pyramid, rect, listed);
+            const step = (): void => {
+              if (work.next().done !== true) this.#adoption.unshift(step);
+            };
+            this.#adoption.push(step);
+          }
         }
-      this.#adoption.push(() => this.#at.ledger.adopted(pyramid));
+      this.#adoption.push(() => this.#at.ledger.caches.adopted(pyramid));
     }
   }
 
@@ -337,7 +367,7 @@ class Scene {
   }
 
   async check(): Promise<void> {
-    const { ledger } = this.#at;
+    const { ledger, countIn } = this.#at;
     this.#lookElsewhere();
     await Promise.resolve();
     while (ledger.recountSome(1_000));
@@ -355,12 +385,12 @@ class Scene {
     for (const [name, { tileSet, rect }] of this.#touched) {
       if (excused(name) || !isComplete(tileSet)) continue;
       const stored = this.store.recount(tileSet, rect, false).length;
-      expect([name, Number(ledger.countIn(tileSet, rect, false))], "a cell is as in the store").toEqual([name, stored]);
+      expect([name, Number(countIn(tileSet, rect))], "a cell is as in the store").toEqual([name, stored]);
     }
     for (const { tileSet, sums } of ledger.tileSets()) {
       for (const z of ZOOMS) {
         const sum = sums.get(z) ?? { tiles: 0n, bytes: 0n };
-        expect(ledger.countIn(tileSet, everywhere(z), false), "the sum is that of the blocks").toBe(sum.tiles);
+        expect(countIn(tileSet, everywhere(z)), "the sum is that of the blocks").toBe(sum.tiles);
         const cells = [...this.#touched].filter(
           ([, at]) => tileSetKey(at.tileSet) === tileSetKey(tileSet) && at.rect.z === z,
         );

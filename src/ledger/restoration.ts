@@ -44,9 +44,9 @@ export class Restoration {
       }
       if (replaced === undefined) continue;
       const isGone = ({ tileSetId }: { readonly tileSetId: number }): boolean => tileSetId === replaced.id;
-      const gone = blocks.forget(isGone);
-      doubted.forget(isGone);
-      marks.forget(gone);
+      const gone = blocks.remove(isGone);
+      doubted.remove(isGone);
+      marks.remove(gone);
       const open = gone.filter((block) => block.open);
       if (open.length > 0) hasOpen = true;
       this.handOver(open, record);

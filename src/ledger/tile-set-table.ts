@@ -136,7 +136,7 @@ export class TileSetTable {
   }
 
   #begin(tileSet: TileSet): boolean {
-    const complete = levelsIn(this.#store, pyramidOf(tileSet))?.length === 0;
+    const complete = levelsIn(this.#store, tileSet.layer, [tileSet])?.[0]?.length === 0;
     this.#setComplete(tileSet, complete);
     return complete;
   }
@@ -195,17 +195,17 @@ export class TileSetTable {
     this.#dirty.delete(`${record.id}/${z}`);
   }
 
-  /** Removes truncated tile sets. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction. */
-  forget(records: readonly TileSetRecord[]): void {
-    this.#bury(records, GONE, null);
+  /** Truncates tile sets. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction. */
+  truncate(records: readonly TileSetRecord[]): void {
+    this.#takeOut(records, GONE, null);
   }
 
-  /** Removes tile sets as `forget` does, but keeps their rows unchanged for `restore` or `discard`. */
+  /** Truncates tile sets as `truncate` does, but keeps their rows unchanged for `restore` or `discard`. */
   setAside(records: readonly TileSetRecord[], aside: number): void {
-    this.#bury(records, ASIDE, aside);
+    this.#takeOut(records, ASIDE, aside);
   }
 
-  #bury(records: readonly TileSetRecord[], state: number, aside: number | null): void {
+  #takeOut(records: readonly TileSetRecord[], state: number, aside: number | null): void {
     for (const record of records) {
       this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?").run(state, aside, record.id);
       this.#remove(record);
@@ -279,7 +279,7 @@ export class TileSetTable {
     const tileSet = this.#db.prepare("DELETE FROM tile_set WHERE id = ?");
     for (const pyramid of pyramids) {
       for (const { id } of this.of(pyramid)) for (const statement of [...tables, tileSet]) statement.run(id);
-      this.forgetPyramids(pyramid.layer, pyramid);
+      this.deletePyramids(pyramid.layer, pyramid);
     }
   }
 
@@ -296,7 +296,7 @@ export class TileSetTable {
     return found !== undefined;
   }
 
-  forgetPyramids(layer: string, pyramid: StoredPyramid | undefined): void {
+  deletePyramids(layer: string, pyramid: StoredPyramid | undefined): void {
     if (pyramid === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(layer);
     else
       this.#db
@@ -323,10 +323,21 @@ export class TileSetTable {
   }
 }
 
-/** Returns the levels of a pyramid in the store; undefined: the store is unavailable. */
-export function levelsIn(store: TileStore, pyramid: StoredPyramid): readonly number[] | undefined {
+/** Returns the records of a layer, or of one pyramid. */
+export function recordsOf(tileSets: TileSetTable, layer: string, pyramid: StoredPyramid | undefined): TileSetRecord[] {
+  return pyramid === undefined
+    ? [...tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer)
+    : tileSets.of(pyramid);
+}
+
+/** Returns the levels of pyramids of a layer in the store; undefined: the layer's part of the store is unavailable. */
+export function levelsIn(
+  store: Pick<TileStore, "levelsOf">,
+  layer: string,
+  pyramids: readonly StoredPyramid[],
+): readonly (readonly number[])[] | undefined {
   try {
-    return store.levels(pyramid);
+    return store.levelsOf(layer, pyramids);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return undefined;

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import { openDatabase } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
-import { Ledger, ledgerMigrations } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
+import { ledgerMigrations } from "./ledger-migrations.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -34,10 +35,10 @@ function open() {
       .sort((a, b) => b.frequency - a.frequency)
       .map(({ rect: { minX, minY, maxX, maxY } }) => [minX, minY, maxX, maxY].join(" "));
   const write = (x: number, y: number): void => {
-    ledger.close(ledger.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y }));
-    ledger.wrote(tileSet, { x, y, z, bytes: 5, replaced: undefined });
+    ledger.writers.close(ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y }));
+    ledger.writers.wrote(tileSet, { x, y, z, bytes: 5, replaced: undefined });
   };
-  const read = (x: number, y: number, repeats: number): void => ledger.used([{ tileSet, x, y, z, repeats }]);
+  const read = (x: number, y: number, repeats: number): void => ledger.eviction.used([{ tileSet, x, y, z, repeats }]);
   return { db, ledger, used, write, read };
 }
 

@@ -2,8 +2,10 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
 import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
-import { blocksIn, Stretch } from "./adoption.ts";
-import type { CellDifference, Ledger } from "./ledger.ts";
+import type { CellDifference } from "./cache-counts.ts";
+import type { Ledger } from "./ledger.ts";
+import { blocksIn } from "./region-blocks.ts";
+import { Stretch } from "./stretch.ts";
 
 export interface VerificationView {
   readonly state: "running" | "done" | "cancelled" | "failed";
@@ -66,28 +68,34 @@ export class Verification {
 
   async #run(pyramids: readonly StoredPyramid[]): Promise<void> {
     for (const pyramid of pyramids) {
-      for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.levels(pyramid)])) {
+      for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.caches.levels(pyramid)])) {
         const stretch = new Stretch(this.#stop.signal);
         for await (const region of this.#store.regions(pyramid, z, undefined)) {
           for (const tiles of region.tiles.values()) this.#tiles += tiles.length;
-          for (const [rect, listed] of blocksIn(region)) {
-            this.#compare(pyramid, rect, listed);
-            await stretch.rest();
+          for (const [rect, listed] of await stretch.run(blocksIn(region))) {
+            await this.#compare(pyramid, rect, listed, stretch);
             if (this.#stop.signal.aborted) return;
           }
         }
         // Compares the blocks that have rows too: the store may list no tiles there.
-        for (const rect of this.#ledger.blockRects(pyramid, z)) {
-          this.#compare(pyramid, rect, new Map());
-          await stretch.rest();
+        for (const rect of this.#ledger.caches.blockRects(pyramid, z)) {
+          await this.#compare(pyramid, rect, new Map(), stretch);
           if (this.#stop.signal.aborted) return;
         }
       }
     }
   }
 
-  #compare(pyramid: StoredPyramid, rect: TileRect, listed: ReadonlyMap<string, { x: number; y: number }[]>): void {
-    for (const difference of this.#ledger.differences(pyramid, rect, listed)) {
+  async #compare(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+    listed: Parameters<Ledger["caches"]["differences"]>[2],
+    stretch: Stretch,
+  ): Promise<void> {
+    for (const difference of this.#ledger.caches.differences(pyramid, rect, listed)) {
+      await stretch.rest();
+      if (this.#stop.signal.aborted) return;
+      if (difference === undefined) continue;
       // A cell can be compared twice: by the store's listing and by the row of its block.
       const { tileSet, rect: cell } = difference;
       const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;

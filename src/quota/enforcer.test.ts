@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import type { Room } from "../store/tile-store.ts";
@@ -69,13 +70,13 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
   const write = async (reservation: Reservation, n: number, size: number): Promise<void> => {
     const tile = { x: 16 * n, y: 0, z: 14 };
     const tileSet = at(reservation.layer);
-    const open = ledger.open(tileSet, { z: 14, minX: tile.x, minY: 0, maxX: tile.x, maxY: 0 });
+    const open = ledger.writers.open(tileSet, { z: 14, minX: tile.x, minY: 0, maxX: tile.x, maxY: 0 });
     db.transaction(() => ledger.writeMarks());
     const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), () => true);
     const replaced = put.stored ? put.replaced : undefined;
-    ledger.wrote(tileSet, { ...tile, bytes: size, replaced });
+    ledger.writers.wrote(tileSet, { ...tile, bytes: size, replaced });
     reservation.count({ bytes: size - (replaced ?? 0), files: replaced === undefined ? 1 : 0 });
-    ledger.close(open);
+    ledger.writers.close(open);
   };
   return { enforcer, reservations, ledger, write };
 }

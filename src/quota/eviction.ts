@@ -14,7 +14,7 @@ export interface SeedRange extends Area {
 }
 
 export interface EvictionParts {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total">;
   readonly options: () => EvictionOptions;
   /** Called when tiles have been evicted from the store. */
   readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
@@ -110,7 +110,7 @@ export class Eviction {
     const makers = choices.flatMap((choice) =>
       limit.stages.map(
         (ofLayer) => () =>
-          ledger.coldest({
+          ledger.eviction.coldest({
             order: limit.policy,
             ofLayer,
             keep: this.#keep(choice),
@@ -143,7 +143,7 @@ export class Eviction {
     if (cells.length === 0) return;
     const before = this.#parts.ledger.total;
     const [tiles, bytes] = [before.tiles, before.bytes];
-    for (const { tileSet, rect } of this.#parts.ledger.evict(cells)) this.#parts.evicted(tileSet, rect);
+    for (const { tileSet, rect } of this.#parts.ledger.eviction.evict(cells)) this.#parts.evicted(tileSet, rect);
     const after = this.#parts.ledger.total;
     this.tiles += Number(tiles - after.tiles);
     this.bytes += Number(bytes - after.bytes);

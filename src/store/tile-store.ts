@@ -189,6 +189,8 @@ export interface TileStore extends AsyncDisposable {
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
   /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
   levels(pyramid: StoredPyramid): readonly number[];
+  /** Returns the levels of several pyramids of a layer, as `levels` does, with one look at the layer. */
+  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): readonly (readonly number[])[];
   /**
    * Returns the tiles of one tile set in a rectangle, by looking into the store. Removes empty files there, and after a
    * reboot also files that a power loss has cut off.

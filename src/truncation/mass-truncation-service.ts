@@ -79,7 +79,7 @@ export class MassTruncationService implements MassTruncationOperations {
     }
     // Files without a record: left by a kill between the record and the rename, or by another database.
     for (const id of there) store.discard(id);
-    ledger.forgetVanished();
+    ledger.truncated.truncateVanished();
     this.#softTimes = truncations.softTimes();
   }
 
@@ -273,7 +273,7 @@ export class MassTruncationService implements MassTruncationOperations {
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
       return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
-    if (ledger.isWatched(layer))
+    if (ledger.writers.isWatched(layer))
       return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
     return undefined;
   }
@@ -298,7 +298,7 @@ export class MassTruncationService implements MassTruncationOperations {
       this.#write(() => {
         for (const id of ids) {
           truncations.end(id, "reclaimed", now(), by);
-          ledger.discard(id);
+          ledger.truncated.discard(id);
         }
       });
       for (const id of ids) this.#kept.delete(id);

@@ -4,7 +4,7 @@ import type { RenderGate } from "../render/render-order.ts";
 import type { TileStore } from "../store/tile-store.ts";
 
 export interface ReclaimParts {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
   readonly store: TileStore;
   readonly gate: RenderGate;
   readonly log: Logger;
@@ -43,7 +43,7 @@ export class Reclaim {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is room again.
       if (store.needsSweep() && !signal.aborted) await gate.sweep(signal);
-      while (!signal.aborted && ledger.reclaimSome(200)) await new Promise(setImmediate);
+      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });
     }

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Ledger, ledgerMigrations } from "../ledger/ledger.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { openDatabase } from "../state/database.ts";
@@ -51,11 +52,11 @@ async function put({ db, store, ledger }: Opened, tiles: ReadonlyMap<string, num
     const [format = "", x = 0, y = 0] = key.split(" ").map((part, i) => (i === 0 ? part : Number(part)));
     const tileSet = { ...pyramid, format: String(format) };
     const at = { x: Number(x), y: Number(y), z };
-    const cells = ledger.open(tileSet, { z, minX: at.x, minY: at.y, maxX: at.x, maxY: at.y });
+    const cells = ledger.writers.open(tileSet, { z, minX: at.x, minY: at.y, maxX: at.x, maxY: at.y });
     db.transaction(() => ledger.writeMarks());
     const outcome = await store.put({ tileSet, ...at }, new Uint8Array(size), () => true);
-    if (outcome.stored) ledger.wrote(tileSet, { ...at, bytes: size, replaced: outcome.replaced });
-    ledger.close(cells);
+    if (outcome.stored) ledger.writers.wrote(tileSet, { ...at, bytes: size, replaced: outcome.replaced });
+    ledger.writers.close(cells);
   }
 }
 
@@ -207,17 +208,17 @@ test("a drop waits for those who are about to store in its layer, and for nobody
       return [{ kind: "layer", layer: "a" }];
     });
   const rect = { z, minX: 0, minY: 0, maxX: 7, maxY: 7 };
-  const others = at.ledger.open({ ...pyramid, layer: "b", format: "image/png" }, rect);
+  const others = at.ledger.writers.open({ ...pyramid, layer: "b", format: "image/png" }, rect);
   await truncateAll();
   expect(steps.splice(0)).toEqual(["drop", "renew"]);
-  const cells = FORMATS.map((format) => at.ledger.open({ ...pyramid, format }, rect));
+  const cells = FORMATS.map((format) => at.ledger.writers.open({ ...pyramid, format }, rect));
   for (const open of cells) {
     await truncateAll();
     expect(steps.splice(0)).toEqual(["pause", "drop", "resume"]);
-    at.ledger.close(open);
+    at.ledger.writers.close(open);
   }
   await truncateAll();
   expect(steps.splice(0)).toEqual(["drop", "renew"]);
-  at.ledger.close(others);
+  at.ledger.writers.close(others);
   at.db.close();
 });

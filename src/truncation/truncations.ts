@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
-import { Stretch } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
@@ -104,7 +104,7 @@ export class LedgerTruncations {
     return this.#inTurn(layer, async () => {
       // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
       // for open cells.
-      const isWritten = this.#ledger.isWritten(layer);
+      const isWritten = this.#ledger.writers.isWritten(layer);
       if (isWritten) await this.#gate.pause(layer);
       try {
         this.#drop(plan, record);
@@ -189,9 +189,9 @@ export class LedgerTruncations {
   /** Completes an undo whose discarded tiles have been truncated. `ended` as in the hooks. */
   finishUndo({ id, layer, names, pyramids }: Aside, ended: () => void): void {
     this.#store.restore(String(id), names);
-    this.#ledger.restore(layer, id, pyramids, ended);
+    this.#ledger.truncated.restore(layer, id, pyramids, ended);
     // Truncate the records of zoom directories that were removed by hand in the meantime.
-    this.#ledger.forgetVanished(layer);
+    this.#ledger.truncated.truncateVanished(layer);
   }
 
   /** Runs `work` alone in its layer: an undo yields, and no other undo or truncation may run in between. */
@@ -235,13 +235,13 @@ export class LedgerTruncations {
       const also = n === targets.length - 1 ? done : undefined;
       switch (target.kind) {
         case "layer":
-          this.#ledger.truncateLayer(target.layer, aside, also);
+          this.#ledger.truncated.truncateLayer(target.layer, aside, also);
           break;
         case "pyramid":
-          this.#ledger.truncatePyramid(target.pyramid, aside, also);
+          this.#ledger.truncated.truncatePyramid(target.pyramid, aside, also);
           break;
         case "zooms":
-          for (const z of target.zooms) this.#ledger.truncateLevels(target.pyramid, z, z);
+          for (const z of target.zooms) this.#ledger.truncated.truncateLevels(target.pyramid, z, z);
       }
     }
     if (!isDone) done();

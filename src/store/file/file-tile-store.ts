@@ -429,16 +429,18 @@ class FileBlobStore implements TileStore {
     return [...found.values()];
   }
 
-  levels({ layer, gridSet, parametersId }: StoredPyramid): readonly number[] {
-    const directory = directoryName(gridSet);
-    return this.#levelDirectories(layer)
-      .flatMap((name) => {
-        const parsed = parseZoomDirectory(name);
-        return parsed !== undefined && parsed.gridSetDirectory === directory && parsed.parametersId === parametersId
-          ? [parsed.z]
-          : [];
-      })
-      .sort((a, b) => a - b);
+  levels(pyramid: StoredPyramid): readonly number[] {
+    return this.levelsOf(pyramid.layer, [pyramid])[0] ?? [];
+  }
+
+  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): readonly (readonly number[])[] {
+    const levels = new Map<string, number[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
+    for (const name of this.#levelDirectories(layer)) {
+      const parsed = parseZoomDirectory(name);
+      if (parsed !== undefined) levels.get(`${parsed.gridSetDirectory}\n${parsed.parametersId}`)?.push(parsed.z);
+    }
+    for (const found of levels.values()) found.sort((a, b) => a - b);
+    return pyramids.map((pyramid) => levels.get(pyramidName(pyramid)) ?? []);
   }
 
   async removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void> {

@@ -23,6 +23,10 @@ export function createMemoryTileStore(): TileStore {
     const kept = tiles.get(keyOf(at));
     return kept !== undefined && kept.bytes.byteLength > 0 ? kept : undefined;
   };
+  const levelsOfOne = (pyramid: StoredPyramid): number[] => {
+    const levels = [...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z);
+    return [...new Set(levels)].sort((a, b) => a - b);
+  };
   return {
     keyOf,
     get: (at) => found(at),
@@ -136,10 +140,8 @@ export function createMemoryTileStore(): TileStore {
       }
       return [...all.values()];
     },
-    levels: (pyramid) =>
-      [...new Set([...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z))].sort(
-        (a, b) => a - b,
-      ),
+    levels: levelsOfOne,
+    levelsOf: (_layer, pyramids) => pyramids.map(levelsOfOne),
     async removeLeftovers() {},
     recount(tileSet, rect) {
       const inside: FoundTile[] = [];

@@ -1,0 +1,92 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+import { StoreError } from "../store/tile-store.ts";
+import { type CellOrder, cellOf } from "./block.ts";
+import type { CellWriters } from "./cell-writers.ts";
+import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
+import type { LedgerInternals } from "./ledger-internals.ts";
+
+/** Reads of tiles of one cell; `x` and `y` are those of any tile in the cell. */
+export interface CellUses {
+  readonly tileSet: TileSet;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  /** Reads of tiles that had been read before. The first read of a tile does not count towards the access frequency. */
+  readonly repeats: number;
+}
+
+/** Records the use of cells, and evicts the least used ones. */
+export class CellEviction {
+  readonly #in: LedgerInternals;
+  readonly #writers: CellWriters;
+
+  constructor(internals: LedgerInternals, writers: CellWriters) {
+    this.#in = internals;
+    this.#writers = writers;
+  }
+
+  /** Records reads of tiles. */
+  used(uses: readonly CellUses[]): void {
+    const now = this.#in.now();
+    for (const { tileSet, x, y, z, repeats } of uses) {
+      const record = this.#in.tileSets.find(tileSet);
+      if (record === undefined || !record.sums.has(z)) continue;
+      const block = this.#in.cells.blockAt(record, x, y, z);
+      if (block.used(cellOf(x, y), now, repeats)) this.#in.blocks.used(block, this.#in.monotonicNow());
+    }
+  }
+
+  /** Returns the cells of the selected layers in the order of eviction. */
+  coldest(choice: {
+    readonly order: CellOrder;
+    readonly ofLayer: (layer: string) => boolean;
+    readonly keep: Keep;
+    readonly colderThan: number;
+  }): EvictionOrder {
+    const records = [...this.#in.tileSets.all()].filter(({ tileSet }) => choice.ofLayer(tileSet.layer));
+    return new EvictionOrder({ ...choice, blocks: this.#in.blocks, records });
+  }
+
+  /** Evicts cells that no writer has open. Commits their marks first. @returns the evicted cells */
+  evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
+    const free = cells.flatMap(({ at, cell }) => {
+      const record = this.#in.tileSets.byId(at.tileSetId);
+      if (record === undefined) return [];
+      const block = this.#in.blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      return block.writers[cell] === 0 ? [{ record, block, cell }] : [];
+    });
+    let mustCommit = false;
+    for (const { block, cell } of free) if (this.#in.marks.mark(block, cell)) mustCommit = true;
+    if (mustCommit) this.#in.db.transaction(() => this.#in.marks.writeFresh());
+    return free.flatMap(({ record, block, cell }) => {
+      if (block.known[cell] !== 1) this.#in.doubted.count(record, block, cell);
+      const tiles = [...block.tilesOf(cell)];
+      if (!this.#deleted(record.tileSet, block.cellRect(cell), tiles)) {
+        this.#in.doubted.doubt(block, cell);
+        return [];
+      }
+      // The cell has no tiles left, so its bytes become 0 even if its tiles were smaller than recorded.
+      const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
+      this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
+      block.lastClosedMs = this.#in.monotonicNow();
+      return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
+    });
+  }
+
+  /** Returns false when the store is unavailable: some of the tiles may be left. */
+  #deleted(tileSet: TileSet, rect: TileRect, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
+    const { z } = rect;
+    try {
+      for (const { x, y } of tiles) {
+        const bytes = this.#in.store.delete({ tileSet, x, y, z });
+        this.#writers.removed(tileSet, { x, y, z, bytes: bytes ?? 0 });
+      }
+      this.#in.store.removeEmptied(tileSet, rect);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+import type { StoredPyramid } from "../store/tile-store.ts";
+import { type Block, cellOf } from "./block.ts";
+import { type CellPlace, cellId, placeOf } from "./cells.ts";
+import type { LedgerInternals } from "./ledger-internals.ts";
+import { WriteWatch } from "./write-watch.ts";
+
+/** Cells that one writer has opened and not closed yet. Their blocks stay in memory until then. */
+export interface OpenCells {
+  /** True: a mark is new, and the writer must not write before `writeMarks` has been committed. */
+  readonly mustCommit: boolean;
+  readonly cells: readonly CellPlace[];
+  /** The layer that may get tiles; absent: the writer only removes tiles. */
+  readonly layer?: string;
+}
+
+/**
+ * The cells that writers have open. A writer opens cells, waits until their marks are committed, writes, reports each
+ * tile, and closes the cells.
+ */
+export class CellWriters {
+  readonly #in: LedgerInternals;
+  readonly #watch: WriteWatch;
+  /** The number of `open` calls that have not been closed, by layer. Has no entry for 0. */
+  readonly #writers = new Map<string, number>();
+
+  constructor(internals: LedgerInternals) {
+    this.#in = internals;
+    this.#watch = new WriteWatch(internals.tileSets, internals.blocks, (place) => this.#countAgain(place));
+  }
+
+  /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
+  open(tileSet: TileSet, rect: TileRect): OpenCells {
+    const cells = [...this.#in.cells.in(this.#in.tileSets.record(tileSet), rect)];
+    for (const { block, cell } of cells) this.#watch.notice(tileSet, block, cell);
+    const opened = this.#openCells(cells.map(({ block, cell }) => ({ tileSet, block, cell })));
+    const open = { ...opened, layer: tileSet.layer };
+    this.#writers.set(open.layer, (this.#writers.get(open.layer) ?? 0) + 1);
+    return open;
+  }
+
+  /** Opens the cells of several rectangles: all of them, or none when one fails. */
+  openAll(places: readonly { readonly tileSet: TileSet; readonly rect: TileRect }[]): readonly OpenCells[] {
+    const opened: OpenCells[] = [];
+    try {
+      for (const { tileSet, rect } of places) opened.push(this.open(tileSet, rect));
+      return opened;
+    } catch (error) {
+      for (const open of opened) this.close(open);
+      throw error;
+    }
+  }
+
+  /** Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells first. */
+  isWritten(layer: string): boolean {
+    return this.#writers.has(layer);
+  }
+
+  /** Opens the cells of tiles that are about to be removed. A tile set without a record needs no mark. */
+  openTiles(
+    pyramid: StoredPyramid,
+    tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
+  ): OpenCells {
+    const cells = new Map<string, { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }>();
+    for (const { format, x, y, z } of tiles) {
+      const record = this.#in.tileSets.find({ ...pyramid, format });
+      if (record === undefined) continue;
+      const block = this.#in.cells.blockAt(record, x, y, z);
+      const cell = cellOf(x, y);
+      cells.set(cellId(block, cell), { tileSet: record.tileSet, block, cell });
+    }
+    return this.#openCells([...cells.values()]);
+  }
+
+  #openCells(cells: readonly { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }[]): OpenCells {
+    let mustCommit = false;
+    for (const { block, cell } of cells) {
+      block.writers[cell] = (block.writers[cell] ?? 0) + 1;
+      if (this.#in.marks.mark(block, cell)) mustCommit = true;
+    }
+    return { mustCommit, cells: cells.map(({ tileSet, block, cell }) => placeOf(tileSet, block, cell)) };
+  }
+
+  close(open: OpenCells): void {
+    const { layer } = open;
+    if (layer !== undefined) {
+      const others = (this.#writers.get(layer) ?? 1) - 1;
+      if (others > 0) this.#writers.set(layer, others);
+      else this.#writers.delete(layer);
+    }
+    for (const place of open.cells) {
+      const { cell } = place;
+      const block = this.#in.cells.find(place)?.block;
+      if (block === undefined) continue;
+      block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
+      block.lastClosedMs = this.#in.monotonicNow();
+      // A cell in doubt is not counted while it is open. The last writer has closed this one.
+      if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
+    }
+  }
+
+  /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */
+  lost(open: OpenCells): void {
+    for (const place of open.cells) {
+      const found = this.#in.cells.find(place);
+      if (found !== undefined) this.#in.doubted.doubt(found.block, place.cell);
+    }
+  }
+
+  #countAgain(place: CellPlace): void {
+    const found = this.#in.cells.find(place);
+    if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, place.cell);
+  }
+
+  /** Records that a tile has been written. `replaced`: bytes of the tile that was there; undefined: there was none. */
+  wrote(
+    tileSet: TileSet,
+    tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined },
+  ): void {
+    const record = this.#in.tileSets.record(tileSet);
+    const { x, y, z } = tile;
+    const block = this.#in.cells.blockAt(record, x, y, z);
+    const cell = cellOf(x, y);
+    this.#watch.notice(tileSet, block, cell);
+    const had = block.has(x, y);
+    if (had !== (tile.replaced !== undefined)) this.#in.doubted.doubt(block, cell);
+    if (!had) block.set(x, y);
+    const before = had ? (tile.replaced ?? 0) : 0;
+    block.written(cell, this.#in.now());
+    this.#in.cells.add(
+      record,
+      block,
+      cell,
+      had ? 0 : 1,
+      tile.bytes - before,
+      this.#in.cells.allocated(tile.bytes) - this.#in.cells.allocated(before),
+    );
+  }
+
+  /** Records that a tile has been removed from the store. */
+  removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
+    const record = this.#in.tileSets.find(tileSet);
+    if (record === undefined) return;
+    const block = this.#in.cells.blockAt(record, tile.x, tile.y, tile.z);
+    if (!block.has(tile.x, tile.y)) return;
+    const cell = cellOf(tile.x, tile.y);
+    block.clear(tile.x, tile.y);
+    const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
+    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#in.cells.allocated(tile.bytes));
+    this.#in.cells.add(record, block, cell, -1, -bytes, -allocated);
+  }
+
+  /**
+   * Notes the cells of a layer that are written while a range of the layer is being deleted; `end` counts them again.
+   */
+  watch(layer: string): { end(): void } {
+    return this.#watch.begin(layer);
+  }
+
+  /** Returns whether tiles of a layer are being deleted one by one. */
+  isWatched(layer: string): boolean {
+    return this.#watch.isWatched(layer);
+  }
+}

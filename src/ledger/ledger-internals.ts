@@ -1,0 +1,71 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+import type { Database } from "../state/database.ts";
+import type { TileStore } from "../store/tile-store.ts";
+import { type Block, blockRect } from "./block.ts";
+import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
+import { Cells } from "./cells.ts";
+import { DoubtedCells } from "./doubted-cells.ts";
+import { Marks } from "./marks.ts";
+import { emptySum, TileSetTable } from "./tile-set-table.ts";
+
+export interface LedgerParts {
+  readonly db: Database;
+  readonly store: TileStore;
+  /**
+   * The boot of the machine; undefined: it is unknown, and the ledger treats each start as the first after a reboot.
+   */
+  readonly boot: string | undefined;
+  /** The wall clock, for stored times: ms since 1970. */
+  readonly now: () => number;
+  /** The monotonic clock in ms: measures how long a change has waited to be written. */
+  readonly monotonicNow: () => number;
+  /** Capacity of the block table; blocks that are being written do not count. */
+  readonly blocksInMemory?: number;
+  /** Called when the row of a block is corrupt. The ledger counts the cells of the block from the store. */
+  readonly corrupt?: (tileSet: TileSet, rect: TileRect, reason: string) => void;
+}
+
+/** What the parts of the ledger share. No other module uses it. */
+export interface LedgerInternals {
+  readonly db: Database;
+  readonly store: TileStore;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly tileSets: TileSetTable;
+  readonly blocks: BlockTable;
+  readonly marks: Marks;
+  readonly cells: Cells;
+  readonly doubted: DoubtedCells;
+  /** Returns the number of corrupt rows found since the start. */
+  readonly corruptBlocks: () => number;
+}
+
+/** Builds what the parts of the ledger share. */
+export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
+  const { db, store, now, monotonicNow, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
+  let corruptBlocks = 0;
+  const tileSets = new TileSetTable(db, store);
+  const blocks: BlockTable = new BlockTable(db, {
+    isComplete: (id) => tileSets.byId(id)?.complete ?? false,
+    capacity: blocksInMemory,
+    corrupt: (block, reason) => takeOut(block, reason),
+  });
+  const cells = new Cells({ db, store, tileSets, blocks });
+  const doubted = new DoubtedCells({ store, tileSets, blocks, cells });
+  /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
+  const takeOut = (block: Block, reason: string): void => {
+    const { tileSetId, z } = block.at;
+    const record = tileSets.byId(tileSetId);
+    if (record === undefined) return;
+    corruptBlocks++;
+    const { tiles, bytes, allocated } = blocks.sumOf(tileSetId, z);
+    const { tiles: hadTiles, bytes: hadBytes, allocated: hadAllocated } = record.sums.get(z) ?? emptySum();
+    tileSets.add(record, z, tiles - Number(hadTiles), bytes - Number(hadBytes), allocated - Number(hadAllocated));
+    blocks.changed(block);
+    doubted.countLater(block.at);
+    parts.corrupt?.(record.tileSet, blockRect(block.at), reason);
+  };
+  const marks = new Marks(db, blocks, now, monotonicNow);
+  return { db, store, now, monotonicNow, tileSets, blocks, marks, cells, doubted, corruptBlocks: () => corruptBlocks };
+}

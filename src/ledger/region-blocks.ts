@@ -1,0 +1,51 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import { BLOCK_SIDE } from "../layer/tile-set.ts";
+import type { Region } from "../store/tile-store.ts";
+import { blockRect } from "./block.ts";
+
+/** Tiles that are grouped between two yields. */
+const TILES_PER_STEP = 4_096;
+
+/** The tiles of a block that the store lists, by format. */
+type Listed = ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+/** A block of the ledger, and the tiles that the store lists there. */
+export type ListedBlock = readonly [rect: TileRect, listed: Listed];
+
+/**
+ * Splits the listing of a region into blocks of the ledger. A region may have a quarter of a million tiles: yields after
+ * some thousands.
+ */
+export function* blocksIn(region: Region): Generator<undefined, readonly ListedBlock[]> {
+  const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
+  let left = TILES_PER_STEP;
+  for (const [format, tiles] of region.tiles) {
+    for (const tile of tiles) {
+      const [bx, by] = [Math.floor(tile.x / BLOCK_SIDE), Math.floor(tile.y / BLOCK_SIDE)];
+      const key = `${bx}/${by}`;
+      let block = blocks.get(key);
+      if (block === undefined) {
+        block = [blockRect({ z: region.rect.z, bx, by }), new Map()];
+        blocks.set(key, block);
+      }
+      const listed = block[1].get(format);
+      if (listed === undefined) block[1].set(format, [tile]);
+      else listed.push(tile);
+      if (--left > 0) continue;
+      left = TILES_PER_STEP;
+      yield;
+    }
+  }
+  return [...blocks.values()];
+}
+
+/** Yields all blocks of a region, those without listed tiles too: their tiles may have been removed. */
+export function* blocksOf(region: Region, blocks: readonly ListedBlock[]): Generator<ListedBlock> {
+  const listed = new Map(blocks.map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
+  const { z, minX, minY, maxX, maxY } = region.rect;
+  for (let by = Math.floor(minY / BLOCK_SIDE); by * BLOCK_SIDE <= maxY; by++) {
+    for (let bx = Math.floor(minX / BLOCK_SIDE); bx * BLOCK_SIDE <= maxX; bx++) {
+      const rect = blockRect({ z, bx, by });
+      yield [rect, listed.get(`${rect.minX}/${rect.minY}`) ?? new Map()];
+    }
+  }
+}

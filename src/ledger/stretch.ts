@@ -1,0 +1,39 @@
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+
+/** After each stretch of work of this length (ms) the adoption sleeps for as long as it worked. */
+const STRETCH_MS = 20;
+
+/** Limits background work to half of the time: it sleeps as long as it has worked. */
+export class Stretch {
+  readonly #signal: AbortSignal;
+  #sinceMs = performance.now();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  async rest(): Promise<void> {
+    const worked = performance.now() - this.#sinceMs;
+    if (worked < STRETCH_MS) return;
+    await sleep(worked, undefined, { signal: this.#signal }).catch(() => undefined);
+    await turn();
+    this.#sinceMs = performance.now();
+  }
+
+  /** Runs work that yields between its steps, with rests in between. Runs on after an abort, without rests. */
+  async run<T>(work: Generator<unknown, T>): Promise<T> {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      await this.rest();
+    }
+  }
+}
+
+/** Runs work that yields between its steps without a rest: for tests, and at the start of the server. */
+export function runAtOnce<T>(work: Generator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
