@@ -5,6 +5,7 @@ import { decodePicture } from "../../src/image/decode.ts";
 import type { Raster } from "../../src/image/raster.ts";
 import { formatOf } from "../../src/layer/format.ts";
 import type { WmsSourceOptions } from "../../src/layer/layer.ts";
+import { describeSource } from "../../src/source/source.conformance.ts";
 import { createWmsSource } from "../../src/source/wms/wms-source.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 
@@ -21,10 +22,8 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
   });
   afterAll(() => upstream.close());
 
-  async function render(options: Partial<WmsSourceOptions>, gridSet: GridSet, mimeType = "image/png"): Promise<Raster> {
-    const format = formatOf(mimeType);
-    if (format === undefined) throw new Error(mimeType);
-    const source = createWmsSource({
+  const sourceWith = (options: Partial<WmsSourceOptions>) =>
+    createWmsSource({
       type: "wms",
       url: upstream.url,
       version: "1.1.1",
@@ -36,6 +35,13 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
       vendorParameters: {},
       ...options,
     });
+
+  for (const version of ["1.1.1", "1.3.0"] as const) describeSource(`wms ${version}`, () => sourceWith({ version }));
+
+  async function render(options: Partial<WmsSourceOptions>, gridSet: GridSet, mimeType = "image/png"): Promise<Raster> {
+    const format = formatOf(mimeType);
+    if (format === undefined) throw new Error(mimeType);
+    const source = sourceWith(options);
     try {
       const request = { gridSet, extent: gridSet.extent, width: 512, height: 256, format, parameters: {} };
       const drawing = await source.render(request, new AbortController().signal);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
 import type { ArcgisExportOptions, ArcgisTileOptions, UpstreamOptions } from "../../layer/layer.ts";
-import { describeTileSource, tileRequest } from "../tile-source.conformance.ts";
+import { tileRequest } from "../source.conformance.ts";
+import { describeTileSource } from "../tile-source.conformance.ts";
 import { arcgisUrl, createArcgisSource } from "./arcgis-source.ts";
 
-const UPSTREAM: UpstreamOptions = { url: "http://u/", timeoutMs: 5000, connections: 2, vendorParameters: {} };
+const UPSTREAM: UpstreamOptions = { url: "http://u/", timeoutMs: 2000, connections: 2, vendorParameters: {} };
 const TILE: ArcgisTileOptions = { ...UPSTREAM, type: "arcgis", mode: "tile" };
 const EXPORT: ArcgisExportOptions = { ...UPSTREAM, type: "arcgis", mode: "export", layers: [], transparent: true };
 const SERVICE = "http://u/arcgis/rest/services/Roads/MapServer";

@@ -4,6 +4,7 @@ import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { decodePicture } from "../../image/decode.ts";
 import type { Raster } from "../../image/raster.ts";
 import { formatOf } from "../../layer/format.ts";
+import { describeSource } from "../source.conformance.ts";
 import { SourceError } from "../source.ts";
 import { createDemoSource } from "./demo-source.ts";
 import { areasOf, positionOf } from "./geography.ts";
@@ -35,6 +36,9 @@ async function render(
   if (drawing.kind !== "raster") throw new Error(drawing.kind);
   return drawing.raster;
 }
+
+for (const dataset of ["states", "world"] as const)
+  describeSource(`demo, ${dataset}`, () => createDemoSource({ type: "demo", dataset, connections: 1 }));
 
 const alphaAt = ({ width, data }: Raster, x: number, y: number): number => data[(y * width + x) * 4 + 3] ?? 0;
 const colourAt = ({ width, data }: Raster, x: number, y: number): string =>

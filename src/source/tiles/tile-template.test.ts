@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { matrixOf } from "../../grid/grid-set.ts";
-import { tileRequest } from "../tile-source.conformance.ts";
+import { tileRequest } from "../source.conformance.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
 test("placeholders are told in their order", () => {

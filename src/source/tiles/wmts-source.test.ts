@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
 import type { WmtsSourceOptions } from "../../layer/layer.ts";
-import { describeTileSource, tileRequest } from "../tile-source.conformance.ts";
+import { tileRequest } from "../source.conformance.ts";
+import { describeTileSource } from "../tile-source.conformance.ts";
 import { createWmtsSource, wmtsUrl } from "./wmts-source.ts";
 
 const OPTIONS: WmtsSourceOptions = {
@@ -10,7 +11,7 @@ const OPTIONS: WmtsSourceOptions = {
   layer: "roads",
   style: "",
   tileMatrixSet: "EPSG:900913",
-  timeoutMs: 5000,
+  timeoutMs: 2000,
   connections: 2,
   vendorParameters: {},
 };

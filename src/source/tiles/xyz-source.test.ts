@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
-import { describeTileSource, tileRequest } from "../tile-source.conformance.ts";
+import { tileRequest } from "../source.conformance.ts";
+import { describeTileSource } from "../tile-source.conformance.ts";
 import { createXyzSource, quadkey, xyzUrl } from "./xyz-source.ts";
 
 const OPTIONS: XyzSourceOptions = {
   type: "xyz",
   url: "http://u/",
   subdomains: [],
-  timeoutMs: 5000,
+  timeoutMs: 2000,
   connections: 2,
   vendorParameters: {},
 };

@@ -6,6 +6,7 @@ import { formatNamed, gridSetNamed } from "../../../test/support/layer.ts";
 import { startOrigin } from "../../../test/support/origin.ts";
 import { encodePng } from "../../image/png-encode.ts";
 import type { WmsSourceOptions } from "../../layer/layer.ts";
+import { describeHttpSource, describeVectorTiles } from "../source.conformance.ts";
 import { type Question, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { createWmsSource } from "./wms-source.ts";
 
@@ -50,6 +51,21 @@ function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOpt
   open.push(async () => source[Symbol.asyncDispose]());
   return source;
 }
+
+const wmsOf = (origins: readonly string[]): Source =>
+  createWmsSource({
+    type: "wms",
+    url: origins.map((origin) => `${origin}/wms`),
+    version: "1.3.0",
+    layers: ["roads"],
+    styles: [],
+    transparent: false,
+    timeoutMs: 2000,
+    connections: 2,
+    vendorParameters: {},
+  });
+describeHttpSource("wms", wmsOf);
+describeVectorTiles("wms", wmsOf);
 
 const REQUEST: RenderRequest = {
   gridSet: gridSetNamed("EPSG:4326"),
