@@ -77,6 +77,18 @@ export const jobMigrations: Migrations = {
      ALTER TABLE job ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
      CREATE TABLE job_history (bytes INTEGER NOT NULL);
      INSERT INTO job_history SELECT coalesce(sum(bytes), 0) FROM selection;`,
+    // The orders depth-first and centre-out were removed. Their metatiles had other numbers, so the numbers of finished
+    // metatiles are deleted. An unfinished job begins again by zoom, and skips the tiles that it has stored.
+    `UPDATE task SET processed = '0' WHERE state = 'live' AND job IN (SELECT id FROM job
+       WHERE state IN ('pending', 'running') AND json_extract(request, '$.order') IN ('depth-first', 'centre-out'));
+     DELETE FROM failed_tile WHERE job IN (SELECT id FROM job
+       WHERE state IN ('pending', 'running') AND json_extract(request, '$.order') IN ('depth-first', 'centre-out'));
+     UPDATE job SET progress = json_set(progress, '$.stored', '0', '$.skipped', '0', '$.unchanged', '0', '$.failed', '0',
+       '$.errors', json('[]'), '$.zooms', json((SELECT json_group_array(json_set(value, '$.stored', '0',
+         '$.skipped', '0', '$.unchanged', '0', '$.failed', '0', '$.bytes', '0')) FROM json_each(progress, '$.zooms'))))
+       WHERE state IN ('pending', 'running') AND json_extract(request, '$.order') IN ('depth-first', 'centre-out');
+     UPDATE job SET request = json_remove(request, '$.order'), progress = json_set(progress, '$.finished', json('[]'))
+       WHERE json_extract(request, '$.order') IN ('depth-first', 'centre-out');`,
   ],
 };
 

@@ -27,6 +27,8 @@ export function planRetry(
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
   if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
+  // A job of an older version in an order that was removed: its finished metatiles are unknown.
+  if (progress.finished.length === 0 && BigInt(progress.stored) + BigInt(progress.failed) > 0n) return fresh;
   const walks = walksOf(request, metatileFactors);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);

@@ -61,7 +61,7 @@ test("of those that are equally hot as many stay as there is room for", async ()
 });
 
 test("a job of another order, or of what nobody has read, is left as it is", async () => {
-  const jobs = [plain, hot, { ...plain, order: "depth-first" as const }].map((request) => ({ request, progress }));
+  const jobs = [plain, hot, { ...plain, order: "by-zoom" as const }].map((request) => ({ request, progress }));
   expect(
     await withMostUsedRanges(
       jobs,

@@ -6,8 +6,8 @@ import type { RequestedAge } from "./tile-age.ts";
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
-/** The orders in which a job renders. Beside a list of tiles or `onlyExisting` only `by-zoom` and `hot` are allowed. */
-export const JOB_ORDERS = ["by-zoom", "depth-first", "centre-out", "hot"] as const;
+/** The orders in which a job renders: zoom after zoom, or the most used tiles first. */
+export const JOB_ORDERS = ["by-zoom", "hot"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** At least one polygon, each with its outline and its holes, and none of them empty. Rings are not closed. */

@@ -25,6 +25,9 @@ export const scheduleMigrations: Migrations = {
      ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
      UPDATE schedule_run SET jobs = json_array(job) WHERE job IS NOT NULL;
      ALTER TABLE schedule_run DROP COLUMN job;`,
+    // Orders that were removed.
+    `UPDATE schedule SET job = json_remove(job, '$.request.order')
+       WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
   ],
 };
 

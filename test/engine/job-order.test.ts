@@ -32,34 +32,7 @@ const rendered = (asked: readonly string[]) =>
     return { z: Math.round(Math.log2(WORLD / side)), far: Math.round(far * 2) / 2, key: one };
   });
 
-test("depth first what lies below a tile follows it, from the centre out zooms are rendered in rings, over kills as well", async () => {
-  const { upstream, server: first } = await start();
-  const range = { zoomStart: 0, zoomStop: 4 };
-  const deep = await make(first, { ...range, order: "depth-first" });
-  expect(deep).toMatchObject({ order: "depth-first", tiles: { total: 341 } });
-  expect((await ended(first, deep.id)).tiles.stored).toBe(341);
-  const zooms = rendered(upstream.asked).map(({ z }) => z);
-  expect(zooms.slice(0, 9)).toEqual([0, 1, 2, 3, 4, 4, 4, 4, 3]);
-  expect(new Set(upstream.asked).size).toBe(341);
-
-  upstream.asked.length = 0;
-  upstream.behaviour = renderAfter(10);
-  const { id } = await make(first, { ...range, type: "reseed", order: "centre-out", threadCount: 3 });
-  await until("some is done", async () => ((await job(first, id)).tiles.stored > 60 ? true : undefined));
-  const server = await first.restart("SIGKILL");
-  running.server = server;
-  const last = await ended(server, id);
-  expect(last).toMatchObject({ outcome: "done", tiles: { total: 341, failed: 0 } });
-  expect(last.tiles.stored + last.tiles.skipped).toBe(341);
-  const all = rendered(upstream.asked);
-  expect(new Set(all.map(({ key }) => key)).size).toBe(341);
-  // Three renders run at once, and those that the kill interrupted run again.
-  const deepest = all.filter(({ z }) => z === 4).map(({ far }) => far);
-  for (const [i, far] of deepest.entries()) expect(far).toBeLessThanOrEqual(Math.min(...deepest.slice(i)) + 2);
-  expect(deepest.at(-1)).toBe(7.5);
-});
-
-test("an area is rendered in any order, and a retry does exactly what failed", async () => {
+test("an area is rendered in either order, and a retry does exactly what failed", async () => {
   const { upstream, server } = await start();
   const area = "POLYGON((-15000000 -9000000, 12000000 -14000000, 3000000 16000000, -15000000 -9000000))";
   const range = { zoomStart: 3, zoomStop: 4, area, tileFailureRetryCount: 0 };
@@ -68,7 +41,7 @@ test("an area is rendered in any order, and a retry does exactly what failed", a
     response.writeHead(404).end();
     return "handled";
   };
-  for (const order of ["depth-first", "centre-out"]) {
+  for (const order of ["by-zoom", "hot"]) {
     upstream.asked.length = 0;
     const reseed = await make(server, { ...range, type: "reseed", order, threadCount: 2 });
     const { tiles } = await ended(server, reseed.id);

@@ -137,7 +137,7 @@ test("a job of several combinations goes on after a kill, tells what of which fa
     parameterSets: [{ STYLES: ["s1", "s2", "s4", "s5"] }],
     tileFailureRetryCount: 0,
   };
-  const [{ id } = { id: 0 }] = await made(server, { ...body, order: "depth-first", type: "reseed", rateLimit: 100 });
+  const [{ id } = { id: 0 }] = await made(server, { ...body, type: "reseed", rateLimit: 100 });
   await until("something is stored", async () => ((await job(server, id)).tiles.stored > 20 ? true : undefined));
   server = await server.restart("SIGKILL");
   running.server = server;

@@ -297,7 +297,7 @@ class Operators implements Asker {
   async #inStyles(asked: Asked, rect: Rect): Promise<void> {
     const { styles } = SWEPT;
     const tiles = styles.flatMap(() => asked.tiles);
-    const order = this.#chance.pick(["by-zoom", "depth-first", "centre-out"]);
+    const order = this.#chance.pick(["by-zoom", "hot"]);
     await this.#chosen({ ...asked, tiles }, [rect], { parameterSets: styles, order, threadCount: 2 });
   }
 

@@ -33,11 +33,7 @@ function isReseed(given: Given, type: JobType | undefined, beside: string): bool
   return false;
 }
 
-/**
- * Reads `order`. Single tiles (`tiles`) and existing tiles (`onlyExisting`) are found row by row within a zoom, so only
- * `by-zoom` and `hot` are possible for them. `hot` is possible because the most-used tiles are few enough to be looked
- * up one by one.
- */
+/** Reads `order`. By zoom is the default, and absent in the result. */
 export function orderOf(given: Given, type: JobType | undefined): JobOrder | undefined {
   const value = given.fields.get("order");
   if (value === undefined) return undefined;
@@ -45,12 +41,7 @@ export function orderOf(given: Given, type: JobType | undefined): JobOrder | und
   if (order === undefined) return note(given, "order", `one of ${JOB_ORDERS.join(", ")}`);
   if (order === "by-zoom") return undefined;
   if (type === "truncate") return note(given, "order", "nothing beside type truncate");
-  const other = given.fields.has("tiles")
-    ? "tiles"
-    : given.fields.get("onlyExisting") === true
-      ? "onlyExisting"
-      : undefined;
-  return other === undefined || order === "hot" ? order : note(given, "order", `by-zoom or hot beside ${other}`);
+  return order;
 }
 
 /** Reads `maxFailurePercent`: a percentage of the tiles that the job has tried. */

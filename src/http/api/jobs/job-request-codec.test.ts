@@ -78,13 +78,9 @@ test.each([
   ],
   ['"maxFailurePercent":0', "maxFailurePercent: expected a number greater than 0, 100 at most, got 0"],
   ['"maxFailurePercent":"5"', 'maxFailurePercent: expected a number greater than 0, 100 at most, got "5"'],
-  ['"order":"hottest"', 'order: expected one of by-zoom, depth-first, centre-out, hot, got "hottest"'],
-  ['"order":"centre-out","tiles":["0/0/0"]', 'order: expected by-zoom or hot beside tiles, got "centre-out"'],
-  [
-    '"order":"depth-first","type":"reseed","onlyExisting":true',
-    'order: expected by-zoom or hot beside onlyExisting, got "depth-first"',
-  ],
-  ['"order":"depth-first","type":"truncate"', 'order: expected nothing beside type truncate, got "depth-first"'],
+  ['"order":"hottest"', 'order: expected one of by-zoom, hot, got "hottest"'],
+  ['"order":"depth-first"', 'order: expected one of by-zoom, hot, got "depth-first"'],
+  ['"order":"hot","type":"truncate"', 'order: expected nothing beside type truncate, got "hot"'],
   ['"confirm":"yes"', 'confirm: expected true or false, got "yes"'],
 ])("%s is refused", (fields, expected) => expect(refusal(`{"layer":"a",${fields}}`)).toBe(`bad_field ${expected}`));
 

@@ -14,8 +14,7 @@ export const choiceProperties = {
     examples: ["P7D", "2026-11-01T00:00:00Z"],
   },
   order: {
-    description:
-      "In which order tiles are rendered; hot: what is used most first. by-zoom or hot beside tiles and onlyExisting",
+    description: "The order in which tiles are rendered: zoom after zoom, or the most used tiles first (hot)",
     enum: [null, ...JOB_ORDERS],
     default: "by-zoom",
   },

@@ -91,7 +91,7 @@ describe("what a POST to jobs takes is read and shown again:", () => {
         layer: "a",
         type: "reseed",
         zoomStop: 3,
-        order: "centre-out",
+        order: "hot",
         maxFailurePercent: 0.5,
         priority: 3,
         rateLimit: 0.5,
