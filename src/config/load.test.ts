@@ -823,7 +823,7 @@ test("a seed guard has a window, and guards against something", async () => {
   expect(guarded.layers[0]?.seedGuard).toEqual({ tiles: 1000, identicalPercent: 90 });
   expect((await loaded({ yaml: layer("gutter: 1") })).layers[0]?.seedGuard).toBeUndefined();
   expect(await problems({ yaml: layer("seedGuard: { tiles: 20 }") })).toEqual([
-    "2:68: layers[0].seedGuard: identicalPercent, blankPercent, unlikePercent and unlikeParentPercent are missing: without one of them nothing is guarded",
+    "2:68: layers[0].seedGuard: identicalPercent and unlikePercent are missing: without one of them nothing is guarded",
   ]);
 });
 

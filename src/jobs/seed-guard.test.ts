@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SeedGuard, type StoredLook } from "./seed-guard.ts";
+import { type CheckedTile, SeedGuard } from "./seed-guard.ts";
 
-const tile = (digest: string, bytes = 1000, replaced?: number): StoredLook => ({ digest, bytes, replaced });
-const firstReason = (guard: SeedGuard, tiles: readonly StoredLook[]): readonly [number, string | undefined] => {
+const tile = (digest: string, bytes = 1000, replaced?: number): CheckedTile => ({ digest, bytes, replaced });
+const firstReason = (guard: SeedGuard, tiles: readonly CheckedTile[]): readonly [number, string | undefined] => {
   for (const [n, look] of tiles.entries()) {
-    const reason = guard.look(look);
+    const reason = guard.check(look);
     if (reason !== undefined) return [n, reason];
   }
   return [-1, undefined];
@@ -65,27 +65,6 @@ test("tiles that replace much larger or much smaller ones are told, new ones and
       emptied.flatMap((look, i) => [look, tile(`x${i}`)]),
     )[0],
   ).toBe(18);
-});
-
-test("blank tiles and such as are unlike their parents are told, and what is not known of a tile does not count", () => {
-  const blank = (i: number): StoredLook => ({
-    ...tile(`b${i}`),
-    fingerprint: { blank: true, unlikeParent: undefined },
-  });
-  expect(firstReason(new SeedGuard({ tiles: 10, blankPercent: 80 }), repeat(20, blank))).toEqual([
-    9,
-    "10 of the last 10 tiles are of one colour (seedGuard.blankPercent is 80)",
-  ]);
-  const guard = new SeedGuard({ tiles: 10, unlikeParentPercent: 80 });
-  expect(firstReason(guard, repeat(50, blank))).toEqual([-1, undefined]);
-  const unlike = (i: number): StoredLook => ({
-    ...tile(`u${i}`),
-    fingerprint: { blank: false, unlikeParent: i % 5 > 0 },
-  });
-  expect(firstReason(guard, repeat(20, unlike))).toEqual([
-    9,
-    "8 of the last 10 tiles show something else than the tiles above them (seedGuard.unlikeParentPercent is 80)",
-  ]);
 });
 
 test("what is counted is what the last tiles hold, whatever came before", () => {

@@ -1,21 +1,10 @@
-import type { Fingerprint } from "../image/sight.ts";
 import type { Layer, SeedGuardOptions } from "../layer/layer.ts";
 import type { WrittenTile } from "../render/render-order.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { JobSuspension } from "./work.ts";
 
 /** A tile that a job has just stored, as the guard checks it. */
-export interface StoredLook {
-  /** Equal for equal bytes. */
-  readonly digest: string;
-  readonly bytes: number;
-  /** Bytes of the tile that this one replaced. Undefined: there was none. */
-  readonly replaced: number | undefined;
-  /** Set if the guard compares pictures. */
-  readonly fingerprint?: Fingerprint;
-}
-
-type Percent = Exclude<keyof SeedGuardOptions, "tiles">;
+export type CheckedTile = Required<Pick<WrittenTile, "digest" | "bytes" | "replaced">>;
 
 /** A tile that is this many times larger or smaller than the tile it replaced probably shows something else. */
 const UNLIKE = 4;
@@ -27,51 +16,33 @@ const UNLIKE = 4;
 export class SeedGuard {
   readonly options: SeedGuardOptions;
   readonly #digests: Window<string>;
-  readonly #blanks: Window<boolean>;
-  readonly #unlikes: Window<boolean>;
-  readonly #unlikeParents: Window<boolean>;
+  readonly #unlike: Window<boolean>;
 
   constructor(options: SeedGuardOptions) {
     this.options = options;
     this.#digests = new Window(options.tiles);
-    this.#blanks = new Window(options.tiles);
-    this.#unlikes = new Window(options.tiles);
-    this.#unlikeParents = new Window(options.tiles);
+    this.#unlike = new Window(options.tiles);
   }
 
   /** Returns the reason to pause the job. Undefined: the last tiles are not suspicious. */
-  look({ digest, bytes, replaced, fingerprint }: StoredLook): string | undefined {
+  check({ digest, bytes, replaced }: CheckedTile): string | undefined {
     const identical = this.#digests.add(digest);
-    const isUnlike = replaced === undefined ? undefined : bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
-    return (
-      this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture") ??
-      this.#flagged("blankPercent", this.#blanks, fingerprint?.blank, "are of one colour") ??
-      this.#flagged(
-        "unlikePercent",
-        this.#unlikes,
-        isUnlike,
-        `are ${UNLIKE} times as small or as large as those they replaced`,
-      ) ??
-      this.#flagged(
-        "unlikeParentPercent",
-        this.#unlikeParents,
-        fingerprint?.unlikeParent,
-        "show something else than the tiles above them",
-      )
-    );
+    const reason = this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture");
+    // A new tile has nothing to be compared with, so it does not count.
+    if (reason !== undefined || replaced === undefined) return reason;
+    const isUnlike = bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
+    const count = this.#unlike.add(isUnlike);
+    if (!isUnlike) return undefined;
+    const what = `are ${UNLIKE} times as small or as large as those they replaced`;
+    return this.#tooMany("unlikePercent", this.#unlike, count, what);
   }
 
-  /**
-   * Counts a flag and returns the reason if there are too many. `flag` undefined: unknown for this tile, which then
-   * does not count.
-   */
-  #flagged(key: Percent, window: Window<boolean>, flag: boolean | undefined, what: string): string | undefined {
-    if (flag === undefined) return undefined;
-    const count = window.add(flag);
-    return flag ? this.#tooMany(key, window, count, what) : undefined;
-  }
-
-  #tooMany(key: Percent, { isFull }: Window<unknown>, count: number, what: string): string | undefined {
+  #tooMany(
+    key: Exclude<keyof SeedGuardOptions, "tiles">,
+    { isFull }: Window<unknown>,
+    count: number,
+    what: string,
+  ): string | undefined {
     const { tiles, [key]: percent } = this.options;
     if (percent === undefined || !isFull || count * 100 < tiles * percent) return undefined;
     return `${count} of the last ${tiles} tiles ${what} (seedGuard.${key} is ${percent})`;
@@ -125,9 +96,8 @@ export class SeedGuards {
     const known = this.#guards.get(job);
     const guard = known?.options === options ? known : new SeedGuard(options);
     this.#guards.set(job, guard);
-    for (const { digest, bytes, replaced, fingerprint } of written) {
-      const look = { bytes, replaced, ...(fingerprint === undefined ? {} : { fingerprint }) };
-      const reason = digest === undefined ? undefined : guard.look({ ...look, digest });
+    for (const { digest, bytes, replaced } of written) {
+      const reason = digest === undefined ? undefined : guard.check({ digest, bytes, replaced });
       if (reason !== undefined) throw new JobSuspension(`paused: the tiles are suspicious: ${reason}`);
     }
   }

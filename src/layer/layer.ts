@@ -151,15 +151,8 @@ export interface SeedGuardOptions {
   readonly tiles: number;
   /** Pauses the job when at least this share of the latest tiles are the same picture. */
   readonly identicalPercent?: number;
-  /** Pauses the job when at least this share of the latest tiles have only one colour. */
-  readonly blankPercent?: number;
   /** Pauses the job when at least this share of the latest tiles that replaced another tile are unlike that tile. */
   readonly unlikePercent?: number;
-  /**
-   * Pauses the job when at least this share of the latest tiles with a stored parent show something else than the
-   * parent.
-   */
-  readonly unlikeParentPercent?: number;
 }
 
 /** The goal of PNG encoding: little CPU time, or few bytes. Both are lossless. */

@@ -1,11 +1,9 @@
 import { type Extent, rectExtent, type TileRect } from "../grid/grid-set.ts";
-import { parentOf } from "../grid/parent-tile.ts";
 import { decodePicture, provePicture } from "../image/decode.ts";
 import { encodeTiles } from "../image/encode.ts";
 import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
-import { fingerprintOf } from "../image/sight.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
@@ -143,8 +141,7 @@ export async function renderMetatile(
     if (answer !== "keep") return { ...kept, ...notKept(answer), upstreamMs };
     return { ...(await stored(parts, () => keepBeside(kept, order, beside, others, parts))), upstreamMs };
   }
-  const rendered = await tilesAs(format);
-  const tiles = order.watched === true ? await fingerprinted(rendered, order, parts) : rendered;
+  const tiles = await tilesAs(format);
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const answer = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
@@ -194,27 +191,6 @@ async function tilesOf(
       return encodeTiles(await decode(bytes), cuts, format, layer, inHaste);
     }
   }
-}
-
-/** Adds the fingerprints that the layer's seed guard compares to the tiles that are to be stored. */
-async function fingerprinted(
-  tiles: readonly PositionedTile[],
-  { tileSet, rect }: RenderOrder,
-  { layer, subset, store, format }: Pick<RenderParts, "layer" | "subset" | "store" | "format">,
-): Promise<readonly PositionedTile[]> {
-  const { blankPercent, unlikeParentPercent } = layer.seedGuard ?? {};
-  const isLookedAt = blankPercent !== undefined || unlikeParentPercent !== undefined;
-  if (!isLookedAt || format.kind !== "image") return tiles;
-  const seen: PositionedTile[] = [];
-  for (const tile of tiles) {
-    const { x, y, bytes, keep } = tile;
-    const parent = unlikeParentPercent === undefined ? undefined : parentOf(subset.gridSet, { x, y, z: rect.z });
-    const above =
-      parent === undefined ? undefined : store.get({ tileSet, x: parent.x, y: parent.y, z: parent.z })?.bytes;
-    const known = parent === undefined || above === undefined ? undefined : { bytes: above, part: parent.part };
-    seen.push(keep ? { ...tile, fingerprint: await fingerprintOf(bytes, known) } : tile);
-  }
-  return seen;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { Fingerprint } from "../image/sight.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
@@ -71,8 +70,6 @@ export interface WrittenTile {
   readonly uniform?: true;
   /** A digest of the bytes, present only if the order was watched. */
   readonly digest?: string;
-  /** Present only if the order was watched and the layer's seed guard compares pictures. */
-  readonly fingerprint?: Fingerprint;
 }
 
 /** How long a batch of one job may use its connection and its renderer before others have their turn, ms. */

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { isOfOneColour } from "../image/one-colour.ts";
-import type { Fingerprint } from "../image/sight.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -23,7 +22,6 @@ export interface RenderedTile {
 
 export interface PositionedTile extends RenderedTile {
   readonly keep: boolean;
-  readonly fingerprint?: Fingerprint;
 }
 
 /** A fault of the store, in the form that processes send to one another. */
@@ -72,7 +70,7 @@ export async function keepTiles(
   let stale = false;
   let storeFailure: StoreFailure | undefined;
   try {
-    for (const { x, y, bytes, keep, fingerprint } of tiles) {
+    for (const { x, y, bytes, keep } of tiles) {
       if (!keep) continue;
       const at = { tileSet, x, y, z: rect.z };
       const time = order.isNew === true ? "keep" : same(at);
@@ -90,7 +88,7 @@ export async function keepTiles(
       else {
         const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
         const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-        written.push({ ...tile, ...unchanged, ...digest, ...(fingerprint === undefined ? {} : { fingerprint }) });
+        written.push({ ...tile, ...unchanged, ...digest });
       }
     }
     if (written.length > 0 && tileSet.parametersId !== "") {

@@ -1,4 +1,3 @@
-import sharp from "sharp";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, until } from "../support/server.ts";
@@ -46,51 +45,4 @@ test("a seed of equal tiles and a reseed that shrinks them are paused with that 
   upstream.behaviour = () => "render";
   const shrunk = await suspended("shrunk", "reseed");
   expect(shrunk.reason).toMatch(/of the last 100 tiles are 4 times as small or as large as those they replaced/);
-});
-
-test("blank tiles of any colour, and tiles that show something else than those above them, pause a seed with that reason", async () => {
-  running.upstream = await startUpstream();
-  running.server = await startServer({
-    configuration: smallTiles(running.upstream.url, [
-      { name: "blank", extra: "seedGuard: { tiles: 100, blankPercent: 90 }\n    metatile: [1, 1]" },
-      { name: "lost", extra: "seedGuard: { tiles: 100, unlikeParentPercent: 90 }\n    metatile: [1, 1]" },
-      { name: "sound", extra: "seedGuard: { tiles: 100, blankPercent: 90, unlikeParentPercent: 90 }" },
-    ]),
-  });
-  const { server, upstream } = { server: running.server, upstream: running.upstream };
-  const suspended = async (layer: string) => {
-    const id = await seed(server, layer, range);
-    const { reason, tiles } = await until("it is paused", async () => {
-      const now = await job(server, id);
-      return now.reason?.startsWith("paused") && now.state === "pending" ? now : undefined;
-    });
-    return { reason, stored: tiles.stored };
-  };
-  const plain = (width: number, height: number, r: number) =>
-    sharp({ create: { width, height, channels: 3, background: { r, g: 90, b: 90 } } })
-      .png()
-      .toBuffer();
-
-  // Each of another colour.
-  upstream.behaviour = async ({ n, width, height }, response) => {
-    response.writeHead(200, { "Content-Type": "image/png" }).end(await plain(width, height, n % 256));
-    return "handled" as const;
-  };
-  expect((await suspended("blank")).reason).toMatch(/: \d+ of the last 100 tiles are of one colour/);
-
-  // The world is 40,075,017 m wide: from zoom 4 on the map is gone.
-  upstream.behaviour = async ({ bbox, width, height }, response) => {
-    const [minX = 0, , maxX = 0] = bbox.split(",").map(Number);
-    response
-      .writeHead(200, { "Content-Type": "image/png" })
-      .end(await plain(width, height, maxX - minX > 4e6 ? 20 : 250));
-    return "handled" as const;
-  };
-  const lost = await suspended("lost");
-  expect(lost.reason).toMatch(/: \d+ of the last 100 tiles show something else than the tiles above them/);
-  // All 85 above were as they should be.
-  expect(lost.stored).toBeGreaterThanOrEqual(85 + 90 - 10);
-
-  upstream.behaviour = () => "render";
-  expect(await ended(server, await seed(server, "sound", range))).toMatchObject({ outcome: "done", reason: null });
 });

@@ -167,10 +167,7 @@ function buildSeedGuard(
   problems: Problems,
 ): SeedGuardOptions {
   if (Object.keys(percents).length === 0)
-    problems.add(
-      path,
-      "identicalPercent, blankPercent, unlikePercent and unlikeParentPercent are missing: without one of them nothing is guarded",
-    );
+    problems.add(path, "identicalPercent and unlikePercent are missing: without one of them nothing is guarded");
   return { tiles, ...percents };
 }
 

@@ -186,9 +186,7 @@ const percent = optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 }));
 const SeedGuardSchema = strict({
   tiles: optional(whole(10, 1_000_000)),
   identicalPercent: percent,
-  blankPercent: percent,
   unlikePercent: percent,
-  unlikeParentPercent: percent,
 });
 
 /** The shares of the jobs of a layer beside jobs of other layers. */
