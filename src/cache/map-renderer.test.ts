@@ -42,7 +42,7 @@ test("a map whose client has gone is not put together, and one that is being put
   const map = renderer.render(REQUEST, { client: "client", gone: gone.signal });
   await expect.poll(() => signal).toBe(gone.signal);
   gone.abort(new Error("gone"));
-  expect(await map).toMatchObject({ kind: "failure", failure: { status: 503 } });
+  expect(await map).toMatchObject({ kind: "failure", failure: { code: "client_gone" } });
   signal = undefined;
   expect(await renderer.render(REQUEST, { client: "client", gone: gone.signal })).toMatchObject({ kind: "failure" });
   expect(signal).toBeUndefined();
@@ -53,7 +53,7 @@ test("a map too many is refused with a time to ask again", async () => {
   const renderer = new MapRenderer({ tiles, most: 1, compose: async () => refused });
   expect(await renderer.render(REQUEST, { client: "client", gone: new AbortController().signal })).toMatchObject({
     kind: "failure",
-    failure: { status: 503, retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
+    failure: { code: "too_many_maps", retryAfterSeconds: 5, message: expect.stringContaining("Too many maps") },
   });
 });
 
@@ -70,7 +70,7 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
   expect(await mapOf(noTile)).toMatchObject({ kind: "map" });
   expect(await mapOf({ kind: "layer_removed" })).toEqual({
     kind: "failure",
-    failure: { status: 404, message: "The layer has been removed." },
+    failure: { code: "layer_removed", message: "The layer has been removed." },
   });
 });
 
@@ -85,16 +85,18 @@ test("of a map too many no tile is read, and the next has the place of one that 
   });
   const first = renderer.render(request, requester);
   const second = renderer.render(request, requester);
-  expect(await renderer.render(request, requester)).toMatchObject({ failure: { status: 503, retryAfterSeconds: 5 } });
+  expect(await renderer.render(request, requester)).toMatchObject({
+    failure: { code: "too_many_maps", retryAfterSeconds: 5 },
+  });
   expect(reads).toHaveLength(4);
   const noTile = { kind: "failed", failure: "no_tile", message: "none", retryAfterMs: undefined } as const;
   for (const answer of reads.slice(0, 2)) answer({ kind: "failure", failure: failureOf(noTile) });
   expect(await first).toMatchObject({ kind: "map" });
   const third = renderer.render(request, requester);
   expect(reads).toHaveLength(6);
-  for (const answer of reads) answer({ kind: "failure", failure: { status: 502, message: "none" } });
+  for (const answer of reads) answer({ kind: "failure", failure: { code: "upstream_failed", message: "none" } });
   expect(await Promise.all([second, third])).toMatchObject([
-    { failure: { status: 502 } },
-    { failure: { status: 502 } },
+    { failure: { code: "upstream_failed" } },
+    { failure: { code: "upstream_failed" } },
   ]);
 });

@@ -84,8 +84,8 @@ export class MapRenderer {
     }
     const tiles: Placed[] = [];
     for (const read of await Promise.all(reads)) {
-      if (!("status" in read)) tiles.push(read);
-      else if (read.isHole !== true) return { kind: "failure", failure: read };
+      if (!("code" in read)) tiles.push(read);
+      else if (read.code !== "no_tile") return { kind: "failure", failure: read };
     }
     if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
     const composition: Composition = {
@@ -120,10 +120,10 @@ export class MapRenderer {
 }
 
 /** The client has gone, so this failure is not read. */
-const NOBODY_WAITS: TileFailure = { status: 503, message: "The client has closed the connection." };
+const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client has closed the connection." };
 
 const TOO_MANY: TileFailure = {
-  status: 503,
+  code: "too_many_maps",
   message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
   retryAfterSeconds: 5,
 };
@@ -131,7 +131,7 @@ const TOO_MANY: TileFailure = {
 function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
   const place = `zoom ${z}, column ${x}, row ${y} from the bottom`;
   return {
-    status: 500,
+    code: "damaged_tile",
     message: `A tile that is kept of layer ${layer} is damaged (${place}): ${message}. Truncate or reseed it.`,
   };
 }

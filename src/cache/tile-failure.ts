@@ -17,7 +17,7 @@ export function failureOf(
   switch (rendered.kind) {
     case "refused":
       return {
-        status: 503,
+        code: "upstream_busy",
         message: REFUSED[rendered.why],
         retryAfterSeconds: rendered.retryAfterSeconds,
       };
@@ -28,23 +28,24 @@ export function failureOf(
       return { ...failure, retryAfterSeconds: wait };
     }
     case "layer_removed":
-      return { status: 404, message: "The layer has been removed." };
+      return { code: "layer_removed", message: "The layer has been removed." };
     case "cancelled":
-      return { status: 503, message: "The server is shutting down.", retryAfterSeconds: 1 };
+      return { code: "shutting_down", message: "The server is shutting down.", retryAfterSeconds: 1 };
     case "failed":
       return upstreamFailure(rendered);
   }
 }
 
 function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure): TileFailure {
-  if (failure === "timeout") return { status: 504, message: `The map server did not answer in time: ${message}` };
-  if (failure === "no_tile") return { status: 404, isHole: true, message: `There is no tile here: ${message}` };
+  if (failure === "timeout")
+    return { code: "upstream_timeout", message: `The map server did not answer in time: ${message}` };
+  if (failure === "no_tile") return { code: "no_tile", message: `There is no tile here: ${message}` };
   if (failure === "busy") {
     return {
-      status: 503,
+      code: "upstream_busy",
       message: `The map server is busy: ${message}`,
       retryAfterSeconds: waitSeconds(retryAfterMs ?? 1000),
     };
   }
-  return { status: 502, message: `The map server did not render the tile: ${message}` };
+  return { code: "upstream_failed", message: `The map server did not render the tile: ${message}` };
 }

@@ -26,11 +26,21 @@ export interface ServedTile {
   readonly forwarded: "miss" | "stale" | undefined;
 }
 
-/** Why there is no tile. The user gets the message, which contains neither the upstream's address nor credentials. */
+/** Why there is no tile or map. `http/errors.ts` maps every code to a status. */
+export type TileFailureCode =
+  | "no_tile" // the source knows that there is no tile, which is no error: a map has a hole there
+  | "layer_removed"
+  | "upstream_failed"
+  | "upstream_timeout"
+  | "upstream_busy" // the upstream is down or busy, or too many requests wait for it
+  | "too_many_maps"
+  | "damaged_tile" // a stored tile cannot be decoded
+  | "shutting_down"
+  | "client_gone"; // nobody reads this failure
+
+/** A request without a tile. The user gets the message, which contains neither the upstream's address nor credentials. */
 export interface TileFailure {
-  readonly status: 404 | 500 | 502 | 503 | 504;
-  /** The source knows that there is no tile, which is no error. A map has a hole there. */
-  readonly isHole?: true;
+  readonly code: TileFailureCode;
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }

@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { currentTrace } from "../lib/trace-context.ts";
+import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
 import { healthResource } from "./health-route.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
-import { type Answer, send, textAnswer } from "./reply.ts";
+import { type Answer, send } from "./reply.ts";
 import { type Address, ownOrigin, splitTarget, type Target, underMount } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
 import { publicAnswer } from "./resource.ts";
@@ -43,7 +44,7 @@ export function createDispatch(
       baseUrl: () => ownOrigin(request, options.server()) + target.mount,
     };
     const refuseOne = (): Promise<void> => {
-      const answer = textAnswer(503, "Too many requests wait on this connection.", { "Retry-After": "1" });
+      const answer = refusalText({ code: "too_many_requests", message: "Too many requests wait on this connection." });
       return send(response, answer, { head: request.method === "HEAD", draining: isDraining() });
     };
     return Promise.resolve(pipelined.begin(response, () => options.tileProtocols.handle(asked, response), refuseOne));
@@ -59,12 +60,12 @@ export function createDispatch(
     const health = healthResource(path, readiness);
     if (health !== undefined) return reply(publicAnswer(health, method));
     const target = underMount(path, query, options.server().mounts);
-    if (target === undefined) return reply(textAnswer(404, "There is nothing at this path."));
+    if (target === undefined) return reply(refusalText(NOT_FOUND));
     const mounted = healthResource(target.path, readiness);
     if (mounted !== undefined) return reply(publicAnswer(mounted, method));
     const state = options.readiness();
     if (!state.ready && state.isStarting === true)
-      return reply(textAnswer(503, `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));
+      return reply(httpError("starting", `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) return serveTiles(request, target, response);
     const requestId = requestIdOf(request.headers, currentTrace());
     response.setHeader(ID_HEADER, requestId);
@@ -76,11 +77,15 @@ export function createDispatch(
 
 /** Returns the path and the query of a request. Refuses an address that cannot be served, whatever its path. */
 function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result<Address, Answer> {
-  const refused = (status: number, text: string) => refuse(textAnswer(status, text, { Connection: "close" }));
+  const refused = (code: ErrorCode, text: string) => refuse(httpError(code, text, { Connection: "close" }));
   const address = splitTarget(url);
   if (address === undefined)
-    return refused(400, `The request target begins neither with "/" nor with http:// or https://: ${shown(url)}`);
-  if (url.length > PATH_LIMIT) return refused(414, `The address is longer than ${PATH_LIMIT} bytes.`);
-  if (httpVersion === "1.1" && headers.host === undefined) return refused(400, "Host: expected one Host header");
+    return refused(
+      "malformed",
+      `The request target begins neither with "/" nor with http:// or https://: ${shown(url)}`,
+    );
+  if (url.length > PATH_LIMIT) return refused("address_too_long", `The address is longer than ${PATH_LIMIT} bytes.`);
+  if (httpVersion === "1.1" && headers.host === undefined)
+    return refused("malformed", "Host: expected one Host header");
   return ok(address);
 }

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { StoreError } from "../store/tile-store.ts";
-import { refusalOfFault, refusalProblem } from "./errors.ts";
+import { protocolStatus, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 
 const coded = (code: string): Error => Object.assign(new Error("database or disk is full"), { code });
 
@@ -13,6 +14,29 @@ test.each([
 ])("a fault with the code %s is answered with %s", (code, status) => {
   const refusal = refusalOfFault(coded(code));
   expect(refusal && refusalProblem(refusal).status).toBe(status);
+});
+
+test("the page of errors lists every code with its status, and no other", () => {
+  const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| (`.*?`) +\| (\d{3})/gm)];
+  const listed = rows.flatMap(([, codes = "", status]) =>
+    [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code, Number(status)]),
+  );
+  expect(Object.fromEntries(listed)).toEqual(STATUS);
+  expect(listed).toHaveLength(Object.keys(STATUS).length);
+});
+
+test.each([
+  ["unknown_layer", 400, 404, 400, 400],
+  ["bad_field", 400, 400, 400, 400],
+  ["outside_coverage", 404, 404, 404, 400],
+  ["not_found", 404, 404, 404, 400],
+] as const)("%s is %s as text, %s in a path, %s in WMS and %s in WMTS", (code, text, path, wms, wmts) => {
+  expect(refusalText({ code, message: "" }).status).toBe(text);
+  expect(refusalProblem({ code, message: "" }).status).toBe(path);
+  expect(protocolStatus(code, "plain")).toBe(path);
+  expect([protocolStatus(code, "wms-1.1.1"), protocolStatus(code, "wms-1.3.0")]).toEqual([wms, wms]);
+  expect(protocolStatus(code, "ows")).toBe(wmts);
 });
 
 test("a fault of the disk says what would help, and one that may pass when to try again", () => {

@@ -1,48 +1,65 @@
+import type { TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Refusal, RefusalCode } from "../lib/refusal.ts";
 import type { Answer } from "./reply.ts";
-import { textType } from "./reply.ts";
+import { textAnswer, textType } from "./reply.ts";
+import type { Dialect } from "./tiles/ogc-exception.ts";
+
+/** Refusals of HTTP itself, which no module below knows. */
+type HttpCode = "address_too_long" | "expectation_failed" | "starting" | "internal_error";
+
+export type ErrorCode = RefusalCode | TileFailureCode | HttpCode;
+
+/** The status of every code. No other file chooses a status for an error; a code without one does not compile. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  bad_field: 400,
+  malformed: 400,
+  unknown_layer: 400,
+  bad_configuration: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  unknown_job: 404,
+  unknown_schedule: 404,
+  unknown_truncation: 404,
+  not_found: 404,
+  outside_coverage: 404,
+  no_tile: 404,
+  layer_removed: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  confirmation_needed: 409,
+  too_large: 413,
+  address_too_long: 414,
+  expectation_failed: 417,
+  key_reused: 422,
+  too_costly: 422,
+  too_many_attempts: 429,
+  damaged_tile: 500,
+  internal_error: 500,
+  upstream_failed: 502,
+  client_gone: 503,
+  shutting_down: 503,
+  starting: 503,
+  too_many_maps: 503,
+  too_many_requests: 503,
+  unavailable: 503,
+  upstream_busy: 503,
+  upstream_timeout: 504,
+  disk_full: 507,
+};
+
+/** Under `/api/v1` and in the paths of tiles a layer is a resource, so an unknown one is not found. */
+const resourceStatus = (code: ErrorCode): number => (code === "unknown_layer" ? 404 : STATUS[code]);
 
 /**
- * Returns the HTTP status of a refusal. No other code chooses a status for a refusal; a code that is missing here does
- * not compile.
+ * Returns the status of a refusal in the form of a tile protocol. WMTS by key and value answers 400 to every mistake,
+ * and so does WMS except for tiles outside the coverage.
  */
-function statusOf(code: RefusalCode): number {
-  switch (code) {
-    case "bad_field":
-    case "malformed":
-    case "unknown_layer":
-    case "bad_configuration":
-      return 400;
-    case "unauthorized":
-      return 401;
-    case "forbidden":
-      return 403;
-    case "unknown_job":
-    case "unknown_schedule":
-    case "unknown_truncation":
-    case "not_found":
-    case "outside_coverage":
-      return 404;
-    case "method_not_allowed":
-      return 405;
-    case "conflict":
-    case "confirmation_needed":
-      return 409;
-    case "too_large":
-      return 413;
-    case "key_reused":
-    case "too_costly":
-      return 422;
-    case "too_many_attempts":
-      return 429;
-    case "too_many_requests":
-    case "unavailable":
-      return 503;
-    case "disk_full":
-      return 507;
-  }
+export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
+  if (dialect === "ows") return 400;
+  if (dialect === "plain") return resourceStatus(code);
+  return STATUS[code];
 }
 
 const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
@@ -69,22 +86,41 @@ export function refusalOfFault(error: unknown): Refusal | undefined {
  * Returns a refusal as text/plain, as all resources of the contract answer: the message, then one line for each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
-  const body = [refusal.message, ...(refusal.details ?? [])].join("\n");
-  return { status: statusOf(refusal.code), type: textType(body), body, headers: headersOf(refusal) };
+  const body = textOf(refusal);
+  return { status: STATUS[refusal.code], type: textType(body), body, headers: headersOf(refusal) };
 }
+
+/** Returns the text of a refusal: the message, then one line for each detail. */
+export const textOf = ({ message, details = [] }: Refusal): string => [message, ...details].join("\n");
+
+/** Returns an error of HTTP itself as text/plain. */
+export const httpError = (code: ErrorCode, text: string, headers: Readonly<Record<string, string>> = {}): Answer =>
+  textAnswer(STATUS[code], text, headers);
+
+export const NOT_FOUND: Refusal = { code: "not_found", message: "There is nothing at this path." };
+
+export const methodRefusal = (method: string, allow: string): Refusal => ({
+  code: "method_not_allowed",
+  message: `Method ${method} is not allowed here; allowed: ${allow}`,
+});
+
+/** Returns the answer to a method that a resource does not support. */
+export const methodAnswer = (method: string, allow: string): Answer => ({
+  ...refusalText(methodRefusal(method, allow)),
+  headers: { Allow: allow },
+});
 
 /**
  * Returns a refusal as a problem document (RFC 9457), as all resources under `/api/v1` answer. There an unknown layer
  * is a 404, while the contract's resources answer 400.
  */
 export function refusalProblem(refusal: Refusal): Answer {
-  const status = refusal.code === "unknown_layer" ? 404 : statusOf(refusal.code);
-  const detail = [refusal.message, ...(refusal.details ?? [])].join("\n");
+  const status = resourceStatus(refusal.code);
   const body = jsonText({
     type: "about:blank",
     title: refusal.code.replaceAll("_", " "),
     status,
-    detail,
+    detail: textOf(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
   });

@@ -1,3 +1,4 @@
+import { httpError } from "./errors.ts";
 import type { Readiness } from "./readiness.ts";
 import { textAnswer } from "./reply.ts";
 import type { PublicResource } from "./resource.ts";
@@ -15,7 +16,7 @@ export function healthResource(path: string, readiness: () => Readiness): Public
       return {
         document: () => {
           const state = readiness();
-          return state.ready ? textAnswer(200, "ok") : textAnswer(503, state.reason);
+          return state.ready ? textAnswer(200, "ok") : httpError("unavailable", state.reason);
         },
       };
     default:

@@ -7,10 +7,18 @@ import { challengeOf } from "./auth/challenge.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
 import { isCrossSite } from "./cross-site.ts";
-import { refusalOfFault, refusalProblem, refusalText } from "./errors.ts";
+import {
+  methodAnswer,
+  methodRefusal,
+  NOT_FOUND,
+  refusalOfFault,
+  refusalProblem,
+  refusalText,
+  STATUS,
+} from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import type { ServerOptions } from "./options.ts";
-import { type Answer, HTML_TYPE, methodAnswer, methodWords } from "./reply.ts";
+import { type Answer, HTML_TYPE } from "./reply.ts";
 import { ownOrigin, readBody, type Target } from "./request.ts";
 import { allowOf, type Exchange, type Handler, handlerOf, publicAnswer, type Resource } from "./resource.ts";
 import { createRouting, type RouteOptions } from "./routes.ts";
@@ -60,7 +68,7 @@ export function createManagement(options: ManagementOptions): (asked: Management
     if (isForeignChange(request, origin, server))
       return refused({ code: "forbidden", message: "Requests from another site's page may not change anything here." });
     if (!resource.ok) return refused(resource.error);
-    if (found === undefined) return refused({ code: "not_found", message: "There is nothing at this path." });
+    if (found === undefined) return refused(NOT_FOUND);
     const handler = handlerFor(found, request, problems);
     if ("status" in handler) return handler;
     const forbidden = forbiddenTo(caller.value, handler.need);
@@ -92,12 +100,14 @@ function handlerFor(
   if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
   const handler = handlerOf(resource, method);
   if (handler !== undefined) return handler;
-  if (problems) {
-    const refusal = { code: "method_not_allowed", message: methodWords(method, allow) } as const;
-    return { ...refusalProblem(refusal), headers: { Allow: allow } };
-  }
+  if (problems) return { ...refusalProblem(methodRefusal(method, allow)), headers: { Allow: allow } };
   if (resource.browserPage === true && method === "GET" && /text\/html/i.test(headers.accept ?? ""))
-    return { status: 405, type: HTML_TYPE, body: methodPage(allow.split(", ")), headers: { Allow: allow } };
+    return {
+      status: STATUS.method_not_allowed,
+      type: HTML_TYPE,
+      body: methodPage(allow.split(", ")),
+      headers: { Allow: allow },
+    };
   return methodAnswer(method, allow);
 }
 

@@ -25,11 +25,6 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
   headers,
 });
 
-export const methodWords = (method: string, allow: string): string =>
-  `Method ${method} is not allowed here; allowed: ${allow}`;
-export const methodAnswer = (method: string, allow: string): Answer =>
-  textAnswer(405, methodWords(method, allow), { Allow: allow });
-
 /** Sends an answer of the management interface. Caches must not store it. Sends no body to HEAD. */
 export async function send(
   response: ServerResponse,

@@ -3,7 +3,8 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Need } from "./auth/rights.ts";
-import { type Answer, methodAnswer } from "./reply.ts";
+import { methodAnswer } from "./errors.ts";
+import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */

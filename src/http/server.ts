@@ -3,8 +3,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "../lib/logger.ts";
 import { traceContextOf, withTrace } from "../lib/trace-context.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
+import { httpError } from "./errors.ts";
 import { refuseRaw } from "./raw-refusal.ts";
-import { send, textAnswer } from "./reply.ts";
+import { send } from "./reply.ts";
 import { ClientGone } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
 import { SilentConnections } from "./silent-connections.ts";
@@ -44,7 +45,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     });
   });
   server.on("checkExpectation", (_, response) => {
-    const answer = textAnswer(417, "Expect: only 100-continue is known", { Connection: "close" });
+    const answer = httpError("expectation_failed", "Expect: only 100-continue is known", { Connection: "close" });
     void send(response, answer, { head: false, draining });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
@@ -97,7 +98,10 @@ function answerFault(
     return;
   }
   response.setHeader(ID_HEADER, requestId);
-  void send(response, textAnswer(500, "Internal error"), { head: request.method === "HEAD", draining: true });
+  void send(response, httpError("internal_error", "Internal error"), {
+    head: request.method === "HEAD",
+    draining: true,
+  });
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
+import { protocolStatus, STATUS, textOf } from "../errors.ts";
 import { endInParts } from "../slow-readers.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
@@ -292,23 +293,16 @@ function sendTrouble(
   }
 }
 
-/** : WMTS by key and value answers 400 to every mistake, WMS too but for tiles outside the coverage. */
-function statusOf(refusal: ProtocolRefusal, dialect: Dialect): number {
-  if (dialect === "ows") return 400;
-  if (refusal.code === "outside_coverage" || refusal.code === "not_found") return 404;
-  return refusal.code === "unknown_layer" && dialect === "plain" ? 404 : 400;
-}
-
 export function sendRefusal(response: ServerResponse, refusal: ProtocolRefusal, dialect: Dialect): void {
-  const text = [refusal.message, ...(refusal.details ?? [])].join("\n");
-  sendTrouble(response, dialect, { status: statusOf(refusal, dialect), text, ...refusal.exception }, []);
+  const status = protocolStatus(refusal.code, dialect);
+  sendTrouble(response, dialect, { status, text: textOf(refusal), ...refusal.exception }, []);
 }
 
 /** Sends the failure of an upstream. Caches must not store it: the next request may succeed. */
 export function sendFailure(response: ServerResponse, failure: TileFailure, dialect: Dialect): void {
   const more = ["Cache-Control", "no-store"];
   if (failure.retryAfterSeconds !== undefined) more.push("Retry-After", String(Math.ceil(failure.retryAfterSeconds)));
-  sendTrouble(response, dialect, { status: failure.status, text: failure.message }, more);
+  sendTrouble(response, dialect, { status: STATUS[failure.code], text: failure.message }, more);
 }
 
 /** Sends an explanation. It is valid only at this moment, so caches must not store it. */
@@ -316,14 +310,17 @@ export const sendExplanation = (response: ServerResponse, explanation: Explanati
   send(response, 200, "application/json", `${jsonText(explanation)}\n`, ["Cache-Control", "no-store"]);
 
 export const sendUnauthorized = (response: ServerResponse, what = "This layer"): void =>
-  sendPlain(response, 401, `${what} needs a user name and a password`, [
+  sendPlain(response, STATUS.unauthorized, `${what} needs a user name and a password`, [
     ...Object.entries(challengeOf(response.req.headers)).flat(),
     "Cache-Control",
     "no-store",
   ]);
 
 export const sendMethodNotAllowed = (response: ServerResponse, method: string): void =>
-  sendPlain(response, 405, `Method ${method} is not allowed here; allowed are ${ALLOWED}`, ["Allow", ALLOWED]);
+  sendPlain(response, STATUS.method_not_allowed, `Method ${method} is not allowed here; allowed are ${ALLOWED}`, [
+    "Allow",
+    ALLOWED,
+  ]);
 
 /** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
 export function sendPreflight(response: ServerResponse): void {

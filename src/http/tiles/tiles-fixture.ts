@@ -129,7 +129,7 @@ class FakeReader implements TileReader {
   readonly asked: TileRequest[] = [];
   outcome: (request: TileRequest) => TileOutcome | Promise<TileOutcome> = (request) =>
     request.layer.name === "broken"
-      ? { kind: "failure", failure: { status: 503, message: "The upstream is down", retryAfterSeconds: 7 } }
+      ? { kind: "failure", failure: { code: "upstream_busy", message: "The upstream is down", retryAfterSeconds: 7 } }
       : { kind: "tile", tile: served };
 
   read(request: TileRequest): TileOutcome | Promise<TileOutcome> {
