@@ -3,11 +3,11 @@ import { cpuMs } from "../../test/support/cpu-time.ts";
 import { decodeJobBody } from "./api/jobs/job-body-codec.ts";
 import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
 import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
-import { parseForm } from "./form.ts";
 import { decodeKill } from "./management/kill-codec.ts";
 import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";
 import { decodeQuotaChange } from "./management/quota-codec.ts";
 import { decodeSeedForm, decodeSeedRequest } from "./management/seed-request-codec.ts";
+import { parseForm } from "./query.ts";
 
 /** An eighth of the longest allowed body. Code with quadratic time would still take many seconds. */
 const LENGTH = 128 * 1024;

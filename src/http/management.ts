@@ -18,6 +18,7 @@ import {
 } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import type { ServerOptions } from "./options.ts";
+import { parseForm } from "./query.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
 import { ownOrigin, readBody, type Target } from "./request.ts";
 import { allowOf, type Exchange, type Handler, handlerOf, publicAnswer, type Resource } from "./resource.ts";
@@ -121,7 +122,7 @@ async function run(
   const exchange: Exchange = {
     target,
     headers: request.headers,
-    query: new URLSearchParams(target.query),
+    query: parseForm(target.query),
     origin,
     base: origin + target.mount,
     catalogue: options.catalogue(),

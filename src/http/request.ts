@@ -52,59 +52,6 @@ export function underMount(path: string, query: string, mounts: readonly string[
   return undefined;
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/**
- * Decodes the percent-escapes of one path segment once. Refuses an invalid escape and bytes that are not UTF-8. `+`
- * stays a plus.
- */
-export function decodeSegment(raw: string): Result<string, Refusal> {
-  const bad = (): Result<string, Refusal> =>
-    refuse({
-      code: "malformed",
-      message: `path: expected percent-escapes of UTF-8, got ${JSON.stringify(raw.slice(0, 200))}`,
-    });
-  if (!raw.includes("%") && /^[\x21-\x7e]*$/.test(raw)) return ok(raw);
-  const bytes: number[] = [];
-  const plain = Buffer.from(raw, "latin1");
-  for (let i = 0; i < plain.length; i++) {
-    const byte = plain[i] ?? 0;
-    if (byte !== 0x25) {
-      bytes.push(byte);
-      continue;
-    }
-    const hex = plain.subarray(i + 1, i + 3).toString("latin1");
-    if (!/^[0-9a-fA-F]{2}$/.test(hex)) return bad();
-    bytes.push(Number.parseInt(hex, 16));
-    i += 2;
-  }
-  try {
-    return ok(utf8.decode(Uint8Array.from(bytes)));
-  } catch {
-    return bad();
-  }
-}
-
-/** Returns the first segment of a raw path: decoded if that is possible, else raw. */
-export function firstSegment(path: string): string {
-  const raw = path.split("/", 2)[1] ?? "";
-  const decoded = decodeSegment(raw);
-  return decoded.ok ? decoded.value : raw;
-}
-
-/** Returns the decoded segments of a raw path. Accepts a trailing slash. `..` has no special meaning. */
-export function segmentsOf(path: string): Result<readonly string[], Refusal> {
-  const raw = path.split("/").slice(1);
-  if (raw.length > 0 && raw[raw.length - 1] === "") raw.pop();
-  const segments: string[] = [];
-  for (const part of raw) {
-    const segment = decodeSegment(part);
-    if (!segment.ok) return segment;
-    segments.push(segment.value);
-  }
-  return ok(segments);
-}
-
 const first = (value: string | string[] | undefined): string | undefined => {
   const one = Array.isArray(value) ? value[0] : value;
   const item = one?.split(",")[0]?.trim();

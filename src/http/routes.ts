@@ -1,7 +1,7 @@
 import type { Operations } from "../coordinator/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import { apiRoute } from "./api/api-route.ts";
 import type { JobEvents } from "./api/events/job-events.ts";
@@ -14,8 +14,8 @@ import { seedRoute } from "./management/seed-route.ts";
 import { metricsRoute } from "./metrics/metrics-route.ts";
 import type { ServerMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions } from "./options.ts";
+import { firstSegment, segmentsOf } from "./percent.ts";
 import type { Readiness } from "./readiness.ts";
-import { firstSegment, segmentsOf } from "./request.ts";
 import type { PublicResource, Resource, Route } from "./resource.ts";
 
 export interface RouteOptions {
@@ -60,7 +60,10 @@ export function createRouting(options: RouteOptions): (path: string) => Place {
 
 function resourceAt(routes: readonly Route[], path: string): Place["resource"] {
   const segments = segmentsOf(path);
-  if (!segments.ok) return segments;
+  if (!segments.ok) {
+    const got = JSON.stringify(segments.error.slice(0, 200));
+    return refuse({ code: "malformed", message: `path: expected percent-escapes of UTF-8, got ${got}` });
+  }
   for (const route of routes) {
     const resource = route.resourceAt(segments.value, path);
     if (resource !== undefined) return ok(resource);

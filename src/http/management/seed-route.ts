@@ -7,7 +7,7 @@ import type { JobRequest, KillScope, TaskRow } from "../../plan/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
 import { refusalText } from "../errors.ts";
-import { parseForm } from "../form.ts";
+import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
 import type { Exchange, Handler, Resource, Route } from "../resource.ts";

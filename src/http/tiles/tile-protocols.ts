@@ -7,7 +7,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField } from "../../lib/refusal.ts";
 import { goneSignal } from "../gone.ts";
-import { parseQuery } from "./address.ts";
+import { parseQuery } from "../query.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";

@@ -1,7 +1,8 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { Refusal } from "../../lib/refusal.ts";
+import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { parseQuery, splitPath } from "./address.ts";
+import { segmentsOf } from "../percent.ts";
+import { parseQuery } from "../query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
@@ -31,6 +32,9 @@ export interface TileRoute {
   readonly rest: readonly string[];
 }
 
+const undecodable = (what: string, raw: string): { readonly ok: false; readonly error: Refusal } =>
+  refuse({ code: "malformed", message: `${what} cannot be decoded: ${shown(raw)}` });
+
 /** The first segments that `routeOf` knows. */
 const TILE_SEGMENTS: ReadonlySet<string | undefined> = new Set(["service", "xyz", "quadkey", "tilejson", "ogc"]);
 
@@ -42,8 +46,8 @@ export const isTilePath = (path: string): boolean => TILE_SEGMENTS.has(path.spli
  * precedence over 405 (`docs/reference/wire-format.md`, Addresses).
  */
 export function routeOf(path: string): Result<TileRoute, Refusal> {
-  const segments = splitPath(path);
-  if (!segments.ok) return segments;
+  const segments = segmentsOf(path);
+  if (!segments.ok) return undecodable("The address", segments.error);
   const [first, second, third] = segments.value;
   const rest = segments.value.slice(1);
   if ((first === "xyz" || first === "quadkey" || first === "tilejson") && rest.length > 0)
@@ -75,7 +79,7 @@ export function parseAsked(
   const query: ReadonlyMap<string, string> = parsed.ok ? parsed.value : new Map();
   const answer = (dialect: Dialect, parse: () => Result<Asked, ProtocolRefusal>) => ({
     dialect,
-    asked: parsed.ok ? parse() : refuse(parsed.error),
+    asked: parsed.ok ? parse() : undecodable("The query", parsed.error),
   });
   switch (protocol) {
     case "xyz":
