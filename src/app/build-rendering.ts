@@ -87,7 +87,6 @@ export function buildRendering(parts: RenderingParts): Rendering {
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),
       spacedRenders: pace.waiting,
-      oneColourTiles: renders.oneColourTiles,
       renderersHung: renderers.hung,
     }),
   };

@@ -4,7 +4,6 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 
 import { decodePicture, provePicture } from "./decode.ts";
-import { isOfOneColour } from "./one-colour.ts";
 import { PictureError } from "./picture-error.ts";
 
 const WIDTH = 96;
@@ -314,71 +313,4 @@ test("a PNG that something else follows is none", async () => {
   expect(await reasonOf(Buffer.concat([whole, Buffer.from("\r\n")]))).toBe("decoded");
   const error = "<html><body>Fatal error: out of memory in /srv/wms/map.php on line 217</body></html>";
   expect(await reasonOf(Buffer.concat([whole, Buffer.from(error)]))).toBe("not_a_picture");
-});
-
-describe("a PNG of one colour is known for one when it is proved", () => {
-  const depths = [
-    { name: "RGB", colour: 2, depth: 8, samples: 3 },
-    { name: "RGBA", colour: 6, depth: 8, samples: 4 },
-    { name: "grey of 16 bits", colour: 0, depth: 16, samples: 1 },
-    { name: "grey of 1 bit", colour: 0, depth: 1, samples: 1 },
-    { name: "grey of 4 bits", colour: 0, depth: 4, samples: 1 },
-  ];
-  /** Filters rows of one value per byte as in PNG 1.2, section 6. */
-  const filtered = (rows: readonly Uint8Array[], filter: number, bytes: number): Buffer =>
-    Buffer.concat(
-      rows.map((row, y) => {
-        const up = (i: number) => rows[y - 1]?.[i] ?? 0;
-        const out = Buffer.alloc(row.byteLength + 1, filter);
-        row.forEach((value, i) => {
-          const [a, b, c] = [row[i - bytes] ?? 0, up(i), i < bytes ? 0 : up(i - bytes)];
-          const p = a + b - c;
-          const paeth = [a, b, c].toSorted((s, t) => Math.abs(p - s) - Math.abs(p - t))[0] ?? 0;
-          out[i + 1] = value - ([0, a, b, (a + b) >> 1, paeth][filter] ?? 0);
-        });
-        return out;
-      }),
-    );
-  test.each(depths)("$name", async ({ colour, depth, samples }) => {
-    const bits = depth * samples;
-    const bytes = Math.max(1, bits / 8);
-    const stride = (WIDTH * bits) / 8;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uint8Array({ minLength: bytes, maxLength: bytes }),
-        fc.constantFrom(0, 1, 2, 4),
-        fc.nat(HEIGHT * stride - 1),
-        fc.integer({ min: 1, max: 255 }),
-        async (pixel, filter, place, change) => {
-          // With less than a byte per pixel, the pixels of a byte are set all or none.
-          if (depth < 8) pixel.fill((pixel[0] ?? 0) >= 128 ? 255 : 0);
-          const one = Buffer.alloc(HEIGHT * stride, pixel);
-          const rowsOf = (all: Buffer) =>
-            Array.from({ length: HEIGHT }, (_, y) => all.subarray(y * stride, (y + 1) * stride));
-          const plain = png({ deflated: deflateSync(filtered(rowsOf(one), filter, bytes)), colour, depth });
-          await provePicture(plain, size);
-          // The check does not support filters that use the pixel to the left when a pixel is less than a byte.
-          expect(isOfOneColour(plain)).toBe(depth >= 8 || filter === 0 || filter === 2);
-          const other = Buffer.from(one);
-          other[place] = (other[place] ?? 0) ^ change;
-          const spotted = png({ deflated: deflateSync(filtered(rowsOf(other), filter, bytes)), colour, depth });
-          await provePicture(spotted, size);
-          expect(isOfOneColour(spotted)).toBe(false);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  test("as sharp writes it, in a palette and in true colour", async () => {
-    const sea = sharp({ create: { width: WIDTH, height: HEIGHT, channels: 3, background: "#a8c8e0" } });
-    for (const options of [{}, { palette: true }, { adaptiveFiltering: true }, { compressionLevel: 0 }]) {
-      const bytes = await sea.clone().png(options).toBuffer();
-      await provePicture(bytes, size);
-      expect(isOfOneColour(bytes), JSON.stringify(options)).toBe(true);
-    }
-    const map = await picture().png().toBuffer();
-    await provePicture(map, size);
-    expect(isOfOneColour(map)).toBe(false);
-  });
 });

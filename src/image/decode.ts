@@ -1,5 +1,4 @@
 import { loadSharp } from "./load-sharp.ts";
-import { noteOneColour } from "./one-colour.ts";
 import { PictureError } from "./picture-error.ts";
 import { pictureKind } from "./picture-kind.ts";
 import { decodePlainPng, isPng, pngParts, provePixels } from "./png-decode.ts";
@@ -41,16 +40,14 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
 }
 
 /**
- * Makes the checks of `decodePicture` where the pixels are not needed. Notes a PNG of one colour.
+ * Makes the checks of `decodePicture` where the pixels are not needed.
  * @throws PictureError
  */
 export async function provePicture(bytes: Uint8Array, expected: Size): Promise<void> {
   if (isPng(bytes)) {
     const parts = pngParts(bytes);
     checkSize(parts, expected);
-    const proof = provePixels(parts);
-    if (proof?.isOfOneColour === true) noteOneColour(bytes);
-    if (proof !== undefined) return;
+    if (provePixels(parts)) return;
   }
   await decodePicture(bytes, expected);
 }

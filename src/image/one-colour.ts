@@ -5,7 +5,6 @@ import type { Cut, Raster } from "./raster.ts";
  */
 const KEPT = 256;
 const made = new Map<string, Uint8Array>();
-const ofOneColour = new WeakSet<Uint8Array>();
 
 /**
  * Returns the key of an encoded tile. `encoding` contains everything that the bytes depend on except the colour and the
@@ -19,14 +18,7 @@ export const madeBefore = (key: string): Uint8Array | undefined => made.get(key)
 export function remember(key: string, bytes: Uint8Array): void {
   if (made.size >= KEPT) made.clear();
   made.set(key, bytes);
-  ofOneColour.add(bytes);
 }
-
-/** Notes that bytes from an upstream are a tile of one colour, as `provePicture` has found. */
-export const noteOneColour = (bytes: Uint8Array): void => void ofOneColour.add(bytes);
-
-/** Returns whether this very byte array was encoded from one colour, or was noted as such. */
-export const isOfOneColour = (bytes: Uint8Array): boolean => ofOneColour.has(bytes);
 
 /** Tiles that are being encoded. When a user waits for a metatile, all of its tiles are encoded at the same time. */
 const beingMade = new Map<string, Promise<Uint8Array>>();

@@ -110,13 +110,13 @@ const LAST_FILTER = 4;
 
 /**
  * Checks the pixels of a PNG without making a raster: they must inflate to the expected length, with the right
- * checksum, and each must have a colour. Undefined: only decoding can check this kind of PNG.
+ * checksum, and each must have a colour. Returns false when only decoding can check this kind of PNG.
  * @throws PictureError
  */
-export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } | undefined {
+export function provePixels(parts: Parts): boolean {
   const { width, height, depth, colour, interlaced, isUsual, palette } = parts;
   const [samples, depths] = COLOURS.get(colour) ?? [0, []];
-  if (interlaced || !isUsual || !depths.includes(depth)) return undefined;
+  if (interlaced || !isUsual || !depths.includes(depth)) return false;
   const stride = Math.ceil((width * samples * depth) / 8) + 1;
   const rows = inflateToLook(deflatedOf(parts), stride * height);
   let filters = 0;
@@ -129,50 +129,10 @@ export function provePixels(parts: Parts): { readonly isOfOneColour: boolean } |
     const colours = (palette?.byteLength ?? 0) / 3;
     // A filtered byte is not an index yet, and decoders differ on an index without a colour. Only decoding can check
     // these.
-    const known =
-      colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
-    if (!known) return undefined;
+    return colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
   }
-  return {
-    isOfOneColour: areOfOneColour(rows.subarray(0, stride * height), stride, width * samples * depth, samples * depth),
-  };
+  return true;
 }
-
-/** The filters by which a picture of one colour is recognised (PNG 1.2, 6.1). The filter Average leaves no pattern. */
-const [NONE, SUB, UP, PAETH] = [0, 1, 2, 4];
-
-/**
- * Returns whether all pixels are the same, for filtered rows of an encoder that uses the repetition: the first row
- * repeats one pixel, the second row equals the first, and all others equal the second. Pictures of several colours are
- * recognised by their first bytes.
- * @param bits the bits of a row
- * @param pixel the bits of a pixel
- */
-function areOfOneColour(rows: Uint8Array, stride: number, bits: number, pixel: number): boolean {
-  if (bits % 8 !== 0) return false;
-  const bytes = Math.max(1, pixel / 8);
-  const first = rows.subarray(1, stride);
-  const isRepeated = rows[0] === NONE || rows[0] === UP;
-  const isFirst = isRepeated
-    ? isShifted(first, bytes) && isPixelRepeated(first[0] ?? 0, pixel)
-    : (rows[0] === SUB || rows[0] === PAETH) && pixel >= 8 && isZero(first.subarray(bytes));
-  if (!isFirst) return false;
-  if (rows.byteLength === stride) return true;
-  const second = rows.subarray(stride, 2 * stride);
-  const isSecond =
-    second[0] === UP || second[0] === PAETH
-      ? isZero(second.subarray(1))
-      : second[0] === rows[0] && Buffer.compare(second, rows.subarray(0, stride)) === 0;
-  return isSecond && isShifted(rows.subarray(stride), stride);
-}
-
-/** Returns whether each byte equals the byte `by` positions before it. */
-const isShifted = (bytes: Uint8Array, by: number): boolean =>
-  Buffer.compare(bytes.subarray(0, bytes.byteLength - by), bytes.subarray(by)) === 0;
-const isZero = (bytes: Uint8Array): boolean => bytes[0] === 0 && isShifted(bytes, 1);
-/** Returns whether all pixels of a byte are equal, for pixels of less than a byte: 0, 85 (two bits), 255, … */
-const isPixelRepeated = (byte: number, pixel: number): boolean =>
-  pixel >= 8 || byte === (byte >> (8 - pixel)) * (255 / (2 ** pixel - 1));
 
 function haveColours(
   rows: Uint8Array,

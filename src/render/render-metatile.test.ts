@@ -138,7 +138,6 @@ test("one rendering fills the formats beside its own: a single PNG stays as it i
     { layer, subset, format: jpeg, source, store, ...undisturbed, beside: [png] },
     new AbortController().signal,
   );
-  expect(written[0]?.uniform, "it was made for tiles of one colour").toBe(true);
   expect([asked, written.length, writtenBeside?.map((tiles) => tiles.length)]).toEqual([["image/png"], 1, [1]]);
   const kept = (format: string) =>
     store.get({ tileSet: { ...tileSet, format }, x: rect.minX, y: rect.minY, z: rect.z });

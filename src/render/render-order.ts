@@ -66,8 +66,6 @@ export interface WrittenTile {
    * written.
    */
   readonly unchanged?: "left" | "renewed";
-  /** The tile was written and has one colour. Not known for pictures that are stored as the upstream rendered them. */
-  readonly uniform?: true;
   /** A digest of the bytes, present only if the order was watched. */
   readonly digest?: string;
 }

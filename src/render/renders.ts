@@ -133,8 +133,6 @@ export class Renders implements RenderGate, UserRenders {
   readonly #truncatedMs = new Map<string, number>();
   /** The `expiredBeforeMs` of orders, by layer. */
   readonly #expiredBeforeMs = new Map<string, number>();
-  /** Tiles of one colour that have been written, since the start. */
-  oneColourTiles = 0;
   readonly #blocked = new BlockedLayers();
 
   constructor(parts: {
@@ -642,7 +640,6 @@ export class Renders implements RenderGate, UserRenders {
 
   #written(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void {
     if (tiles.length === 0) return;
-    for (const { uniform } of tiles) if (uniform === true) this.oneColourTiles++;
     const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
     if (renewed.length > 0) this.#memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
     this.#ledger.wrote(tileSet, tiles, reservation);

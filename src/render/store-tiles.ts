@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { isOfOneColour } from "../image/one-colour.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -82,8 +81,7 @@ export async function keepTiles(
         stale = true;
         break;
       }
-      const plain = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
-      const tile = !isSame && isOfOneColour(bytes) ? ({ ...plain, uniform: true } as const) : plain;
+      const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
       if (!isSame && order.watched !== true) written.push(tile);
       else {
         const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};

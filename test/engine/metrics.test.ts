@@ -70,7 +70,6 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
       `nuthatch_upstream_up{upstream="${upstream}"}`,
       `nuthatch_usage_tiles{layer="${LAYER}"}`,
       `nuthatch_usage_bytes{layer="${LAYER}"}`,
-      "nuthatch_uniform_tiles_total",
       "nuthatch_throttled_renders",
       "nuthatch_quota_enabled",
     ].map((name) => [name, samples.get(name)]),
@@ -92,7 +91,6 @@ test("metrics tell what users read, what jobs did, what upstreams answered, what
     [`nuthatch_upstream_up{upstream="${upstream}"}`]: 1,
     [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
     [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
-    nuthatch_uniform_tiles_total: 16,
     nuthatch_throttled_renders: 0,
     nuthatch_quota_enabled: 0,
   });

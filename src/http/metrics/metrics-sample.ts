@@ -15,8 +15,6 @@ export interface ServerMetrics {
   readonly measures: readonly UpstreamMeasure[];
   /** Renders of jobs that wait because users are reading. */
   readonly spacedRenders: number;
-  /** Written tiles of a single colour. */
-  readonly oneColourTiles: number;
   /** Renderers that were ended because they no longer answered. */
   readonly renderersHung: number;
   /** Requests that wait for job events. */

@@ -77,8 +77,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, servers, measures, spacedRenders, oneColourTiles, renderersHung, listeners } =
-    server;
+  const { tiles, memory, upstreams, servers, measures, spacedRenders, renderersHung, listeners } = server;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -94,7 +93,6 @@ export async function metricsText(sample: Sample): Promise<string> {
     [{}, tiles.storeFaults],
   ]);
   counter("renderers_hung_total", "Renderers that did not answer any more and were ended", [[{}, renderersHung]]);
-  counter("uniform_tiles_total", "Tiles of one colour that were written", [[{}, oneColourTiles]]);
   gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);
   gauge(
