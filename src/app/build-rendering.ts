@@ -66,7 +66,11 @@ export function buildRendering(parts: RenderingParts): Rendering {
     },
     log,
   });
-  const pace = new RenderThrottle({ share: Math.max(LEAST_SHARE, cores - CORES_LEFT), usersActive, now: elapsedMs });
+  const throttle = new RenderThrottle({
+    share: Math.max(LEAST_SHARE, cores - CORES_LEFT),
+    usersActive,
+    now: elapsedMs,
+  });
   const upstreamLimits = new UpstreamLimits();
   const meter = new UpstreamMeter();
   const renders = new Renders({
@@ -75,7 +79,7 @@ export function buildRendering(parts: RenderingParts): Rendering {
     memory,
     upstreamLimits,
     meter,
-    pace,
+    throttle,
     now: Date.now,
   });
   renders.configure(configuration.layers);
@@ -86,7 +90,7 @@ export function buildRendering(parts: RenderingParts): Rendering {
       upstreams: upstreamLimits.states(),
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),
-      spacedRenders: pace.waiting,
+      spacedRenders: throttle.waiting,
       renderersHung: renderers.hung,
     }),
   };

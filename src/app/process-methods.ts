@@ -12,8 +12,8 @@ import type { JobEvent } from "../plan/job-request.ts";
 import type { Reserve } from "../render/admission.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { RenderGate } from "../render/render-order.ts";
+import type { LedgerAccess } from "../render/render-reports.ts";
 import type { MapRefused } from "../render/renderers.ts";
-import type { LedgerAccess } from "../render/renders.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { BeginOutcome } from "./readiness-watch.ts";
 

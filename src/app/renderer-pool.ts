@@ -6,13 +6,20 @@ import type { Layer } from "../layer/layer.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Reserve } from "../render/admission.ts";
-import type { UserRender } from "../render/missed-tile-first.ts";
+import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import type { RenderOrder } from "../render/render-order.ts";
-import type { AskingUser, InfoResult, MapRefused, RendererResult, Renderers } from "../render/renderers.ts";
+import type {
+  BatchClient,
+  InfoResult,
+  MapRefused,
+  RenderClient,
+  RendererResult,
+  Renderers,
+} from "../render/renderers.ts";
 import type { Question } from "../source/source.ts";
 import { MapQueue } from "./map-queue.ts";
 import { ProcessWatch } from "./process-watch.ts";
-import type { RendererData, RendererMethods, RendererNotes } from "./renderer-process.ts";
+import type { RendererData, RendererMethods, RendererNotes } from "./renderer-methods.ts";
 
 /** A renderer without work for this time ends, which frees all of its memory. */
 const IDLE_MS = 60_000;
@@ -34,8 +41,8 @@ interface Renderer {
   readonly channel: Channel<RendererNotes, RendererMethods>;
   /** Origins of the servers that this renderer has found to be down. */
   readonly down: Set<string>;
-  /** The `report` functions of the users' renders in this renderer. */
-  readonly reports: Map<number, UserRender["report"]>;
+  /** The `report` functions of the renders in this renderer, by the numbers of the renders. */
+  readonly reports: Map<number, (tiles: EarlyTiles) => void>;
   /** Called if the renderer dies, one for each render in it: the render is then answered as lost. */
   readonly lost: Set<() => void>;
   readonly watch: ProcessWatch;
@@ -171,20 +178,16 @@ export class RendererPool implements Renderers {
   async renderMetatile(
     order: RenderOrder,
     generation: number,
-    user: AskingUser | undefined,
+    { who, missed, openCells, report, whenUserJoins }: RenderClient,
     signal: AbortSignal,
   ): Promise<RendererResult> {
     if (signal.aborted) return { kind: "cancelled" };
-    if (user === undefined)
-      return this.#render("job", order, LOST, ({ channel }) =>
-        channel.callUntil(signal, "renderMetatile", order, generation, undefined),
-      );
-    const { missed, openCells } = user;
     const id = this.#nextRender++;
-    return this.#render("user", order, LOST, async ({ channel, reports }) => {
-      reports.set(id, user.report);
-      const asked = { id, missed, needsPermit: openCells !== undefined };
-      const rendered = channel.callUntil(signal, "renderMetatile", order, generation, asked);
+    return this.#render(who, order, LOST, async ({ channel, reports }) => {
+      reports.set(id, report);
+      whenUserJoins((tile) => channel.note("join", [id, tile]));
+      const about = { id, missed, needsPermit: openCells !== undefined };
+      const rendered = channel.callUntil(signal, "renderMetatile", order, generation, about);
       // The renderer begins while the cells are opened. It has received the order when the permit arrives.
       void openCells?.().then((reservation) => channel.note("permit", [id, reservation]));
       return rendered.finally(() => reports.delete(id));
@@ -194,14 +197,21 @@ export class RendererPool implements Renderers {
   async renderBatch(
     orders: readonly RenderOrder[],
     generation: number,
+    { report, whenUserJoins }: BatchClient,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
     const [first] = orders;
     if (first === undefined || signal.aborted) return [];
     const lost = orders.map(() => LOST);
-    return this.#render("job", first, lost, ({ channel }) =>
-      channel.callUntil(signal, "renderBatch", orders, generation),
-    );
+    const firstId = this.#nextRender;
+    this.#nextRender += orders.length;
+    return this.#render("job", first, lost, ({ channel, reports }) => {
+      for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
+      whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
+      return channel.callUntil(signal, "renderBatch", orders, generation, firstId).finally(() => {
+        for (const i of orders.keys()) reports.delete(firstId + i);
+      });
+    });
   }
 
   /** Renders with one renderer. `lost` is the result if the renderer died or failed by a fault. */

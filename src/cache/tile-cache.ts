@@ -4,7 +4,7 @@ import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
-import { tileKey } from "../render/renders.ts";
+import { tileKey } from "../render/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import { type StoredTile, StoreError, type TileStore } from "../store/tile-store.ts";
 import { etagOf } from "./etag.ts";

@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import type { Admission, Leave, StoredSize } from "../render/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
-import type { LedgerAccess } from "../render/renders.ts";
+import type { LedgerAccess } from "../render/render-reports.ts";
 
 export interface UserWritesParts {
   readonly ledger: Pick<Ledger, "writers" | "missed">;

@@ -20,7 +20,7 @@ export interface EarlyTiles {
 }
 
 /** The user who waits for a render, as a renderer knows the user. */
-export interface UserRender {
+export interface WaitingUser {
   /** The tile that is encoded and stored first. */
   readonly missed: TileIndex;
   /** Called in the turn of the event loop in which tiles were stored, before any other message is handled. */
@@ -41,12 +41,12 @@ interface StoreParts extends KeepParts, RoomParts {
  */
 class Steps {
   readonly #order: RenderOrder;
-  readonly #user: UserRender;
+  readonly #user: WaitingUser;
   readonly #parts: StoreParts;
   readonly #signal: AbortSignal;
   #result: KeptTiles = { written: [], stale: false, storeFailure: undefined };
 
-  constructor(order: RenderOrder, user: UserRender, parts: StoreParts, signal: AbortSignal) {
+  constructor(order: RenderOrder, user: WaitingUser, parts: StoreParts, signal: AbortSignal) {
     this.#order = order;
     this.#user = user;
     this.#parts = parts;
@@ -94,7 +94,7 @@ export async function keepMissedFirst(
   order: RenderOrder,
   positions: readonly Position[],
   encode: Encode,
-  user: UserRender,
+  user: WaitingUser,
   parts: StoreParts,
   signal: AbortSignal,
 ): Promise<KeptTiles> {

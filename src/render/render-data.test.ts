@@ -37,7 +37,7 @@ async function rendered(format: TileFormat, drawing: RenderedImage, of: Layer = 
       store,
       isCurrent: () => true,
       storing: () => undefined,
-      user: { missed: { x: 1, y: 2, z: 2 }, report: (early) => reports.push(early) },
+      user: () => ({ missed: { x: 1, y: 2, z: 2 }, report: (early) => reports.push(early) }),
       mayKeep: async () => "keep",
       beside: [],
     },

@@ -1,13 +1,14 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
-import type { TileRect } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
 import { contentTypeOf } from "../layer/format.ts";
 import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 
 const DEFAULTS: Parameters = { id: "", values: {} };
@@ -18,7 +19,7 @@ const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
-  user: undefined,
+  user: () => undefined,
   mayKeep: async () => "keep" as const,
   beside: [],
 };
@@ -179,4 +180,36 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
     [0, undefined, false],
     [1, undefined, false],
   ]);
+});
+
+test("a user who joins a job's render before its picture has arrived has their tile stored and reported first", async () => {
+  await using store = createMemoryTileStore();
+  const layer = layerNamed("a");
+  const [subset] = layer.gridSubsets;
+  if (subset === undefined) throw new Error("no grid subset");
+  const format = formatNamed("image/png");
+  let missed: TileIndex | undefined;
+  const source: Source = {
+    async render({ width, height }) {
+      missed = { x: 1, y: 0, z: 0 };
+      const background = "#123456";
+      return {
+        kind: "encoded",
+        bytes: await sharp({ create: { width, height, channels: 3, background } })
+          .png()
+          .toBuffer(),
+      };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: format.mimeType, parametersId: "" };
+  const reports: string[] = [];
+  const report = ({ written }: EarlyTiles): void => void reports.push(written.map(({ x, y }) => `${x}/${y}`).join(" "));
+  const result = await renderMetatile(
+    { tileSet, parameters: {}, rect: ROW, wanted: Uint8Array.of(1, 1) },
+    { layer, subset, format, source, store, ...undisturbed, user: () => missed && { missed, report } },
+    new AbortController().signal,
+  );
+  expect(reports).toEqual(["1/0", "0/0"]);
+  expect(result).toMatchObject({ written: [], stale: false, storeFailure: undefined });
 });

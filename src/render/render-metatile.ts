@@ -16,7 +16,7 @@ import {
   SourceError,
 } from "../source/source.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { keepMissedFirst, type UserRender } from "./missed-tile-first.ts";
+import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
 import { isWanted, type RenderOrder } from "./render-order.ts";
 import { type KeptTiles, keepBeside, keepTiles, notKept, type PositionedTile } from "./store-tiles.ts";
 import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
@@ -32,8 +32,8 @@ export interface RenderParts {
   readonly isCurrent: () => boolean;
   /** Called before the first put and after the last. */
   readonly storing: (busy: boolean) => void;
-  /** The user who waits for a tile; undefined for a job. */
-  readonly user: UserRender | undefined;
+  /** Returns the user who waits for a tile; undefined: none. Called when the picture has arrived. */
+  readonly user: () => WaitingUser | undefined;
   readonly mayKeep: RoomParts["mayKeep"];
 }
 
@@ -95,7 +95,7 @@ export async function renderMetatile(
   parts: RenderParts,
   signal: AbortSignal,
 ): Promise<RenderedMetatile> {
-  const { layer, subset, format, beside, source, user } = parts;
+  const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
@@ -114,6 +114,7 @@ export async function renderMetatile(
   };
   const drawing = await withTrace(order.trace, () => source.render(picture, signal));
   const upstreamMs = performance.now() - beganMs;
+  const user = parts.user();
   const positions: Position[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {

@@ -1,7 +1,8 @@
+import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
-import type { UserRender } from "./missed-tile-first.ts";
+import type { EarlyTiles } from "./missed-tile-first.ts";
 import type { RenderedMetatile } from "./render-metatile.ts";
 import type { RenderOrder } from "./render-order.ts";
 
@@ -20,23 +21,40 @@ export type RendererResult =
   /** The renderer died. Which tiles it wrote last is not known. */
   | { readonly kind: "lost" };
 
-/** A user who waits for a render. */
-export interface AskingUser extends UserRender {
+/** The server's side of a render in a renderer. */
+export interface RenderClient {
+  /** Users and jobs have renderers of their own. */
+  readonly who: "user" | "job";
+  /** The tile that a user waits for; undefined: no user has joined yet. */
+  readonly missed: TileIndex | undefined;
   /**
    * Opens the cells of the metatile. Called once, after the order was sent. Resolves with the reservation under which
    * the tiles are stored, or with undefined when they may not be stored. Never rejects. If this field is undefined, the
    * reservation of the order applies.
    */
   readonly openCells: (() => Promise<Leave | undefined>) | undefined;
+  /** Called with tiles before the end of the render. */
+  readonly report: (tiles: EarlyTiles) => void;
+  /** Sets the function that tells the renderer of the first user who joins the render. */
+  readonly whenUserJoins: (tell: (missed: TileIndex) => void) => void;
+}
+
+/** The server's side of a batch in a renderer. Orders are named by their position in the batch. */
+export interface BatchClient {
+  readonly report: (order: number, tiles: EarlyTiles) => void;
+  readonly whenUserJoins: (tell: (order: number, missed: TileIndex) => void) => void;
 }
 
 /** The renderers, as the server sees them. */
 export interface Renderers {
-  /** Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. */
+  /**
+   * Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. So they are for
+   * a user who joins before the picture has arrived.
+   */
   renderMetatile(
     order: RenderOrder,
     generation: number,
-    user: AskingUser | undefined,
+    client: RenderClient,
     signal: AbortSignal,
   ): Promise<RendererResult>;
   /**
@@ -46,6 +64,7 @@ export interface Renderers {
   renderBatch(
     orders: readonly RenderOrder[],
     generation: number,
+    client: BatchClient,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
   /**

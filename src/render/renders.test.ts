@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
 import type { Leave } from "./admission.ts";
 import type { RenderOrder } from "./render-order.ts";
+import type { LedgerAccess } from "./render-reports.ts";
 import { RenderThrottle } from "./render-throttle.ts";
-import type { AskingUser, RendererResult, Renderers } from "./renderers.ts";
-import { type LedgerAccess, Renders } from "./renders.ts";
+import type { BatchClient, RenderClient, RendererResult, Renderers } from "./renderers.ts";
+import { Renders } from "./renders.ts";
 import { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamMeter } from "./upstream-meter.ts";
 
@@ -23,20 +25,22 @@ function drawsWith(
   answered: Promise<void> = Promise.resolve(),
   renderMetatile?: Renderers["renderMetatile"],
   ask?: Renderers["ask"],
+  renderBatch?: Renderers["renderBatch"],
 ) {
   const events: string[] = [];
   const unused = (): never => {
     throw new Error("not asked for");
   };
   const renderers: Renderers = {
-    async renderMetatile({ rect }, _generation, user) {
+    async renderMetatile({ rect }, _generation, client) {
       events.push(`render ${rect.z}/${rect.minX}`);
-      const reservation = user?.openCells?.();
+      const reservation = client.openCells?.();
       await answered;
       const kept = reservation === undefined || (await reservation) !== undefined;
       events.push(kept ? "kept" : "not kept");
       const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
-      user?.report({ written, tiles: [{ ...user.missed, bytes: new Uint8Array(1) }] });
+      const { missed } = client;
+      if (missed !== undefined) client.report({ written, tiles: [{ ...missed, bytes: new Uint8Array(1) }] });
       return {
         kind: "rendered",
         written: [],
@@ -46,7 +50,7 @@ function drawsWith(
       };
     },
     ...(renderMetatile === undefined ? {} : { renderMetatile }),
-    renderBatch: unused,
+    renderBatch: renderBatch ?? unused,
     settle: async () => undefined,
     ask: ask ?? unused,
     sweep: unused,
@@ -65,7 +69,7 @@ function drawsWith(
     memory: { clear() {}, forget() {}, expireBefore() {} },
     upstreamLimits: new UpstreamLimits(),
     meter: new UpstreamMeter(),
-    pace: new RenderThrottle({ share: 1, usersActive: () => false, now: () => performance.now() }),
+    throttle: new RenderThrottle({ share: 1, usersActive: () => false, now: () => performance.now() }),
     now: Date.now,
   });
   renders.configure(layers);
@@ -195,7 +199,7 @@ test("who goes away while a render waits for a connection ends it, unless somebo
 function stepwise() {
   const METATILE: RenderOrder = { ...ORDER, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 1 } };
   const written = (x: number, y: number) => ({ x, y, z: 1, bytes: 1, replaced: undefined });
-  let user: AskingUser | undefined;
+  let user: RenderClient | undefined;
   let end = (_result: RendererResult): void => undefined;
   const { renders, events } = drawsWith(
     { open: async () => RESERVATION },
@@ -214,11 +218,12 @@ function stepwise() {
     events,
     METATILE,
     begun: () => expect.poll(() => user?.missed).toBeDefined(),
+    client: () => user,
     missed: () => user?.missed,
     store: (x: number, y: number) =>
       user?.report({
         written: [written(x, y)],
-        tiles: x === user.missed.x && y === user.missed.y ? [{ x, y, bytes: Uint8Array.of(x, y) }] : [],
+        tiles: x === user.missed?.x && y === user.missed.y ? [{ x, y, bytes: Uint8Array.of(x, y) }] : [],
       }),
     miss: (x: number, y: number) => renders.renderForUser(METATILE, { x, y, z: 1 }, "client", stays()),
     end: (result: Partial<RendererResult & { kind: "rendered" }> = {}) =>
@@ -260,6 +265,62 @@ test("a user is answered when the missed tile is stored, others when theirs is; 
   await idle;
   expect(await third).toEqual({ kind: "stored" });
   expect(events).toEqual(["wrote 1/0", "wrote 0/1", "wrote 1/1", "wrote 0/0", "close 7"]);
+});
+
+test("a user who joins a job's render is answered when their tile is stored; the job counts all tiles", async () => {
+  const { METATILE, client, renders, end, events, store } = stepwise();
+  const order = { ...METATILE, leave: { id: 3, bytes: 0, files: 0 } };
+  const job = renders.render(order, stays());
+  await expect.poll(client).toMatchObject({ who: "job", missed: undefined, openCells: undefined });
+  const joins: TileIndex[] = [];
+  client()?.whenUserJoins((tile) => joins.push(tile));
+  const user = renders.renderForUser(METATILE, { x: 1, y: 1, z: 1 }, "client", stays());
+  const other = renders.renderForUser(METATILE, { x: 0, y: 0, z: 1 }, "client", stays());
+  await expect.poll(() => joins, { message: "the renderer is told of the first user" }).toEqual([{ x: 1, y: 1, z: 1 }]);
+  store(1, 1);
+  expect(await user).toEqual({ kind: "stored" });
+  store(0, 0);
+  expect(await other).toEqual({ kind: "stored" });
+  end({ written: [{ x: 1, y: 0, z: 1, bytes: 5, replaced: undefined }] });
+  expect(await job).toMatchObject({ kind: "stored", bytes: 7 });
+  expect(events, "the job opens and closes its cells itself").toEqual(["wrote 1/1", "wrote 0/0", "wrote 1/0"]);
+});
+
+test("a user who joins a batch is answered when their tile is stored, before the end of the batch", async () => {
+  let batch: BatchClient | undefined;
+  let end = (_results: readonly RendererResult[]): void => undefined;
+  const { renders, events } = drawsWith(
+    { open: async () => RESERVATION },
+    undefined,
+    undefined,
+    undefined,
+    (_o, _g, client) => {
+      batch = client;
+      return new Promise((resolve) => {
+        end = resolve;
+      });
+    },
+  );
+  const orders = [0, 1].map((x) => ({ ...ORDER, rect: { z: 1, minX: x, minY: 0, maxX: x, maxY: 0 } }));
+  const job = renders.renderBatch(orders, stays());
+  await expect.poll(() => batch).toBeDefined();
+  const joins: unknown[] = [];
+  batch?.whenUserJoins((order, tile) => joins.push([order, tile.x]));
+  const second = { ...ORDER, rect: { z: 1, minX: 1, minY: 0, maxX: 1, maxY: 0 } };
+  const user = renders.renderForUser(second, { x: 1, y: 0, z: 1 }, "client", stays());
+  await expect.poll(() => joins).toEqual([[1, 1]]);
+  batch?.report(1, { written: [{ x: 1, y: 0, z: 1, bytes: 4, replaced: undefined }], tiles: [] });
+  expect(await user).toEqual({ kind: "stored" });
+  const rendered = { kind: "rendered", stale: false, storeFailure: undefined, upstreamMs: 1 } as const;
+  end([
+    { ...rendered, written: [{ x: 0, y: 0, z: 1, bytes: 3, replaced: undefined }] },
+    { ...rendered, written: [] },
+  ]);
+  expect(await job).toMatchObject([
+    { kind: "stored", bytes: 3 },
+    { kind: "stored", bytes: 4 },
+  ]);
+  expect(events).toEqual(["wrote 1/0", "wrote 0/0"]);
 });
 
 test("a job that joins a user's render counts the tiles that were stored before its end", async () => {

@@ -1,0 +1,77 @@
+import type { TileIndex } from "../grid/grid-set.ts";
+import type { Composed, Composition } from "../image/compose.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { Leave, Reserve } from "../render/admission.ts";
+import type { EarlyTiles } from "../render/missed-tile-first.ts";
+import type { RenderOrder } from "../render/render-order.ts";
+import type { InfoResult, RendererResult } from "../render/renderers.ts";
+import type { Question } from "../source/source.ts";
+
+/** The data that a renderer receives when it starts. */
+export interface RendererData {
+  readonly layers: readonly Layer[];
+  readonly storeRoot: string;
+  readonly fsync: boolean;
+  readonly instance: string;
+  /**
+   * The pid of the server. A renderer outlives a killed server for a moment, and must store nothing then, as no ledger
+   * would count the tiles.
+   */
+  readonly parentPid: number;
+}
+
+/** What a renderer is told of a render beside the order. */
+export interface RenderRequest {
+  /** The number of the render in `permit`, `join` and `early`. */
+  readonly id: number;
+  /** The tile that a user waits for; undefined: no user waits yet. */
+  readonly missed: TileIndex | undefined;
+  /** The renderer stores nothing before `permit` has arrived. If false, the order's reservation applies. */
+  readonly needsPermit: boolean;
+}
+
+/** Methods of a renderer that the server calls. */
+export interface RendererMethods {
+  /** The first message. */
+  begin(data: RendererData): void;
+  /** Renders a metatile. */
+  renderMetatile(
+    order: RenderOrder,
+    generation: number,
+    request: RenderRequest,
+    signal: AbortSignal,
+  ): Promise<RendererResult>;
+  /** Reports that a user waits for a tile of a render. Counts if the picture has not arrived yet. */
+  join(id: number, missed: TileIndex): void;
+  /** Permits a render to store its tiles under a reservation; undefined: the render must not store them. */
+  permit(id: number, reservation: Leave | undefined): void;
+  /** As `Renderers.renderBatch`. The renders are numbered from `firstId`. */
+  renderBatch(
+    orders: readonly RenderOrder[],
+    generation: number,
+    firstId: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]>;
+  /** As `Renderers.settle`. */
+  settle(layer: string, generation: number): Promise<void>;
+  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  sweep(signal: AbortSignal): Promise<void>;
+  compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
+  configure(layers: readonly Layer[]): void;
+  /** Answers at once, unless the process hangs. */
+  alive(): void;
+  close(): Promise<void>;
+}
+
+/** Methods of the server that a renderer calls. */
+export interface RendererNotes {
+  /** Enlarges a reservation. */
+  readonly reserve: Reserve;
+  /** Reports that this renderer has found one of several servers of a source to be down, or up again. */
+  serverHealth(origin: string, isUp: boolean): void;
+  /**
+   * Reports tiles of a render for which a user waits, that have been stored or that cannot be stored. The render
+   * continues with the others.
+   */
+  early(id: number, tiles: EarlyTiles): void;
+}

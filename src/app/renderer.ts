@@ -1,0 +1,299 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TileIndex } from "../grid/grid-set.ts";
+import { composePicture } from "../image/compose.ts";
+import { formatOf, type ImageFormat } from "../layer/format.ts";
+import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
+import { onceEach } from "../lib/once-each.ts";
+import { withTrace } from "../lib/trace-context.ts";
+import { Allowance, type Leave, type Reserve } from "../render/admission.ts";
+import type { EarlyTiles } from "../render/missed-tile-first.ts";
+import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
+import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
+import type { InfoResult, RendererResult } from "../render/renderers.ts";
+import { createSource } from "../source/create-source.ts";
+import { type Question, type Source, SourceError } from "../source/source.ts";
+import { createFileTileStore } from "../store/file/file-tile-store.ts";
+import type { TileStore } from "../store/tile-store.ts";
+import type { RendererData, RendererMethods, RenderRequest } from "./renderer-methods.ts";
+
+/** Methods of the server that a renderer calls. */
+export interface RendererServer {
+  readonly reserve: Reserve;
+  serverHealth(origin: string, isUp: boolean): void;
+  early(id: number, tiles: EarlyTiles): void;
+}
+
+/** One render in progress, under its number. */
+interface CurrentRender {
+  /** The tile that a user waits for. */
+  missed: TileIndex | undefined;
+  /** Permits the render to store its tiles. */
+  readonly permit: (reservation: Leave | undefined) => void;
+}
+
+/** A batch in progress. It may have written tiles that it has not reported yet. */
+interface Batch {
+  readonly layer: string | undefined;
+  /** Aborts the batch and its current render. */
+  readonly abort: AbortController;
+  /** Resolves after the batch has been answered. */
+  readonly answered: Promise<void>;
+}
+
+/** Renders metatiles, asks upstreams and composes maps, in a process of its own. */
+export class Renderer implements RendererMethods {
+  readonly #server: RendererServer;
+  readonly #sources = new Map<string, Promise<Source>>();
+  /** The oldest generation whose tiles may be stored, by layer. Absent: 0. */
+  readonly #oldest = new Map<string, number>();
+  readonly #renders = new Map<number, CurrentRender>();
+  readonly #batches = new Set<Batch>();
+  #layers: ReadonlyMap<string, Layer> = new Map();
+  #store: TileStore | undefined;
+  #parentPid: number | undefined;
+  /** The number of renders that are storing tiles. */
+  #storing = 0;
+  /** Answers of `settle` that wait for the stores in progress. */
+  #settled: (() => void)[] = [];
+  #reportedMs = processorMs();
+
+  constructor(server: RendererServer) {
+    this.#server = server;
+  }
+
+  begin(data: RendererData): void {
+    this.#parentPid = data.parentPid;
+    this.#store = createFileTileStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
+    this.#layers = byName(data.layers);
+  }
+
+  async renderMetatile(
+    order: RenderOrder,
+    generation: number,
+    { id, missed, needsPermit }: RenderRequest,
+    signal: AbortSignal,
+  ): Promise<RendererResult> {
+    const permitted = new Promise<Leave | undefined>((permit) => this.#renders.set(id, { missed, permit }));
+    const mayKeep = needsPermit ? this.#keepWithPermit(permitted) : this.#keepWithin(order.leave);
+    try {
+      const result = await this.#render(order, generation, id, mayKeep, signal);
+      if (result.kind !== "rendered") return result;
+      const before = this.#reportedMs;
+      this.#reportedMs = processorMs();
+      return { ...result, processorMs: this.#reportedMs - before };
+    } finally {
+      this.#renders.delete(id);
+    }
+  }
+
+  permit(id: number, reservation: Leave | undefined): void {
+    this.#renders.get(id)?.permit(reservation);
+  }
+
+  join(id: number, missed: TileIndex): void {
+    const render = this.#renders.get(id);
+    if (render !== undefined) render.missed ??= missed;
+  }
+
+  renderBatch(
+    orders: readonly RenderOrder[],
+    generation: number,
+    firstId: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const abort = new AbortController();
+    signal.addEventListener("abort", () => abort.abort(signal.reason), { once: true });
+    for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
+    const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
+    const answered = results.then(
+      () => nextTurn(),
+      () => nextTurn(),
+    );
+    const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
+    this.#batches.add(batch);
+    return results.finally(() => {
+      this.#batches.delete(batch);
+      for (const i of orders.keys()) this.#renders.delete(firstId + i);
+    });
+  }
+
+  async settle(layer: string, generation: number): Promise<void> {
+    this.#oldest.set(layer, generation);
+    const overtaken = [...this.#batches].filter((batch) => batch.layer === layer);
+    for (const { abort } of overtaken) abort.abort(new Error("truncated"));
+    await Promise.all(overtaken.map(({ answered }) => answered));
+    if (this.#storing > 0) await new Promise<void>((resolve) => this.#settled.push(resolve));
+  }
+
+  async ask(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+    const layer = this.#layers.get(name);
+    if (layer === undefined) return { kind: "cancelled" };
+    const beganMs = performance.now();
+    const source = await this.#sourceFor(layer.source);
+    try {
+      const info = await withTrace(question.trace, () => source.ask?.(question, signal));
+      if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      return { kind: "info", info };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    await this.#store?.sweep(signal);
+  }
+
+  readonly compose = composePicture;
+
+  alive(): void {}
+
+  configure(layers: readonly Layer[]): void {
+    this.#layers = byName(layers);
+    // Sources without a layer close when their renders have ended.
+    const used = new Set(layers.map(({ source }) => keyOf(source)));
+    for (const [key, source] of this.#sources) {
+      if (used.has(key)) continue;
+      this.#sources.delete(key);
+      void source.then((opened) => opened[Symbol.asyncDispose]());
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
+    await this.#store?.[Symbol.asyncDispose]();
+    setImmediate(() => process.exit(0));
+  }
+
+  /**
+   * Renders a batch. All results but the last are stored metatiles; the last one may be the reason why the batch ended.
+   */
+  async #renderInSequence(
+    orders: readonly RenderOrder[],
+    generation: number,
+    firstId: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const untilMs = performance.now() + BATCH_MS;
+    const results: RendererResult[] = [];
+    const mayKeep = this.#keepWithin(orders[0]?.leave);
+    for (const [i, order] of orders.entries()) {
+      const result = await this.#render(order, generation, firstId + i, mayKeep, signal);
+      results.push(result);
+      const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
+      if (!isStored || signal.aborted || performance.now() > untilMs) break;
+    }
+    return results;
+  }
+
+  async #render(
+    order: RenderOrder,
+    generation: number,
+    id: number,
+    mayKeep: RenderParts["mayKeep"],
+    signal: AbortSignal,
+  ): Promise<RendererResult> {
+    const layer = this.#layers.get(order.tileSet.layer);
+    const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
+    const format = formatOf(order.tileSet.format);
+    const beganMs = performance.now();
+    if (this.#store === undefined) throw new Error("the renderer has not begun");
+    if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
+    try {
+      const rendered = await renderMetatile(
+        order,
+        {
+          layer,
+          subset,
+          format,
+          beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
+          source: await this.#sourceFor(layer.source),
+          store: this.#store,
+          // The server has been killed if this process has another parent.
+          isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && process.ppid === this.#parentPid,
+          storing: (busy) => this.#countStoring(busy),
+          user: () => {
+            const missed = this.#renders.get(id)?.missed;
+            return missed && { missed, report: (tiles) => this.#server.early(id, tiles) };
+          },
+          mayKeep,
+        },
+        signal,
+      );
+      return { kind: "rendered", ...rendered };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  #sourceFor(options: SourceOptions): Promise<Source> {
+    const key = keyOf(options);
+    const known = this.#sources.get(key);
+    if (known !== undefined) return known;
+    const source = createSource(options, (origin, isUp) => this.#server.serverHealth(origin, isUp));
+    this.#sources.set(key, source);
+    return source;
+  }
+
+  /**
+   * Counts the renders that store tiles. The answers of `settle` are given in a later turn than the last of them, after
+   * the written tiles have been reported: messages keep their order.
+   */
+  #countStoring(busy: boolean): void {
+    this.#storing += busy ? 1 : -1;
+    if (this.#storing > 0 || this.#settled.length === 0) return;
+    const all = this.#settled;
+    this.#settled = [];
+    setImmediate(() => {
+      for (const resolve of all) resolve();
+    });
+  }
+
+  /** Returns the function that asks for room under a reservation. Undefined: nothing may be stored. */
+  #keepWithin(reservation: Leave | undefined): RenderParts["mayKeep"] {
+    const allowance = new Allowance(reservation, this.#server.reserve);
+    return async (most, growth) => ((await allowance.take(most, growth)) ? "keep" : "no room");
+  }
+
+  /** Returns the function that asks for room once the coordinator has opened the cells. */
+  #keepWithPermit(permitted: Promise<Leave | undefined>): RenderParts["mayKeep"] {
+    let within: RenderParts["mayKeep"] | undefined;
+    return async (most, growth) => {
+      const reservation = await permitted;
+      if (reservation === undefined) return "stale";
+      within ??= this.#keepWithin(reservation);
+      return await within(most, growth);
+    };
+  }
+}
+
+/**
+ * Converts a SourceError to a result.
+ * @throws any other error
+ */
+function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
+  if (!(error instanceof SourceError)) throw error;
+  const { failure, message, retryAfterMs } = error;
+  return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
+}
+
+function imageFormatOf(mimeType: string): ImageFormat | undefined {
+  const format = formatOf(mimeType);
+  return format?.kind === "image" ? format : undefined;
+}
+
+const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
+  new Map(layers.map((layer) => [layer.name, layer]));
+
+/**
+ * Returns the key of a source. A layer that is configured again with equal options keeps its source and its
+ * connections.
+ */
+const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
+
+/** Returns the processor time of all threads of this process since its start. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

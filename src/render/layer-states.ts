@@ -1,0 +1,72 @@
+import { changedLayers } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
+import { tileSetKey } from "../layer/tile-set.ts";
+import { BlockedLayers } from "./blocked-layers.ts";
+import { FailureMemory } from "./failure-memory.ts";
+import { LayerEpochs } from "./layer-epochs.ts";
+import type { RenderOrder } from "./render-order.ts";
+import type { Metatile } from "./user-renders.ts";
+
+/** The layers as the renders see them: their configuration, and what truncations and failures have done since. */
+export class LayerStates {
+  /** Raised by every truncation of the layer. Tiles of a render that began under an older generation are not stored. */
+  readonly generations = new LayerEpochs();
+  readonly failures = new FailureMemory();
+  readonly blocked = new BlockedLayers();
+  #configured: readonly Layer[] = [];
+  #byName: ReadonlyMap<string, Layer> = new Map();
+  /** When a layer or a part of it was truncated last, ms since 1970. */
+  readonly #truncatedMs = new Map<string, number>();
+  /** The `expiredBeforeMs` of orders, by layer. */
+  readonly #expiredBeforeMs = new Map<string, number>();
+
+  /** Returns a configured layer. */
+  get(name: string): Layer | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Applies a configuration. Returns the names of the layers that it changes, adds or removes. */
+  configure(layers: readonly Layer[]): readonly string[] {
+    // The operator may have just corrected the cause of a failure.
+    this.failures.clearAll();
+    const before = this.#configured;
+    this.#configured = layers;
+    this.#byName = new Map(layers.map((layer) => [layer.name, layer]));
+    for (const name of this.#truncatedMs.keys()) if (!this.#byName.has(name)) this.#truncatedMs.delete(name);
+    return [...changedLayers(before, layers)];
+  }
+
+  /** Releases the generations of layers that are not configured. */
+  releaseGenerations(): void {
+    this.generations.keep(this.#byName.keys());
+  }
+
+  /**
+   * Returns the key of a metatile. Renders with the same key write the same tiles, so they must not run at the same
+   * time.
+   */
+  keyOf({ tileSet, rect }: Metatile): string {
+    const isShared = this.get(tileSet.layer)?.formatsTogether === true;
+    return `${tileSetKey(isShared ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+  }
+
+  /** Adds the `expiredBeforeMs` of the layer's soft truncations to an order. */
+  withExpiry(order: RenderOrder): RenderOrder {
+    const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
+    return expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
+  }
+
+  /** Marks the tiles that were written before a time as expired, ms since 1970. 0: none. */
+  expireBefore(layer: string, beforeMs: number): void {
+    if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
+    else this.#expiredBeforeMs.delete(layer);
+  }
+
+  truncated(layer: string, nowMs: number): void {
+    this.#truncatedMs.set(layer, nowMs);
+  }
+
+  truncatedMs(layer: string): number | undefined {
+    return this.#truncatedMs.get(layer);
+  }
+}

@@ -1,0 +1,117 @@
+import type { TileSet } from "../layer/tile-set.ts";
+import {
+  type FilledMetatile,
+  type RenderFailure,
+  type RenderOrder,
+  type RenderOutcome,
+  tileSetsOf,
+  type WrittenTile,
+} from "./render-order.ts";
+import type { RendererResult } from "./renderers.ts";
+import type { KeptTiles, StoreFailure } from "./store-tiles.ts";
+import type { Refused } from "./upstream-limit.ts";
+
+/** The result of a render. Only a render for a user can be refused. */
+export type RenderResult = RendererResult | ({ readonly kind: "refused" } & Refused);
+
+export const CANCELLED = { kind: "cancelled" } as const;
+
+export const LAYER_REMOVED = { kind: "layer_removed" } as const;
+
+export const RENDERER_ENDED: RenderFailure = {
+  kind: "failed",
+  failure: "store",
+  message: "the renderer died",
+  retryAfterMs: undefined,
+};
+
+/** Returns the part of a failure that users and jobs are told. */
+export const toFailure = ({ failure, message, retryAfterMs }: Omit<RenderFailure, "kind">): RenderFailure => ({
+  kind: "failed",
+  failure,
+  message,
+  retryAfterMs,
+});
+
+/** Returns whether a render of an order fills a format. */
+export const fills = ({ tileSet, beside = [] }: RenderOrder, format: string): boolean =>
+  tileSet.format === format || beside.includes(format);
+
+/** Returns the metatile and tile sets that an order fills. */
+export const filledMetatile = ({ tileSet, beside, rect }: RenderOrder): FilledMetatile =>
+  beside === undefined ? { tileSet, rect } : { tileSet, beside, rect };
+
+/**
+ * Converts the result of a render to the outcome for a job.
+ * @param order the job's order
+ * @param rendered the order of the render, which the job may have joined
+ */
+export function toOutcome(
+  { watched, tileSet }: RenderOrder,
+  rendered: RenderOrder,
+  result: RenderResult,
+): RenderOutcome {
+  switch (result.kind) {
+    case "rendered": {
+      const written = writtenIn(tileSet.format, rendered, result);
+      if (result.refused === true) return { kind: "full", reason: "there is no room for it in the store" };
+      if (result.stale) return { kind: "stale" };
+      if (result.storeFailure !== undefined) return notStored(result.storeFailure);
+      return {
+        kind: "stored",
+        bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
+        upstreamMs: result.upstreamMs,
+        unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
+        ...(watched === true ? { written } : {}),
+      };
+    }
+    case "failed":
+      return toFailure(result);
+    case "cancelled":
+    case "refused":
+      return CANCELLED;
+    case "lost":
+      return RENDERER_ENDED;
+  }
+}
+
+/** Returns the outcome of a render whose tiles the store did not keep. */
+function notStored({ code, message }: StoreFailure): RenderOutcome {
+  switch (code) {
+    case "full":
+      return { kind: "full", reason: message };
+    case "read_only":
+    case "unavailable":
+      return { kind: "store_away", reason: message };
+    case "corrupt":
+      return toFailure({ failure: "store", message, retryAfterMs: undefined });
+  }
+}
+
+/** Returns the tiles that a render wrote in one of its formats. */
+function writtenIn(
+  format: string,
+  { tileSet, beside = [] }: RenderOrder,
+  { written, writtenBeside = [] }: KeptTiles,
+): readonly WrittenTile[] {
+  return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
+}
+
+/** Groups the written tiles by tile set. Most orders of a batch share one tile set. */
+export function writtenByTileSet(
+  orders: readonly RenderOrder[],
+  results: readonly RendererResult[],
+): Map<TileSet, WrittenTile[]> {
+  const byTileSet = new Map<TileSet, WrittenTile[]>();
+  for (const [i, result] of results.entries()) {
+    const order = orders[i];
+    if (order === undefined || result.kind !== "rendered") continue;
+    for (const tileSet of tileSetsOf(order)) {
+      const written = writtenIn(tileSet.format, order, result);
+      const known = byTileSet.get(tileSet);
+      if (known === undefined) byTileSet.set(tileSet, [...written]);
+      else known.push(...written);
+    }
+  }
+  return byTileSet;
+}
