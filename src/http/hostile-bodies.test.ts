@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
-import { decodeJobBody } from "./api/jobs/job-body-codec.ts";
+import { decodeJobBody } from "./api/jobs/job-request-codec.ts";
 import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
 import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
 import { decodeKill } from "./management/kill-codec.ts";

@@ -1,4 +1,5 @@
 import { isoTime } from "../lib/iso-time.ts";
+import { shownFields } from "../plan/job-fields.ts";
 import type { JobProgress } from "../plan/job-progress.ts";
 import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
@@ -64,8 +65,7 @@ export function viewOf(
     parameterSets: parameterSetsOf(request),
     ...termsView(job.terms),
     limit: request.limit ?? null,
-    order: request.order ?? "by-zoom",
-    onlyExisting: request.onlyExisting === true,
+    ...shownFields(request),
     olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
     maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
     maxFailurePercent: request.failurePercent ?? null,

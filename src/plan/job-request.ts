@@ -1,13 +1,14 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Combination } from "./combination.ts";
+import type { KeptFields, ShownFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
-import type { JobOrder, JobType } from "./seed-request.ts";
+import type { JobType } from "./seed-request.ts";
 import type { ValueChoice } from "./value-choice.ts";
 
 /** The work of a job, validated against its layer. It is persisted complete, so that a restart needs no other data. */
-export interface JobRequest {
+export interface JobRequest extends KeptFields {
   readonly type: JobType;
   readonly layer: string;
   /** Seed and reseed: exactly one grid set, one format. Truncate: null means all. */
@@ -50,12 +51,8 @@ export interface JobRequest {
   readonly failurePercent?: number;
   /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
-  /** The job is a reseed of tiles that were stored when it was accepted. */
-  readonly onlyExisting?: true;
   /** The job is a reseed of tiles that are missing or were written before this time. Absent: of all tiles. */
   readonly olderThanMs?: number;
-  /** The order that numbers the metatiles; progress is stored in these numbers. Absent: by zoom. */
-  readonly order?: JobOrder;
   /**
    * For the order `hot`: the numbers by zoom of the first metatiles of the groups that were used when the job was
    * accepted, the most used first. Stored in a table of its own, like a selection. Absent: no group was used.
@@ -156,7 +153,7 @@ export interface AreaView {
 }
 
 /** A job as `/api/v1/jobs` shows it. Times are ISO 8601 in UTC. */
-export interface JobView {
+export interface JobView extends ShownFields {
   readonly id: number;
   readonly layer: string;
   readonly type: JobType;
@@ -205,8 +202,6 @@ export interface JobView {
   readonly timeLeft: TimeLeft | null;
   /** The kind of selection inside the bounds. Null: the whole bounds. */
   readonly limit: Selection["kind"] | null;
-  readonly order: JobOrder;
-  readonly onlyExisting: boolean;
   /** Only tiles written before this time are rendered again. Null: all tiles. */
   readonly olderThan: string | null;
   /** Null: no limit. */

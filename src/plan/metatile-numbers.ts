@@ -1,6 +1,6 @@
+import type { JobOrder } from "./job-fields.ts";
 import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
 import { MostUsedFirst } from "./most-used-first.ts";
-import type { JobOrder } from "./seed-request.ts";
 
 /** Numbers the metatiles of a job by arithmetic, so that progress is a set of intervals in any order. */
 export interface JobNumbers {

@@ -17,6 +17,7 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
 import type { Combination } from "./combination.ts";
+import { keptFields } from "./job-fields.ts";
 import type { JobOptions } from "./job-options.ts";
 import { type JobRequest, NO_FAILURE_LIMIT } from "./job-request.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
@@ -96,8 +97,7 @@ export function* planSeedInSteps(
       (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
     ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
     ownFailurePolicy: own.some((field) => field !== undefined),
-    ...(request.order === undefined ? {} : { order: request.order }),
-    ...(request.onlyExisting === true ? { onlyExisting: true } : {}),
+    ...keptFields(request),
     ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
     ...(request.terms === undefined ? {} : { terms: request.terms }),
     ...(request.supersede === undefined ? {} : { supersede: request.supersede }),

@@ -1,14 +1,11 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
+import type { KeptFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { RequestedAge } from "./tile-age.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
-
-/** The orders in which a job renders: zoom after zoom, or the most used tiles first. */
-export const JOB_ORDERS = ["by-zoom", "hot"] as const;
-export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** At least one polygon, each with its outline and its holes, and none of them empty. Rings are not closed. */
 export interface RequestedArea {
@@ -30,7 +27,7 @@ export interface RequestedTile {
  * A seed request as decoded (`docs/reference/wire-format.md`, Seed request): the fields are well-formed, but not
  * validated against a layer.
  */
-export interface SeedRequest {
+export interface SeedRequest extends KeptFields {
   readonly type: JobType;
   readonly gridSetId?: string;
   /** EPSG code; never 0 (0 means not given). */
@@ -54,10 +51,8 @@ export interface SeedRequest {
   readonly totalFailuresBeforeAborting?: number;
   /** Greater than 0, at most 100. */
   readonly maxFailurePercent?: number;
-  /** For reseeds only, as `olderThan`. */
-  readonly onlyExisting?: true;
+  /** For reseeds only, as `onlyExisting`. */
   readonly olderThan?: RequestedAge;
-  readonly order?: JobOrder;
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;
   /** Kill older seeds and reseeds within this job's range. Never set for a seed, or with an area or tiles. */

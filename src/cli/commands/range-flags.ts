@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { JOB_ORDERS } from "../../plan/seed-request.ts";
+import { defined } from "../../lib/defined.ts";
+import { type FlagGroup, type JobFlag, jobFields, type KeptFields, keptFields } from "../../plan/job-fields.ts";
 import { collect } from "../client/answer.ts";
 
 /** The most threads of one job. */
@@ -39,9 +40,7 @@ interface KeyChoice {
 const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
 /** Flags that filter and order those tiles, and limit how many of them may fail. */
-export interface ChoiceFlags {
-  readonly order?: string;
-  readonly onlyExisting?: boolean;
+export interface ChoiceFlags extends KeptFields {
   readonly olderThan?: string;
   readonly maxFailures?: number;
   readonly maxFailurePercent?: number;
@@ -78,26 +77,30 @@ export const addRangeFlags = (command: Command): Command =>
       ]),
     );
 
+/** Adds the flags of the fields that a job keeps. */
+function addFieldFlags(command: Command, group: FlagGroup): Command {
+  for (const { flag } of Object.values<{ readonly flag: JobFlag }>(jobFields)) {
+    if (flag.group !== group) continue;
+    const option = new Option(flag.option, flag.help);
+    command.addOption(flag.choices === undefined ? option : option.choices(flag.choices));
+  }
+  return command;
+}
+
 /** Adds the flags of commands whose jobs render. */
 export const addDrawingFlags = (command: Command): Command =>
-  command
-    .addOption(new Option("--order <order>", "in which tiles are rendered (by-zoom)").choices(JOB_ORDERS))
+  addFieldFlags(command, "rendering")
     .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
     .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);
 
 /** Adds the flags of a reseed. The server validates the age. */
 export const addAgeFlags = (command: Command): Command =>
-  command
-    .option("--only-existing", "nothing but tiles that are kept")
-    .option("--older-than <age>", "tiles written before: an age such as P7D, or a time");
+  addFieldFlags(command, "age").option("--older-than <age>", "tiles written before: an age such as P7D, or a time");
 
-export const choiceFields = ({ order, onlyExisting, olderThan, maxFailures, maxFailurePercent }: ChoiceFlags) => ({
-  order,
-  onlyExisting,
-  olderThan,
-  maxFailures,
-  maxFailurePercent,
-});
+export const choiceFields = (flags: ChoiceFlags) => {
+  const { olderThan, maxFailures, maxFailurePercent } = flags;
+  return { ...keptFields(flags), ...defined({ olderThan, maxFailures, maxFailurePercent }) };
+};
 
 export const isRangeGiven = (flags: RangeFlags): boolean =>
   Object.values(rangeFields(flags)).some((field) => field !== undefined);

@@ -6,7 +6,7 @@ import { refusalProblem } from "../../errors.ts";
 import { ClientGone } from "../../request.ts";
 import type { Exchange, Resource } from "../../resource.ts";
 import { type ApiParts, json } from "../api-parts.ts";
-import { decodeJobBody } from "./job-body-codec.ts";
+import { decodeJobBody } from "./job-request-codec.ts";
 import { planAsked } from "./jobs-route.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeJobBody } from "./job-body-codec.ts";
+import { decodeJobBody } from "./job-request-codec.ts";
 
 const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {

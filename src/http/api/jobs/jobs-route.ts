@@ -19,8 +19,7 @@ import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Exchange, Resource } from "../../resource.ts";
 import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
-import { decodeJobBody, type RequestedJobs } from "./job-body-codec.ts";
-import type { RequestedJob } from "./job-request-codec.ts";
+import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 

@@ -1,5 +1,7 @@
-import { MISSED_RULES } from "../../../schedule/schedule.ts";
+import { timeOfDay } from "../jobs/job-document.ts";
+import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { madeJobs } from "./openapi-jobs.ts";
+import { requestJson, schemaJson } from "./openapi-json.ts";
 import { failed, ok } from "./openapi-parts.ts";
 import { int64, jobRequest, object, ref } from "./openapi-schemas.ts";
 
@@ -14,36 +16,22 @@ const action = (operationId: string, summary: string) => ({
   post: { operationId, summary, parameters: [name], responses: { 200: ok(ref("Schedule")), 404: failed } },
 });
 
-const time = { type: "string", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$" };
-const window = {
-  description: "When its jobs may work, in its time zone; the end may be on the next day",
-  type: ["object", "null"],
-  required: ["start", "end"],
-  additionalProperties: false,
-  properties: { start: time, end: time },
-};
-/** The window of a request: `start` and `end`, or `from` and `to` as in the run windows of jobs. */
-const requestedWindow = {
-  description: "When its jobs may work, in its time zone: start and end, or from and to",
-  type: ["object", "null"],
-  additionalProperties: false,
-  properties: { start: time, end: time, from: time, to: time },
-};
-const cron = {
-  description: "Minute, hour, day, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly",
-  type: "string",
-  examples: ["30 2 * * MON-FRI"],
-};
-
-/** The fields of a request. */
+const request = requestJson(scheduleRequestSchema);
+const { name: scheduleName, cron, timeZone, missed, overlap } = scheduleRequestSchema.shape;
+/** The fields of a request that the document of a schedule has too. */
 const requested = {
-  name: { type: "string", minLength: 1, maxLength: 100 },
-  cron,
-  timeZone: { type: "string", default: "UTC", examples: ["Europe/Zurich"] },
-  missed: { enum: MISSED_RULES, default: "run_once" },
-  overlap: { enum: ["never"], default: "never" },
-  window,
-  job: ref("JobRequest"),
+  name: schemaJson(scheduleName),
+  cron: schemaJson(cron),
+  timeZone: schemaJson(timeZone),
+  missed: schemaJson(missed),
+  overlap: schemaJson(overlap),
+  window: {
+    description: "When its jobs may work, in its time zone; the end may be on the next day",
+    type: ["object", "null"],
+    required: ["start", "end"],
+    additionalProperties: false,
+    properties: { start: timeOfDay, end: timeOfDay },
+  },
 };
 
 const moment = { type: "string", format: "date-time" };
@@ -59,11 +47,11 @@ const run = object({
 });
 
 export const scheduleSchemas = {
+  // A PUT has the name in its path.
   ScheduleRequest: {
-    type: "object",
+    ...request,
     required: ["cron", "job"],
-    additionalProperties: false,
-    properties: { ...requested, window: requestedWindow },
+    properties: { ...request.properties, job: ref("JobRequest") },
   },
   ScheduledJob: {
     description: "What is asked for: may be sent again, but not from a list where it has a limit",

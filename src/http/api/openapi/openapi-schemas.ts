@@ -1,8 +1,10 @@
+import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { jobFields } from "../../../plan/job-fields.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { choiceOfJob, choiceProperties } from "./openapi-choices.ts";
-import { parameterSet, pluralFields } from "./openapi-many.ts";
-import { requestedTerms, supersede, toldTerms } from "./openapi-terms.ts";
+import { jobRequestSchema, termsSchema, timeOfDay } from "../jobs/job-document.ts";
+import { parameterSetJson } from "../jobs/value-choice-codec.ts";
+import { orNull, requestJson, schemaJson } from "./openapi-json.ts";
 
 /** Integers of 64 bits. Their JSON text is exact. */
 export const int64 = { type: "integer", format: "int64" };
@@ -28,8 +30,17 @@ const parametersOrNull = { ...parameters, type: ["object", "null"] } as const;
 const parameterSets = {
   description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
   type: ["array", "null"],
-  items: parameterSet,
+  items: parameterSetJson,
 } as const;
+
+/** Returns the fields that a job keeps from its request. */
+const keptFieldsJson = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    Object.entries(jobFields).map(([name, { schema, otherwise, description }]) => {
+      const json = schemaJson(schema(z));
+      return [name, { description, ...(otherwise === null ? orNull(json) : json) }];
+    }),
+  );
 
 export const job = object(
   {
@@ -70,7 +81,15 @@ export const job = object(
       ...int64OrNull,
       description: "The first job of the request that made it with others, of that job its own id; null: made alone",
     },
-    ...toldTerms,
+    priority: { type: "integer" },
+    rateLimit: { description: "Tiles per second; null: no limit", type: ["number", "null"] },
+    runWindow: {
+      description: "null: always, as far as its schedule goes",
+      type: ["object", "null"],
+      required: ["from", "to"],
+      additionalProperties: false,
+      properties: { from: timeOfDay, to: timeOfDay, timeZone: { type: "string", default: "UTC" } },
+    },
     limit: { description: "What of the bounds it works on; null: all", enum: [null, "area", "tiles"] },
     combinations: {
       description: "Each combination of parameters, where it names several; not in lists and events",
@@ -82,7 +101,10 @@ export const job = object(
       type: ["object", "null"],
       properties: { type: { const: "MultiPolygon" }, coordinates: { type: "array", items: { type: "array" } } },
     },
-    ...choiceOfJob,
+    ...keptFieldsJson(),
+    olderThan: { description: "null: tiles of any age", type: ["string", "null"], format: "date-time" },
+    maxFailures: { description: "null: any number", type: ["integer", "null"] },
+    maxFailurePercent: { type: ["number", "null"] },
     bytes: int64,
     secondsWorked: { type: "number" },
     tilesPerSecond: nullable("number"),
@@ -105,46 +127,7 @@ export const job = object(
 );
 
 /** The body of a POST to /jobs. Every field except the layer has a default. */
-export const jobRequest = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    layer: { description: "This or layers", type: ["string", "null"] },
-    ...pluralFields,
-    type: { enum: JOB_TYPES, default: "seed" },
-    gridSet: nullable("string"),
-    srs: nullable("integer"),
-    format: nullable("string"),
-    parameters: parametersOrNull,
-    bounds: { type: ["array", "null"], items: { type: "number" }, minItems: 4, maxItems: 4 },
-    boundsCrs: { description: "Absent: the grid set's", type: ["string", "integer", "null"] },
-    area: {
-      description:
-        "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
-      type: ["object", "string", "null"],
-    },
-    areaCrs: {
-      description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT",
-      type: ["string", "integer", "null"],
-      examples: ["EPSG:4326"],
-    },
-    tiles: {
-      description: "Not beside bounds, area or zooms; y from the top",
-      type: ["array", "null"],
-      items: { type: "string", pattern: "^\\d+/\\d+/\\d+$" },
-      maxItems: 100_000,
-    },
-    zoomStart: nullable("integer"),
-    zoomStop: nullable("integer"),
-    threadCount: nullable("integer"),
-    tileFailureRetryCount: nullable("integer"),
-    tileFailureRetryWaitTime: nullable("integer"),
-    totalFailuresBeforeAborting: nullable("integer"),
-    ...choiceProperties,
-    ...requestedTerms,
-    supersede,
-  },
-};
+export const jobRequest = requestJson(jobRequestSchema);
 
 const list = (items: object) => ({ type: "array", items });
 const sum = { tiles: int64, bytes: int64 };
@@ -341,7 +324,7 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const schemas = {
   Job: job,
   JobRequest: jobRequest,
-  JobTerms: { type: "object", minProperties: 1, additionalProperties: false, properties: requestedTerms },
+  JobTerms: requestJson(termsSchema),
   Jobs: object({ jobs: { type: "array", items: ref("Job") } }),
   Failures: object({
     gridSet: nullable("string"),

@@ -1,4 +1,6 @@
 import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
+import { truncationRequestSchema } from "../truncations/truncation-document.ts";
+import { requestJson } from "./openapi-json.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { int64, object, ref } from "./openapi-schemas.ts";
 
@@ -10,21 +12,7 @@ const int64OrNull = { ...int64, type: ["integer", "null"] };
 const parameters = { type: ["object", "null"], additionalProperties: { type: "string" } };
 
 export const truncationSchemas = {
-  TruncationRequest: {
-    type: "object",
-    required: ["layer"],
-    additionalProperties: false,
-    properties: {
-      layer: { type: "string" },
-      type: { enum: MASS_TRUNCATION_TYPES, default: "truncateLayer" },
-      mode: {
-        description: "soft: the tiles of the whole layer are stale, and served until they are rendered anew",
-        enum: TRUNCATION_MODES,
-        default: "hard",
-      },
-      parameters: { description: "For truncateParameters, which needs them", ...parameters },
-    },
-  },
+  TruncationRequest: requestJson(truncationRequestSchema),
   Truncation: object({
     id: int64,
     layer: { type: "string" },

@@ -1,4 +1,5 @@
 import type { Extent } from "../../../grid/grid-set.ts";
+import { keptFields } from "../../../plan/job-fields.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, RequestedTile, SeedRequest } from "../../../plan/seed-request.ts";
 import { setDocument } from "../../../plan/value-choice.ts";
@@ -34,9 +35,8 @@ export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob) =
     tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
     totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
     maxFailurePercent: request.maxFailurePercent,
-    onlyExisting: request.onlyExisting,
+    ...keptFields(request),
     olderThan: request.olderThan?.text,
-    order: request.order,
     ...termsDocument(request.terms),
     supersede: request.supersede,
     confirm: confirmed ? true : undefined,

@@ -1,19 +1,17 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
+import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { decodeBy } from "../../../lib/schema.ts";
 import {
-  MASS_TRUNCATION_TYPES,
   type MassTruncationFilter,
   type MassTruncationRequest,
-  TRUNCATION_MODES,
   TRUNCATION_STATES,
 } from "../../../truncation/mass-truncation.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Resource } from "../../resource.ts";
 import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
-import { fieldsOf, type Given, isObject, note, parseObject, textOf, wordOf } from "../json-fields.ts";
-
-const FIELDS = ["layer", "type", "mode", "parameters"];
+import { parseObject, withoutNulls } from "../json-body.ts";
+import { truncationRequestSchema } from "./truncation-document.ts";
 
 /** `truncations`: GET lists truncations, POST truncates. */
 export function truncationsResource({ operations, catalogue }: ApiParts): Resource {
@@ -69,39 +67,22 @@ export const undoResource = ({ operations }: ApiParts, id: number): Resource =>
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {
   const document = parseObject(body, "truncation");
   if (!document.ok) return document;
-  const fields = fieldsOf(document.value, FIELDS);
-  if (!fields.ok) return fields;
-  const given = fields.value;
-  // A missing name must never truncate all layers.
-  const layer = textOf(given, "layer") ?? note(given, "layer", "the name of a layer");
-  const type = wordOf(given, "type", MASS_TRUNCATION_TYPES, "truncateLayer");
-  const mode = wordOf(given, "mode", TRUNCATION_MODES, "hard");
-  const parameters = parametersOf(given);
-  if (type === "truncateParameters" && parameters === undefined)
-    note(given, "parameters", "an object with at least one key and value");
-  if (type !== "truncateParameters" && parameters !== undefined) note(given, "parameters", `none for ${type}`);
-  if (mode === "soft" && type !== "truncateLayer")
-    note(given, "mode", `hard for ${type}: only a whole layer is softened`);
-  const [problem] = given.problems;
-  if (problem !== undefined) return refuse(problem);
-  if (layer === undefined || type === undefined || mode === undefined)
-    throw new TypeError("a field that was not understood has not been noted");
-  if (type === "truncateParameters") return ok({ type, mode: "hard", layer, parameters: parameters ?? {} });
-  return ok(type === "truncateLayer" ? { type, mode, layer } : { type, mode: "hard", layer });
+  const decoded = decodeBy(truncationRequestSchema, withoutNulls(document.value));
+  if (!decoded.ok) return decoded;
+  const { layer, type = "truncateLayer", mode = "hard", parameters } = decoded.value;
+  if (type === "truncateParameters") {
+    if (parameters === undefined)
+      return refuse(badField("parameters", "an object with at least one key and value", null));
+    if (mode === "soft") return refuse(onlyHard(type, mode));
+    return ok({ type, mode, layer, parameters });
+  }
+  if (parameters !== undefined) return refuse(badField("parameters", `none for ${type}`, parameters));
+  if (type === "truncateLayer") return ok({ type, mode, layer });
+  return mode === "soft" ? refuse(onlyHard(type, mode)) : ok({ type, mode, layer });
 }
 
-/** Reads `parameters`; undefined if they are absent or invalid. */
-function parametersOf(given: Given): Readonly<Record<string, string>> | undefined {
-  const value = given.fields.get("parameters");
-  if (value === undefined) return undefined;
-  const entries = isObject(value) ? Object.entries(value) : [];
-  const texts = entries.flatMap(([key, entry]): [string, string][] =>
-    typeof entry === "string" ? [[key, entry]] : [],
-  );
-  if (texts.length === 0 || texts.length < entries.length)
-    return note(given, "parameters", 'an object of texts such as {"STYLES":"night"}');
-  return Object.fromEntries(texts);
-}
+const onlyHard = (type: string, mode: string): Refusal =>
+  badField("mode", `hard for ${type}: only a whole layer is softened`, mode);
 
 function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<MassTruncationFilter, Refusal> {
   const layer = layerOf(query, catalogue);

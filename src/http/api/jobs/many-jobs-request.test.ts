@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeJobBody } from "./job-body-codec.ts";
+import { decodeJobBody } from "./job-request-codec.ts";
 
 const decode = (document: object) => decodeJobBody(new TextEncoder().encode(JSON.stringify(document)));
 const refusal = (document: object): string => {

@@ -1,0 +1,225 @@
+import * as z from "zod";
+import { badField } from "../../../lib/refusal.ts";
+import { refuseIn } from "../../../lib/schema.ts";
+import { jobFields, type KeptFields } from "../../../plan/job-fields.ts";
+import { PRIORITIES } from "../../../plan/job-terms.ts";
+import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
+import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { AGE_EXPECTED, parseAge } from "../../../plan/tile-age.ts";
+import { withoutNulls } from "../json-body.ts";
+import { decodeTiles } from "./area-fields.ts";
+import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
+
+/** The limit of one list of a request. Planning limits the number of jobs that the lists together make. */
+const MOST_ENTRIES = 1000;
+const MOST_PRIORITY = 100;
+/** Tiles per second. The least rate is about one tile in a quarter of an hour. */
+const RATE = { least: 0.001, most: 1_000_000 } as const;
+
+/** In a union a check must abort, or the refusal would be that of one form alone. */
+const abort = { abort: true };
+const text = z.string({ error: "text" }).regex(/\S/, abort);
+const whole = z.int({ error: "a whole number" });
+const yesOrNo = z.boolean({ error: "true or false" });
+/** A count. -1 stands for the default, as in a classic seed request. */
+const count = z
+  .int({ error: "a whole number, 0 or more (-1: the default)" })
+  .min(-1)
+  .transform((value) => (value === -1 ? undefined : value));
+const epsg = { type: ["string", "integer"], examples: ["EPSG:4326"] };
+
+const entriesOrAll = (expected: string, all: string) =>
+  z
+    .union([z.literal("*"), z.array(text).min(1, abort).max(MOST_ENTRIES, abort)], {
+      error: `1 to ${MOST_ENTRIES} ${expected}, or "*"`,
+    })
+    .meta({ description: `Each makes jobs of its own; "*": ${all}` });
+
+export const timeOfDay = { type: "string", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$" };
+
+const runWindow = z.preprocess(
+  withoutNulls,
+  z
+    .strictObject(
+      {
+        from: z.unknown().optional().meta(timeOfDay),
+        to: z.unknown().optional().meta(timeOfDay),
+        timeZone: z.string({ error: "a name such as Europe/Zurich" }).default("UTC"),
+      },
+      {
+        error: ({ code }) =>
+          code === "invalid_type"
+            ? 'an object such as {"from":"22:00","to":"06:00","timeZone":"Europe/Zurich"}'
+            : undefined,
+      },
+    )
+    .transform(({ from, to, timeZone: name }, context) => {
+      const window = parseWindow(from, to, ["runWindow.from", "runWindow.to"]);
+      if (!window.ok) return refuseIn(context, window.error);
+      const timeZone = parseTimeZone(name, "runWindow.timeZone");
+      return timeZone.ok ? { window: window.value, timeZone: timeZone.value } : refuseIn(context, timeZone.error);
+    })
+    .meta({
+      description: "When it may work; the end may be on the next day. Not in a schedule",
+      required: ["from", "to"],
+    }),
+);
+
+/** The terms of a job: how it runs beside other jobs. */
+const terms = {
+  priority: z
+    .union([z.int().min(1, abort).max(MOST_PRIORITY, abort), z.enum(["low", "normal", "high"])], {
+      error: `a whole number from 1 to ${MOST_PRIORITY}, or low, normal or high`,
+    })
+    .transform((value) => (typeof value === "number" ? value : PRIORITIES[value]))
+    .optional()
+    .meta({
+      description:
+        "Its share of turns: a job of 20 gets twice those of one of 10; low, normal and high are 1, 10 and 100",
+      default: PRIORITIES.normal,
+    }),
+  rateLimit: z
+    .number({ error: `a number of tiles per second, ${RATE.least} to ${RATE.most}` })
+    .min(RATE.least)
+    .max(RATE.most)
+    .optional()
+    .meta({ description: "Tiles that are rendered per second at most; not of a truncate" }),
+  runWindow: runWindow.optional(),
+};
+
+/** The body of a PATCH to a job. */
+export const termsSchema = z.strictObject(terms).meta({ minProperties: 1 });
+
+type KeptSchemas = { readonly [K in keyof KeptFields]-?: z.ZodOptional<z.ZodType<KeptFields[K]>> };
+
+/** Returns the schemas of the fields that the job keeps. A value that is the standard counts as absent. */
+function keptSchemas(): KeptSchemas;
+function keptSchemas(): object {
+  const schemas = Object.entries(jobFields).map(([name, { schema, otherwise, description }]) => {
+    const field: z.ZodType = schema(z);
+    const given = field.transform((value) => (value === otherwise ? undefined : value)).optional();
+    return [name, given.meta({ description, ...(otherwise === null ? {} : { default: otherwise }) })] as const;
+  });
+  return Object.fromEntries(schemas);
+}
+const { onlyExisting, ...keptShape } = keptSchemas();
+
+/**
+ * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The order of the fields is part
+ * of the digest of a request, which is stored with its idempotency key.
+ */
+export const jobRequestSchema = z.strictObject({
+  layers: z
+    .union([text, z.array(text).min(1, abort).max(MOST_ENTRIES, abort)], {
+      error: `1 to ${MOST_ENTRIES} names of layers, in which * stands for any characters`,
+    })
+    .transform((names) => (typeof names === "string" ? [names] : names))
+    .optional()
+    .meta({
+      description: "Names in which * stands for any characters; with this or another plural field the answer is Jobs",
+    }),
+  gridSets: entriesOrAll("names of grid sets", "all of each layer; not beside gridSet or srs").optional(),
+  formats: entriesOrAll("MIME types", "all of each layer; not beside format").optional(),
+  parameterSets: z
+    .unknown()
+    .transform((value, context) => {
+      const sets = decodeSets(value, MOST_ENTRIES);
+      return sets.ok ? sets.value : refuseIn(context, sets.error);
+    })
+    .optional()
+    .meta({
+      description:
+        'Each makes jobs of its own; "*": all that the filters list, of a truncate all that are kept; not beside parameters',
+      type: ["array", "string"],
+      items: parameterSetJson,
+      minItems: 1,
+      maxItems: MOST_ENTRIES,
+    }),
+  layer: text.optional().meta({ description: "This or layers" }),
+  type: z.enum(JOB_TYPES).optional().meta({ default: "seed" }),
+  gridSet: text.optional(),
+  srs: z
+    .int({ error: "an EPSG code, a whole number" })
+    .min(0)
+    .transform((code) => (code === 0 ? undefined : code))
+    .optional(),
+  format: text.optional(),
+  parameters: z
+    .unknown()
+    .transform((value, context) => {
+      const parameters = decodeParameters(value);
+      return parameters.ok ? parameters.value : refuseIn(context, parameters.error);
+    })
+    .optional()
+    .meta({ type: "object", additionalProperties: { type: "string" } }),
+  bounds: z
+    .custom<readonly [number, number, number, number]>(
+      (value) => Array.isArray(value) && value.length === 4 && value.every(Number.isFinite),
+      { error: "four numbers, [minx, miny, maxx, maxy]" },
+    )
+    .optional()
+    .meta({ type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 }),
+  boundsCrs: z
+    .unknown()
+    .optional()
+    .meta({ description: "Absent: the grid set's", ...epsg }),
+  area: z
+    .unknown()
+    .optional()
+    .meta({
+      description:
+        "GeoJSON Polygon or MultiPolygon, a Feature or collection of them; or WKT. Not beside bounds or tiles",
+      type: ["object", "string"],
+    }),
+  areaCrs: z
+    .unknown()
+    .optional()
+    .meta({ description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT", ...epsg }),
+  tiles: z
+    .unknown()
+    .transform((value, context) => {
+      const tiles = decodeTiles(value);
+      return tiles.ok ? tiles.value : refuseIn(context, tiles.error);
+    })
+    .optional()
+    .meta({
+      description: "Not beside bounds, area or zooms; y from the top",
+      type: "array",
+      items: { type: "string", pattern: "^\\d+/\\d+/\\d+$" },
+      maxItems: 100_000,
+    }),
+  zoomStart: whole.optional(),
+  zoomStop: whole.optional(),
+  threadCount: whole.optional(),
+  tileFailureRetryCount: count.optional(),
+  tileFailureRetryWaitTime: count.optional(),
+  totalFailuresBeforeAborting: count.optional(),
+  maxFailures: count.optional().meta({ description: "Another name for totalFailuresBeforeAborting" }),
+  maxFailurePercent: z
+    .number({ error: "a number greater than 0, 100 at most" })
+    .gt(0)
+    .max(100)
+    .optional()
+    .meta({ description: "Of the tiles that were tried, once these are a hundred or all" }),
+  onlyExisting,
+  olderThan: text
+    .transform((value, context) => parseAge(value) ?? refuseIn(context, badField("olderThan", AGE_EXPECTED, value)))
+    .optional()
+    .meta({
+      description:
+        "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
+      examples: ["P7D", "2026-11-01T00:00:00Z"],
+    }),
+  ...keptShape,
+  confirm: yesOrNo
+    .optional()
+    .meta({ description: "A job of more tiles than jobs.confirmTiles is meant", default: false }),
+  ...terms,
+  supersede: yesOrNo.optional().meta({
+    description:
+      "Ends older seeds and reseeds of the layer that lie within it. Of a reseed or truncate; not beside area, tiles, onlyExisting or olderThan, not in a schedule",
+  }),
+});
+
+/** A request whose fields are well-formed each, but not yet checked against each other. */
+export type JobRequestDocument = z.output<typeof jobRequestSchema>;

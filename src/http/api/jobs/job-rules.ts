@@ -1,0 +1,68 @@
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import type { JobRequestDocument } from "./job-document.ts";
+
+/** The fields by which one request makes several jobs, each with the fields of a single job that it replaces. */
+const PLURALS = {
+  layers: ["layer"],
+  gridSets: ["gridSet", "srs"],
+  formats: ["format"],
+  parameterSets: ["parameters"],
+} as const;
+
+type Field = keyof JobRequestDocument;
+
+/** Fields that exclude each other. The message names the field that is not allowed beside the first one. */
+const EXCLUSIVE: readonly (readonly [Field, readonly Field[]])[] = [
+  ["layers", PLURALS.layers],
+  ["gridSets", PLURALS.gridSets],
+  ["formats", PLURALS.formats],
+  ["parameterSets", PLURALS.parameterSets],
+  ["area", ["bounds", "tiles"]],
+  ["tiles", ["bounds", "zoomStart", "zoomStop"]],
+  ["maxFailures", ["totalFailuresBeforeAborting"]],
+];
+
+/**
+ * Beside these fields `supersede` is refused: the job may leave tiles of its range as they are, so an older job on the
+ * same range may still have work to do.
+ */
+const NOT_BESIDE_SUPERSEDE = ["area", "tiles", "onlyExisting", "olderThan"] as const;
+
+/** Returns whether a request may make several jobs. */
+export const isPlural = (document: object): boolean => Object.keys(PLURALS).some((plural) => plural in document);
+
+/**
+ * Returns the first rule between fields that a request breaks.
+ * @param given the fields as the client sent them, without nulls: the values in messages
+ */
+export function brokenRule(
+  document: JobRequestDocument,
+  given: Readonly<Record<string, unknown>>,
+): Refusal | undefined {
+  const not = (field: Field, expected: string): Refusal => badField(field, expected, given[field] ?? null);
+  for (const [field, others] of EXCLUSIVE) {
+    const other = field in given ? others.find((name) => name in given) : undefined;
+    if (other !== undefined) return not(other, `nothing beside ${field}`);
+  }
+  if (!("layer" in given) && !("layers" in given)) return not("layer", "the name of a layer");
+  if ("areaCrs" in given && !("area" in given)) return not("areaCrs", "an area beside it");
+  if ("boundsCrs" in given && !("bounds" in given) && !("area" in given)) return not("boundsCrs", "bounds beside it");
+  const { type = "seed", order, onlyExisting, olderThan, rateLimit, supersede } = document;
+  const reseedOnly = onlyExisting === true ? "onlyExisting" : olderThan !== undefined ? "olderThan" : undefined;
+  if (reseedOnly !== undefined && type !== "reseed") {
+    const why =
+      type === "truncate"
+        ? "a truncate takes what is kept, whatever its age"
+        : "a seed renders what is missing or has expired";
+    return not("type", `reseed beside ${reseedOnly} (${why})`);
+  }
+  if (order !== undefined && type === "truncate") return not("order", "nothing beside type truncate");
+  if (rateLimit !== undefined && type === "truncate")
+    return not("rateLimit", "none for a truncate, as it renders nothing");
+  if (supersede !== true) return undefined;
+  if (type === "seed") return not("supersede", "none for a seed: what an older job is to render stays missing");
+  const other = NOT_BESIDE_SUPERSEDE.find((field) => (given[field] ?? false) !== false);
+  return other === undefined
+    ? undefined
+    : not("supersede", `none beside ${other}: what an older job is to render may stay`);
+}
