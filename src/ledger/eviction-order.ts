@@ -11,12 +11,13 @@ export type Keep = (tileSet: TileSet, rect: TileRect, bytes: number) => "all" | 
 export interface ColdCell {
   readonly at: BlockAddress;
   readonly cell: number;
+  readonly tiles: number;
   readonly bytes: number;
 }
 
 /** Blocks that are read from the database at once. */
 const PAGE = 64;
-/** Blocks without a cell to evict after which a search ends, because a longer search would block the coordinator. */
+/** Blocks without a cell to evict after which a search ends, because a writer waits for it. */
 const MOST_LOOKS = 1_000;
 /** The number of returned cells that the order remembers, so that a cell is not returned again before it is evicted. */
 export const CELLS_IN_HAND = 16;
@@ -28,7 +29,8 @@ interface Waiting extends BlockKey {
 
 /**
  * Walks the cells of some tile sets from the least used one on. It holds a page of blocks per tile set. A cell that is
- * used during the walk moves back. A cell that is first written during the walk is found by the next walk.
+ * used during the walk moves back. A cell that is first written during the walk is found by the next walk. A search
+ * yields after each block, as it may look at many.
  */
 export class EvictionOrder {
   readonly #order: CellOrder;
@@ -40,6 +42,7 @@ export class EvictionOrder {
   readonly #taken: ColdCell[] = [];
   /** Blocks whose rows in the database were out of date when the walk began. */
   readonly #newer = new Set<string>();
+  #hasBegun = false;
 
   constructor(parts: {
     readonly order: CellOrder;
@@ -54,12 +57,22 @@ export class EvictionOrder {
     this.#records = new Map(parts.records.map((record) => [record.id, record]));
     this.#keep = parts.keep;
     this.#colderThan = parts.colderThan;
-    for (const block of parts.blocks.unwritten()) {
-      if (!this.#records.has(block.at.tileSetId)) continue;
-      this.#newer.add(block.key);
-      this.#wait(block);
+  }
+
+  /** Collects the blocks whose rows are out of date, and the first page of each tile set. */
+  *#begin(): Generator<undefined> {
+    const unwritten = [...this.#blocks.unwritten()].map(({ at }) => at).filter((at) => this.#records.has(at.tileSetId));
+    // All of them before the first row is read: a flush during the search brings the rows up to date.
+    for (const at of unwritten) this.#newer.add(blockKey(at));
+    for (const { tileSetId, z, bx, by } of unwritten) {
+      this.#wait(this.#blocks.at(tileSetId, z, bx, by));
+      yield;
     }
-    for (const id of this.#records.keys()) this.#page(id, undefined);
+    for (const id of this.#records.keys()) {
+      this.#page(id, undefined);
+      yield;
+    }
+    this.#hasBegun = true;
   }
 
   #page(tileSetId: number, after: BlockKey | undefined): void {
@@ -83,14 +96,19 @@ export class EvictionOrder {
       this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
 
-  /** Returns the least used cell that may be evicted; undefined: none is left, or the search has reached its limit. */
-  next(): ColdCell | undefined {
+  /**
+   * Returns the least used cell that may be evicted; undefined: none is left, or the search has reached its limit. Only
+   * one search of an order may run at a time.
+   */
+  *next(): Generator<undefined, ColdCell | undefined> {
+    if (!this.#hasBegun) yield* this.#begin();
     let vain = 0;
     for (let at = this.#waiting.peek(); at !== undefined; at = this.#waiting.peek()) {
       if (vain > MOST_LOOKS || (this.#order === "LFU" && at.key >= this.#colderThan)) return undefined;
       this.#waiting.pop();
       const record = this.#records.get(at.tileSetId);
       if (at.from === "end") this.#page(at.tileSetId, at);
+      yield;
       if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
       if (this.#keep(record.tileSet, blockRect(at), 0) === "all") continue;
       const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
@@ -100,7 +118,7 @@ export class EvictionOrder {
         continue;
       }
       const { cell } = coldest;
-      const taken = { at: block.at, cell, bytes: block.cellBytes[cell] ?? 0 };
+      const taken = { at: block.at, cell, tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
       // The cell was used since, or an older one of the block must stay: the block waits again under its new key.
       const later = coldest.key > at.key;
       if (!later) {

@@ -6,6 +6,7 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import { atOnce } from "../lib/slices.ts";
 import { openDatabase } from "../state/database.ts";
 import { createFileTileStore } from "../store/file/file-tile-store.ts";
 import { Ledger } from "./ledger.ts";
@@ -151,7 +152,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
               colderThan: Number.POSITIVE_INFINITY,
             });
             for (let n = 0; n < now.cells; n++) {
-              const cell = order.next();
+              const cell = atOnce(order.next());
               if (cell === undefined) break;
               for (const { tileSet: set, rect } of at.ledger.eviction.evict([cell]))
                 for (const key of [...model.keys()]) {
@@ -274,13 +275,13 @@ test("levels are dropped under open cells: they stay marked, are not evicted, an
   at.ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   const keep = () => "none" as const;
   const walk = { order: "LRU", ofLayer: () => true, keep, colderThan: Number.POSITIVE_INFINITY } as const;
-  expect(at.ledger.eviction.coldest(walk).next()).toBe(undefined);
+  expect(atOnce(at.ledger.eviction.coldest(walk).next())).toBe(undefined);
   at.db.close();
   const next = open(directory, "state.db");
   while (next.ledger.recountSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
   next.ledger.writers.close(cells);
-  expect(next.ledger.eviction.coldest(walk).next()).toMatchObject({ cell: 0, bytes: 10 });
+  expect(atOnce(next.ledger.eviction.coldest(walk).next())).toMatchObject({ cell: 0, bytes: 10 });
   next.db.close();
 });
 
@@ -335,8 +336,11 @@ test("hundreds of values of a parameter leave no records, rows or files when the
   }
   ledger.flush();
   const walk = ledger.eviction.coldest({ order: "LRU", ofLayer: () => true, keep: () => "none", colderThan: Infinity });
-  for (let cell = walk.next(), left = 260; cell !== undefined && left > 0; cell = walk.next(), left--)
+  for (let left = 260; left > 0; left--) {
+    const cell = atOnce(walk.next());
+    if (cell === undefined) break;
     ledger.eviction.evict([cell]);
+  }
   while (ledger.truncated.emptied > 0) ledger.truncated.removeEmptied(64);
   ledger.flush();
   expect([...ledger.tileSets()]).toHaveLength(10);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import { atOnce } from "../lib/slices.ts";
 import { openDatabase, text } from "../state/database.ts";
 import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
 import type { OpenCells } from "./cell-writers.ts";
@@ -201,7 +202,7 @@ class Scene {
     });
     const open = this.#openNow();
     for (let n = 0; n < cells; n++) {
-      const cell = walk.next();
+      const cell = atOnce(walk.next());
       if (cell === undefined) return;
       for (const { tileSet, rect } of this.#at.ledger.eviction.evict([cell]))
         for (const [name] of cellsIn(tileSet, rect))

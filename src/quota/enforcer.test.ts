@@ -12,6 +12,7 @@ import type { Room } from "../store/tile-store.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
+import type { EvictionOptions } from "./eviction-options.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 import { type Reservation, Reservations } from "./reservations.ts";
 
@@ -34,7 +35,12 @@ const bytes = (value: number): QuotaConfiguration => ({
 
 const AMPLE: Room = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 };
 
-function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = async () => AMPLE) {
+function quotaOf(
+  quota: QuotaConfiguration | (() => QuotaConfiguration),
+  ask: () => Promise<Room> = async () => AMPLE,
+  water: Partial<EvictionOptions> = {},
+) {
+  const configuration = typeof quota === "function" ? quota : () => quota;
   const db = openDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
   db.migrate([ledgerMigrations]);
@@ -48,6 +54,7 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
     minFreeInodes: 10,
     pins: [],
     floors: [],
+    ...water,
   });
   const disk = new DiskRoom({
     ask,
@@ -60,7 +67,7 @@ function quotaOf(configuration: QuotaConfiguration, ask: () => Promise<Room> = a
     reservations,
     eviction: new Eviction({ ledger, options, evicted: () => undefined, now: Date.now }),
     disk,
-    configuration: () => configuration,
+    configuration,
     options,
     monotonicNow: () => performance.now(),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
@@ -212,4 +219,67 @@ test("room is reserved ahead only while 64 MiB and a thousand files stay free be
   const released = byQuota.reservations.begin("a", "user");
   released.release();
   expect(byQuota.enforcer.reserveAhead(released, ahead)).toBe(false);
+});
+
+test("a clean-up brings usage from above the high-water share to the low-water share, and not before", async () => {
+  const configuration = { current: bytes(2000) };
+  const quota = quotaOf(() => configuration.current, undefined, { highWaterPercent: 90, lowWaterPercent: 50 });
+  const user = quota.reservations.begin("a", "user");
+  for (let n = 0; n < 9; n++) {
+    await quota.enforcer.reserve(user, { bytes: 100, files: 1 });
+    await quota.write(user, n, 100);
+  }
+  configuration.current = bytes(1000);
+  await quota.enforcer.cleanUp();
+  expect(quota.ledger.total.bytes, "900 of 1000 bytes are no more than the high-water share").toBe(900n);
+  configuration.current = bytes(950);
+  await quota.enforcer.cleanUp();
+  expect(quota.ledger.total.bytes).toBe(400n);
+  expect(quota.enforcer.counts).toMatchObject({ cleanUps: 1, evictedTiles: 5, evictedBytes: 500 });
+});
+
+test("a clean-up gives up truncated tiles first, and ends when the quota is changed", async () => {
+  const configuration = { current: bytes(2000) };
+  const quota = quotaOf(() => configuration.current);
+  const given: unknown[] = [];
+  quota.enforcer.attach({
+    seedRanges: () => [],
+    giveUpTruncated(layer) {
+      given.push([layer, quota.ledger.total.bytes]);
+      configuration.current = bytes(3000);
+    },
+    isReclaiming: () => false,
+  });
+  const user = quota.reservations.begin("a", "user");
+  await quota.enforcer.reserve(user, { bytes: 800, files: 1 });
+  await quota.write(user, 0, 800);
+  configuration.current = bytes(100);
+  await quota.enforcer.cleanUp();
+  expect(given).toEqual([[undefined, 800n]]);
+  expect(quota.ledger.total.bytes).toBe(800n);
+});
+
+test("a user's write evicts at most 64 cells, a seed as many as it needs", async () => {
+  const configuration = { current: bytes(100_000) };
+  const quota = quotaOf(() => configuration.current);
+  const first = quota.reservations.begin("a", "user");
+  for (let n = 0; n < 100; n++) {
+    await quota.enforcer.reserve(first, { bytes: 10, files: 1 });
+    await quota.write(first, n, 10);
+  }
+  configuration.current = bytes(1000);
+  const user = quota.reservations.begin("a", "user");
+  expect((await quota.enforcer.reserve(user, { bytes: 800, files: 1 })).kind).toBe("busy");
+  expect(quota.ledger.total.bytes).toBe(360n);
+  const seed = quota.reservations.begin("a", "seed");
+  expect((await quota.enforcer.reserve(seed, { bytes: 900, files: 1 })).kind).toBe("store");
+  expect(quota.ledger.total.bytes).toBe(100n);
+});
+
+test("a layer's own quota refuses its tiles while the quota of all has room", async () => {
+  const own = { layer: "a", expirationPolicyName: "LRU", quota: { value: "100", units: "B" } } as const;
+  const quota = quotaOf({ ...bytes(10_000), layerQuotas: [own] });
+  const writer = (layer: string) => quota.reservations.begin(layer, "user");
+  expect((await quota.enforcer.reserve(writer("a"), { bytes: 101, files: 1 })).kind).toBe("full");
+  expect((await quota.enforcer.reserve(writer("b"), { bytes: 101, files: 1 })).kind).toBe("store");
 });

@@ -65,8 +65,8 @@ const NOT_AHEAD_FILES = 1_000;
 
 const STORE: Admission = { kind: "store" };
 
-/** Why a size does not fit: a limit, and by how much, or the reserve of the disk. */
-type Obstacle = { readonly kind: "limit"; readonly limit: Limit; readonly excess: bigint } | { readonly kind: "disk" };
+/** Why a size does not fit: a limit, or the reserve of the disk. */
+type Obstacle = { readonly kind: "limit"; readonly limit: Limit } | { readonly kind: "disk" };
 
 /**
  * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
@@ -184,27 +184,28 @@ export class Enforcer {
    * Makes room for a size.
    * @returns the number of evicted cells, or why there is no room
    */
-  async #makeRoom(reservation: Reservation, size: StoredSize, evicted: number): Promise<number | Refused> {
+  async #makeRoom(reservation: Reservation, size: StoredSize, before: number): Promise<number | Refused> {
+    const { eviction } = this.#parts;
     const { layer, writer, held } = reservation;
     if (!reservation.isOpen || this.#closed) return { kind: "busy", reason: "the writer has ended" };
     const obstacle = this.#obstacle(layer, size);
     if (obstacle === undefined) return 0;
-    const cellsLeft = writer === "user" ? CELLS_FOR_USER - evicted : CELLS_PER_TURN;
+    const cellsLeft = writer === "user" ? CELLS_FOR_USER - before : CELLS_PER_TURN;
     if (cellsLeft <= 0) return { kind: "busy", reason: "room is being made in the store" };
     const most = Math.min(cellsLeft, CELLS_PER_TURN);
     if (obstacle.kind === "disk") return await this.#makeRoomOnDisk(writer, size, most);
-    const { limit, excess } = obstacle;
+    const { limit } = obstacle;
     const needed = BigInt(Math.max(1, size.bytes));
     const full = {
       kind: "full",
       reason: `the disk quota of ${limit.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
     } as const;
     if (needed > limit.bytes) return full;
-    if (evicted === 0) this.#sources.giveUpTruncated(limit.layer);
-    const cells = this.#parts.eviction.makeRoom(limit, writer, excess, most);
-    if (cells > 0) {
+    if (before === 0) this.#sources.giveUpTruncated(limit.layer);
+    const evicted = await eviction.makeRoom(limit, writer, () => this.#excess(limit, size), most);
+    if (evicted !== undefined) {
       await turn();
-      return cells;
+      return evicted;
     }
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size fits beside the stored tiles, so only the reservations of other writers are in the way.
@@ -219,17 +220,17 @@ export class Enforcer {
     const { giveUpTruncated, isReclaiming } = this.#sources;
     const room = await disk.fresh();
     if (room === undefined) return { kind: "disk_full", reason: disk.reason };
-    const excess = this.#excessOnDisk(room, size);
-    if (excess === undefined) return 0;
+    if (this.#excessOnDisk(room, size) === undefined) return 0;
     giveUpTruncated(undefined);
     if (isReclaiming())
       return { kind: "disk_full", reason: "the disk of the store is full, what was truncated is being removed" };
     const full = { kind: "disk_full", reason: "the disk of the store is full" } as const;
     if (!configuration().enabled) return full;
-    const cells = eviction.makeRoom(limitsOf(configuration()).global, writer, excess, most);
-    if (cells === 0) return full;
+    const { global } = limitsOf(configuration());
+    const evicted = await eviction.makeRoom(global, writer, () => this.#excessOnDisk(room, size) ?? 0n, most);
+    if (evicted === undefined) return full;
     await disk.again();
-    return cells;
+    return evicted;
   }
 
   #used({ layer }: Limit): bigint {
@@ -239,18 +240,21 @@ export class Enforcer {
 
   /** Returns why a size does not fit at this moment; undefined: it fits. */
   #obstacle(layer: string, size: StoredSize): Obstacle | undefined {
-    const { disk, configuration, reservations } = this.#parts;
+    const { disk, configuration } = this.#parts;
     const room = disk.now();
     if (room === undefined || this.#excessOnDisk(room, size) !== undefined) return { kind: "disk" };
     if (!configuration().enabled) return undefined;
     const { ofLayer, global } = limitsOf(configuration());
     const own = ofLayer.get(layer);
-    for (const limit of own === undefined ? [global] : [own, global]) {
-      const wanted = size.bytes === 0 ? 1n : reservations.bytes(limit.layer) + BigInt(size.bytes);
-      const excess = this.#used(limit) + wanted - limit.bytes;
-      if (excess > 0n) return { kind: "limit", limit, excess };
-    }
+    for (const limit of own === undefined ? [global] : [own, global])
+      if (this.#excess(limit, size) > 0n) return { kind: "limit", limit };
     return undefined;
+  }
+
+  /** Returns the bytes that have to be evicted before a size fits under a limit; 0 or less: it fits. */
+  #excess(limit: Limit, size: StoredSize): bigint {
+    const wanted = size.bytes === 0 ? 1n : this.#parts.reservations.bytes(limit.layer) + BigInt(size.bytes);
+    return this.#used(limit) + wanted - limit.bytes;
   }
 
   /**
@@ -310,7 +314,8 @@ export class Enforcer {
     const before = eviction.tiles;
     const evict = eviction.cleanUp(limit);
     while (!this.#closed && this.#parts.configuration() === configuration && this.#used(limit) > target) {
-      if (evict(this.#used(limit) - target, CELLS_PER_TURN) === 0) break;
+      const evicted = await evict(() => this.#used(limit) - target, CELLS_PER_TURN);
+      if (evicted === undefined) break;
       await turn();
     }
     log.info("a clean-up has ended", {

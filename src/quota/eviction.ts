@@ -1,8 +1,10 @@
+import PQueue from "p-queue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
 import { decayedFrequency } from "../ledger/heat.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { Slices } from "../lib/slices.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import type { Limit } from "./limits.ts";
 import type { Writer } from "./reservations.ts";
@@ -30,12 +32,19 @@ type Choice = "any" | "cold";
 
 /** An order of cells is used for this time. Cells written since are not part of it. */
 const ORDER_MS = 5_000;
+/** Cells with so many tiles together are evicted at once; to delete a tile takes some 15 µs. */
+const TILES_AT_ONCE = 512;
 
-/** Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. */
+/**
+ * Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. Evictions run one after the
+ * other. A search for cells may look at many blocks, so it gives way to other work; how much has to be evicted is
+ * determined again when the cells are found.
+ */
 export class Eviction {
   readonly #parts: EvictionParts;
   #seedRanges: () => readonly SeedRange[] = () => [];
   readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
+  readonly #turns = new PQueue({ concurrency: 1 });
   tiles = 0;
   bytes = 0;
 
@@ -54,20 +63,24 @@ export class Eviction {
   }
 
   /**
-   * Evicts cells for a writer until `bytes` are free, at most `most` cells. A user's tile replaces the coldest cell,
+   * Evicts cells for a writer until `excess` returns 0, at most `most` cells. A user's tile replaces the coldest cell,
    * however often it is used. A seed's tile replaces only a cell that is not in use.
-   * @returns the number of evicted cells
+   * @returns the number of evicted cells; undefined: no cell can be evicted
    */
-  makeRoom(limit: Limit, writer: Writer, bytes: bigint, most: number): number {
+  makeRoom(limit: Limit, writer: Writer, excess: () => bigint, most: number): Promise<number | undefined> {
     const key = `${writer} ${limit.name}`;
-    const batch = this.#take(this.#order(key, limit, writer), bytes, most);
-    if (batch.length === 0) {
-      // The order may be older than the last cells.
-      this.#orders.delete(key);
-      batch.push(...this.#take(this.#order(key, limit, writer), bytes, most));
-    }
-    this.#evict(batch);
-    return batch.length;
+    return this.#turns.add(async () => {
+      try {
+        const evicted = await this.#evictFrom(this.#order(key, limit, writer), excess, most);
+        if (evicted !== undefined) return evicted;
+        // The order may be older than the last cells.
+        this.#orders.delete(key);
+        return await this.#evictFrom(this.#order(key, limit, writer), excess, most);
+      } catch (error) {
+        this.#orders.delete(key);
+        throw error;
+      }
+    });
   }
 
   #order(key: string, limit: Limit, writer: Writer): Victims {
@@ -79,28 +92,36 @@ export class Eviction {
     return order;
   }
 
-  /** Returns a function that evicts one batch of cells for a clean-up towards a limit. */
-  cleanUp(limit: Limit): (bytes: bigint, most: number) => number {
+  /** Returns a function that evicts one batch of cells for a clean-up towards a limit, as `makeRoom` does. */
+  cleanUp(limit: Limit): (excess: () => bigint, most: number) => Promise<number | undefined> {
     // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
     const victims = this.#victims(limit, this.#seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
-    return (bytes, most) => {
-      const batch = this.#take(victims, bytes, most);
-      this.#evict(batch);
-      return batch.length;
-    };
+    return (excess, most) => this.#turns.add(() => this.#evictFrom(victims, excess, most));
   }
 
-  /** Takes the coldest cells until they hold `bytes` together. Without the last of them, they hold less than needed. */
-  #take(victims: Victims, bytes: bigint, most: number): ColdCell[] {
+  async #evictFrom(victims: Victims, excess: () => bigint, most: number): Promise<number | undefined> {
+    const found = await new Slices().run(this.#take(victims, excess(), most));
+    if (found.length === 0) return undefined;
+    // Writers may have released room during the search. Cells that stay are found again from the start, as they may be
+    // used or pinned by then.
+    const needed = found.slice(0, cellsFor(excess(), found));
+    if (needed.length < found.length) victims.restart();
+    this.#evict(needed);
+    return needed.length;
+  }
+
+  /** Takes the coldest cells until they hold `bytes` together, and at least one. */
+  *#take(victims: Victims, bytes: bigint, most: number): Generator<undefined, ColdCell[]> {
     const batch: ColdCell[] = [];
     // A layer's floor is compared with the stored bytes, so a cell has to be evicted before the next one is chosen.
     const largest = this.#parts.options().floors.length > 0 ? 1 : most;
-    for (let rest = bytes; rest > 0n && batch.length < largest; ) {
-      const victim = victims.next();
+    let tiles = 0;
+    do {
+      const victim = yield* victims.next();
       if (victim === undefined) break;
       batch.push(victim);
-      rest -= BigInt(Math.max(1, victim.bytes));
-    }
+      tiles += victim.tiles;
+    } while (batch.length < largest && tiles < TILES_AT_ONCE && cellsFor(bytes, batch) === batch.length + 1);
     return batch;
   }
 
@@ -150,22 +171,41 @@ export class Eviction {
   }
 }
 
+/**
+ * Returns how many of the cells have to be evicted to free `bytes`: without the last of them, they hold less. One more
+ * than there are cells: all of them hold less.
+ */
+function cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
+  let rest = bytes;
+  let count = 0;
+  for (; rest > 0n && count < cells.length; count++) rest -= BigInt(Math.max(1, cells[count]?.bytes ?? 0));
+  return rest > 0n ? count + 1 : count;
+}
+
 /** Orders of cells in sequence. Each order is made when the previous one is exhausted. */
 class Victims {
-  readonly #makers: (() => EvictionOrder)[];
+  readonly #makers: readonly (() => EvictionOrder)[];
+  #made = 0;
   #order: EvictionOrder | undefined;
 
-  constructor(makers: (() => EvictionOrder)[]) {
+  constructor(makers: readonly (() => EvictionOrder)[]) {
     this.#makers = makers;
   }
 
-  next(): ColdCell | undefined {
+  *next(): Generator<undefined, ColdCell | undefined> {
     for (;;) {
-      const cell = this.#order?.next();
+      const cell = this.#order === undefined ? undefined : yield* this.#order.next();
       if (cell !== undefined) return cell;
-      const make = this.#makers.shift();
+      const make = this.#makers[this.#made];
       if (make === undefined) return undefined;
+      this.#made++;
       this.#order = make();
     }
+  }
+
+  /** Begins again with the first order. */
+  restart(): void {
+    this.#made = 0;
+    this.#order = undefined;
   }
 }
