@@ -123,17 +123,18 @@ export class BlockTable {
     this.#used.add(block);
   }
 
-  /** Returns whether a block has to be written by now. */
-  isDue(nowMs: number): boolean {
-    return this.#dirty.size > 0 || this.#useIsDue(nowMs);
+  /** Whether blocks have changed in more than their use since they were written. */
+  get hasChanges(): boolean {
+    return this.#dirty.size > 0;
   }
 
-  #useIsDue(nowMs: number): boolean {
+  /** Returns whether the use of blocks has to be written by now. */
+  useIsDue(nowMs: number): boolean {
     return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
   }
 
-  /** Writes the changed blocks. Inside the caller's transaction. */
-  write(nowMs: number): void {
+  /** Writes the changed blocks, but not those of which only the use has changed. Inside the caller's transaction. */
+  write(): void {
     const dirty = [...this.#dirty];
     this.#db.onRollback(() => {
       for (const block of dirty) this.changed(block);
@@ -143,9 +144,19 @@ export class BlockTable {
       this.#put(block);
     }
     this.#dirty.clear();
-    if (!this.#useIsDue(nowMs)) return;
-    for (const block of this.#used) this.#put(block);
-    this.#used.clear();
+  }
+
+  /**
+   * Writes some of the blocks of which only the use has changed: a user may look at thousands. Inside the caller's
+   * transaction.
+   */
+  writeSomeUse(most: number): void {
+    let left = most;
+    for (const block of this.#used) {
+      if (left-- <= 0) return;
+      this.#put(block);
+      this.#used.delete(block);
+    }
   }
 
   #put(block: Block): void {

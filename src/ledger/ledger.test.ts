@@ -316,7 +316,10 @@ test("marks settle, and use is written, however the wall clock is set back", asy
   ledger.eviction.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
   wallMs -= 3_600_000;
   elapsedMs += 6_000;
-  expect(ledger.needsFlush, "the use is to be written").toBe(true);
+  expect(ledger.needsFlush, "use alone needs no flush").toBe(false);
+  expect(ledger.useIsDue, "the use is to be written").toBe(true);
+  db.transaction(() => ledger.writeSomeUse(1));
+  expect(ledger.useIsDue, "the use is written").toBe(false);
   db.close();
 });
 

@@ -188,7 +188,17 @@ export class Ledger {
   }
 
   get needsFlush(): boolean {
-    return this.#in.blocks.isDue(this.#in.monotonicNow()) || this.#in.tileSets.dirty || this.#in.marks.any;
+    return this.#in.blocks.hasChanges || this.#in.tileSets.dirty || this.#in.marks.any;
+  }
+
+  /** Whether the use of blocks has to be written by now. A kill may lose use that is not written. */
+  get useIsDue(): boolean {
+    return this.#in.blocks.useIsDue(this.#in.monotonicNow());
+  }
+
+  /** Writes the use of some blocks. Inside the caller's transaction. */
+  writeSomeUse(most: number): void {
+    this.#in.blocks.writeSomeUse(most);
   }
 
   /** Writes the new marks alone, for which a writer waits. Inside the caller's transaction. */
@@ -198,7 +208,7 @@ export class Ledger {
 
   /** Writes blocks, sums and marks. Inside the caller's transaction, so that they change together. */
   writeAll(): void {
-    this.#in.blocks.write(this.#in.monotonicNow());
+    this.#in.blocks.write();
     this.#in.tileSets.write();
     this.#in.marks.settle();
   }
