@@ -66,8 +66,9 @@ export class WebhookOutbox {
       .run(dueMs, number);
   }
 
-  remove(number: number): void {
-    this.#db.prepare("DELETE FROM webhook_delivery WHERE number = ?").run(number);
+  /** Removes a delivery. Returns false when it has been removed before. */
+  remove(number: number): boolean {
+    return this.#db.prepare("DELETE FROM webhook_delivery WHERE number = ?").run(number).changes > 0;
   }
 
   /** Returns the number of pending deliveries of one webhook, or of all. */
@@ -82,7 +83,8 @@ export class WebhookOutbox {
   removeOldest(webhook: string): void {
     this.#db
       .prepare(
-        "DELETE FROM webhook_delivery WHERE number = (SELECT MIN(number) FROM webhook_delivery WHERE webhook = ?)",
+        // The plus sign keeps SQLite from sorting all deliveries of the webhook by way of the index.
+        "DELETE FROM webhook_delivery WHERE number = (SELECT number FROM webhook_delivery WHERE +webhook = ? ORDER BY number LIMIT 1)",
       )
       .run(webhook);
   }

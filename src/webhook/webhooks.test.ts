@@ -8,7 +8,7 @@ import { viewOf } from "../jobs/job-view.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import { type Database, int, openDatabase } from "../state/database.ts";
 import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
 import { Webhooks, type WebhooksParts } from "./webhooks.ts";
 
@@ -192,4 +192,35 @@ test("what was written under a clock that is set back before the next start is d
   after.told.tick();
   await settled();
   expect(after.sent).toHaveLength(1);
+});
+
+test("beyond 10,000 deliveries of a webhook the oldest go, whatever is rolled back, sent or in flight", async () => {
+  let answer = (_: string | undefined): void => undefined;
+  const at = life([hook("slow")], () => new Promise((resolve) => (answer = resolve)));
+  const numbers = () =>
+    db
+      .prepare("SELECT count(*) AS pending, min(number) AS oldest FROM webhook_delivery")
+      .all()
+      .map((row) => [int(row, "pending"), int(row, "oldest")])[0];
+  const announceMany = (count: number) =>
+    db.transaction(() => {
+      for (let n = 0; n < count; n++) at.told.announce("done", "a", view);
+    });
+  announceMany(10_000);
+  expect(() =>
+    db.transaction(() => {
+      at.told.announce("done", "a", view);
+      throw new Error("the disk is full");
+    }),
+  ).toThrow("the disk is full");
+  expect([numbers(), at.told.metrics().failed]).toEqual([[10_000, 1], 0]);
+  at.told.tick();
+  announceMany(3);
+  expect([numbers(), at.told.metrics().failed]).toEqual([[10_000, 4], 3]);
+  // The delivery in flight has been removed as one of the oldest, so its end makes no room.
+  answer(undefined);
+  await settled();
+  expect(at.logged).toHaveLength(1);
+  announceMany(1);
+  expect(numbers()).toEqual([10_000, 5]);
 });

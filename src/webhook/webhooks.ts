@@ -64,6 +64,8 @@ export class Webhooks {
   /** Deliveries by number, until their outcome has been written. */
   readonly #inFlight = new Map<number, { readonly webhook: string; readonly done: Promise<void> }>();
   #settled: Settled[] = [];
+  /** The number of pending deliveries by webhook. To count thousands of rows at each event would take too long. */
+  readonly #pending = new Map<string, number>();
   /** Webhooks whose last attempt failed, and webhooks whose oldest deliveries were removed. Each is logged once. */
   readonly #failing = new Set<string>();
   readonly #overflowing = new Set<string>();
@@ -84,8 +86,12 @@ export class Webhooks {
       if (!webhook.events.includes(event) || webhook.layers?.includes(layer) === false) continue;
       job ??= jsonText(view());
       outbox.add(webhook.id, { id: randomUUID(), event, job, createdMs: monotonicNow() });
-      if (outbox.count(webhook.id) <= MOST_KEPT) continue;
+      const pending = this.#pending.get(webhook.id) ?? outbox.count(webhook.id) - 1;
+      this.#pending.set(webhook.id, pending + 1);
+      onRollback(() => this.#pending.set(webhook.id, pending));
+      if (pending < MOST_KEPT) continue;
       outbox.removeOldest(webhook.id);
+      this.#pending.set(webhook.id, pending);
       this.#counts.failed++;
       onRollback(() => this.#counts.failed--);
       if (this.#overflowing.has(webhook.id)) continue;
@@ -109,6 +115,7 @@ export class Webhooks {
       fault(error);
       return;
     }
+    this.#pending.clear();
     if (gone === 0) return;
     this.#counts.failed += gone;
     log.warn("deliveries to webhooks that are no longer configured have been dropped", { deliveries: gone });
@@ -172,11 +179,12 @@ export class Webhooks {
     const { outbox, transaction, fault } = this.#parts;
     const settled = this.#settled;
     if (settled.length === 0) return;
+    const removed = new Set<Delivery>();
     try {
       transaction(() => {
         for (const { delivery, outcome } of settled) {
           if (typeof outcome === "object") outbox.postpone(delivery.number, outcome.dueMs);
-          else outbox.remove(delivery.number);
+          else if (outbox.remove(delivery.number)) removed.add(delivery);
         }
       });
     } catch (error) {
@@ -185,8 +193,11 @@ export class Webhooks {
     }
     this.#settled = [];
     for (const { delivery, outcome } of settled) {
+      const { webhook = "" } = this.#inFlight.get(delivery.number) ?? {};
       this.#inFlight.delete(delivery.number);
       if (typeof outcome === "string") this.#counts[outcome]++;
+      const pending = this.#pending.get(webhook);
+      if (removed.has(delivery) && pending !== undefined) this.#pending.set(webhook, pending - 1);
     }
   }
 
