@@ -193,8 +193,8 @@ export class JobService {
     // A new window holds the job even if an operator had released the job from the previous window.
     if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
     runner.setTerms(job, { ...job.terms, ...terms });
-    windows.lookAt(job);
-    await windows.settled();
+    windows.check(job);
+    await windows.stopped();
     const view = job.view(monotonicNow());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }

@@ -2,6 +2,7 @@ import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/job-store.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Slices } from "../lib/slices.ts";
 import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { isOpen, windowText } from "../plan/run-window.ts";
 import type { SchedulePlan } from "./schedule.ts";
@@ -50,12 +51,18 @@ export class RunWindows {
     return { ...job, progress: { ...job.progress, reason }, hold: "held" };
   }
 
-  /** Holds and resumes jobs after a change of a window, of a schedule, or of the time. */
-  look(): void {
-    for (const job of this.#parts.runner.active.all()) this.lookAt(job);
+  /** Holds and resumes all jobs whose windows have closed or opened since. Gives way to other work: each is persisted. */
+  async checkAll(): Promise<void> {
+    const { active } = this.#parts.runner;
+    const slices = new Slices();
+    for (const job of active.all()) {
+      if (active.get(job.id) === job) this.check(job);
+      if (slices.isOver) await slices.next();
+    }
   }
 
-  lookAt(job: ActiveJob): void {
+  /** Holds or resumes a job after a change of its window, of its schedule, or of the time. */
+  check(job: ActiveJob): void {
     const { runner, hours, log } = this.#parts;
     // The schedule has been removed, so its window is unknown: an operator decides when the job continues.
     if (job.schedule !== null && job.terms.runWindow === null && hours(job.schedule) === undefined) return;
@@ -73,7 +80,7 @@ export class RunWindows {
   }
 
   /** Waits until the jobs that are being held have stopped. */
-  async settled(): Promise<void> {
+  async stopped(): Promise<void> {
     await Promise.all(this.#closing);
   }
 }

@@ -1,5 +1,6 @@
 import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import { nextTime } from "./cron.ts";
@@ -27,7 +28,13 @@ export class ScheduleService {
   /** Returns the schedules, sorted by name. */
   async schedules(): Promise<readonly ScheduleView[]> {
     const { schedules } = this.#parts;
-    return schedules.list().map((schedule) => ({ schedule, runs: schedules.runs(schedule.name, 1) }));
+    const slices = new Slices();
+    const views: ScheduleView[] = [];
+    for (const schedule of schedules.list()) {
+      views.push({ schedule, runs: schedules.runs(schedule.name, 1) });
+      if (slices.isOver) await slices.next();
+    }
+    return views;
   }
 
   async schedule(name: string): Promise<ScheduleView | undefined> {

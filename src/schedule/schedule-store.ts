@@ -80,6 +80,19 @@ export class ScheduleStore {
       });
   }
 
+  /** Returns the times of all schedules. */
+  times(): (Pick<Schedule, "name" | "nextMs" | "lastDueMs"> & Pick<Timing, "time">)[] {
+    return this.#db
+      .prepare("SELECT name, plan, next_ms, last_due_ms FROM schedule")
+      .all()
+      .map((row) => ({
+        name: text(row, "name"),
+        time: timingOf(row).time,
+        nextMs: intOrNull(row, "next_ms"),
+        lastDueMs: intOrNull(row, "last_due_ms"),
+      }));
+  }
+
   /** Returns the names of the due schedules, the earliest first. */
   due(nowMs: number): string[] {
     return this.#db

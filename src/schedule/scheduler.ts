@@ -1,4 +1,5 @@
 import type { Logger } from "../lib/logger.ts";
+import { Slices } from "../lib/slices.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";
 import type { ScheduleRuns } from "./schedule-runs.ts";
@@ -48,10 +49,10 @@ export class Scheduler {
     const isSetBack = this.#lookedMs === undefined || nowMs < this.#lookedMs;
     this.#lookedMs = nowMs;
     // After a fault the next minute's check tries again.
-    this.#attempt("windows of jobs", () => this.#parts.windows.look());
-    if (isSetBack) this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));
+    await this.#attempt("windows of jobs", () => this.#parts.windows.checkAll());
+    if (isSetBack) await this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));
     let due: readonly string[] = [];
-    this.#attempt("runs of schedules", () => {
+    await this.#attempt("runs of schedules", async () => {
       due = this.#parts.schedules.due(nowMs);
     });
     await Promise.all(due.filter((name) => !this.#making.has(name)).map((name) => this.#run(name, nowMs)));
@@ -68,9 +69,9 @@ export class Scheduler {
     }
   }
 
-  #attempt(what: string, body: () => void): void {
+  async #attempt(what: string, body: () => Promise<void>): Promise<void> {
     try {
-      body();
+      await body();
     } catch (error) {
       this.#behind(what, error);
     }
@@ -84,18 +85,22 @@ export class Scheduler {
    * Recomputes next times that are too late because the clock was ahead. If the clock was set back by less than a day,
    * times that have been run already are not repeated.
    */
-  #bringForward(nowMs: number): void {
+  async #bringForward(nowMs: number): Promise<void> {
     const { schedules, persist } = this.#parts;
-    for (const { name, plan, nextMs, lastDueMs } of schedules.list()) {
+    const slices = new Slices();
+    for (const { name, time, nextMs, lastDueMs } of schedules.times()) {
+      if (slices.isOver) await slices.next();
       const isRepeated = lastDueMs !== null && lastDueMs > nowMs && lastDueMs - nowMs < DAY_MS;
-      const next = nextTime(plan.time, isRepeated ? lastDueMs : nowMs);
-      if (nextMs !== null && next !== undefined && next < nextMs) persist(() => schedules.setNext(name, next));
+      const next = nextTime(time, isRepeated ? lastDueMs : nowMs);
+      if (nextMs === null || next === undefined || next >= nextMs) continue;
+      // An operator may have paused, replaced or removed the schedule meanwhile.
+      if (schedules.nextMs(name) === nextMs) persist(() => schedules.setNext(name, next));
     }
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#parts.runs.close();
-    await this.#parts.windows.settled();
+    await this.#parts.windows.stopped();
   }
 }
