@@ -138,7 +138,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     async configure(next) {
       configuration = next;
       catalogue = catalogueOf(next.layers);
-      await opened?.layersChanged();
+      return { abortedJobs: (await opened?.layersChanged()) ?? 0 };
     },
     async stop(graceMs) {
       await opened?.stop(graceMs);

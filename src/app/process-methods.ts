@@ -37,7 +37,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   readonly reserve: Reserve;
   /** Collects garbage, as the last renderer has ended after a time without work. */
   rest(): void;
-  configure(configuration: Configuration): Promise<void>;
+  /** Applies a reloaded configuration. */
+  configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
   /** Stops the jobs. Tiles that are still written for users are accounted for. */
   stop(graceMs: number): Promise<void>;
   /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */

@@ -66,13 +66,15 @@ export class ServerSide implements Core {
 
   /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
   async #apply(next: Configuration): Promise<readonly string[]> {
-    const { rendering, coordinator } = this.#parts;
+    const { rendering, coordinator, log } = this.#parts;
+    const removed = next.layers.length === 0 ? this.#configuration.layers.length : 0;
     const { merged, ignored } = mergeReloaded(next, this.#configuration);
     this.#configuration = merged;
     rendering.renders.configure(merged.layers);
     rendering.renderers.configure(merged.layers);
     await this.#serving?.configure(merged);
-    await coordinator.channel.call("configure", merged);
+    const { abortedJobs } = await coordinator.channel.call("configure", merged);
+    if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
     return ignored;
   }
 

@@ -82,13 +82,14 @@ export class Coordinator {
     quota.accesses.add(report, context.now());
   }
 
-  /** Applies a new catalogue after a reload. */
-  async layersChanged(): Promise<void> {
+  /** Applies a new catalogue after a reload. Returns the number of jobs that were aborted, as their layers are gone. */
+  async layersChanged(): Promise<number> {
     const { context, jobs, adoption, webhooks } = this.#parts;
     webhooks.reconfigured();
-    await jobs.runner.endings.layersChanged();
+    const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(context.catalogue()));
+    return aborted;
   }
 
   /** Stops the jobs and all background work. Users' writes are accounted until `close`. */

@@ -1,5 +1,6 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Slices } from "../lib/slices.ts";
 import type { KilledTask, KillScope } from "../plan/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
 import type { ActiveJob } from "./active-job.ts";
@@ -126,12 +127,17 @@ export class JobEndings {
     await Promise.all(ids.map((id) => this.supersede(id)));
   }
 
-  /** Aborts the jobs of layers that the configuration no longer has. */
-  async layersChanged(): Promise<void> {
+  /** Aborts the jobs of layers that the configuration no longer has. Returns their number. */
+  async layersChanged(): Promise<number> {
     const { layers } = this.#parts.catalogue();
-    for (const job of this.#parts.active.all())
-      if (!layers.has(job.request.layer)) await this.abort(job, "the layer has been removed");
+    const removed = this.#parts.active.all().filter((job) => !layers.has(job.request.layer));
+    const slices = new Slices();
+    for (const job of removed) {
+      await this.abort(job, "the layer has been removed");
+      if (slices.isOver) await slices.next();
+    }
     await this.complete();
+    return removed.length;
   }
 
   /** Aborts a job; resolves when its tasks have stopped. */

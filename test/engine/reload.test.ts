@@ -172,3 +172,20 @@ test("a reload empties the memory tier of the layers that it changes, and of no 
   await reload(server, `${changed}jobs: { maxRunningTasks: 7 }\n`);
   expect(await inMemory(LAYER)).toBe(true);
 });
+
+test("a reload that removes all layers says in the log how many layers and jobs are gone", async () => {
+  const { upstream } = await startHeldUpstream();
+  running.upstream = upstream;
+  const server = await startServer({ configuration: layers(upstream.url, [LAYER, OTHER], 1) });
+  running.server = server;
+  await seed(server, LAYER, { zoomStart: 2, zoomStop: 2 });
+  await seed(server, OTHER, { zoomStart: 2, zoomStop: 2 });
+  await reload(server, "layers: []\n");
+  const line = await until("the warning is logged", async () =>
+    server
+      .log()
+      .split("\n")
+      .find((one) => one.includes("the reload has removed all layers")),
+  );
+  expect(line).toMatch(/"level":40,.*"layers":2,"abortedJobs":2/);
+});
