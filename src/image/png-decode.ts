@@ -1,5 +1,5 @@
 import { constants, crc32, inflateSync } from "node:zlib";
-import { inflate, inflateToLook } from "./inflate.ts";
+import { inflate } from "./inflate.ts";
 import { PictureError } from "./picture-error.ts";
 import { holdsAt } from "./picture-kind.ts";
 import type { Raster } from "./raster.ts";
@@ -118,7 +118,7 @@ export function provePixels(parts: Parts): boolean {
   const [samples, depths] = COLOURS.get(colour) ?? [0, []];
   if (interlaced || !isUsual || !depths.includes(depth)) return false;
   const stride = Math.ceil((width * samples * depth) / 8) + 1;
-  const rows = inflateToLook(deflatedOf(parts), stride * height);
+  const rows = inflate(deflatedOf(parts), stride * height);
   let filters = 0;
   for (let at = 0; at < stride * height; at += stride) {
     const filter = rows[at] ?? 0;
