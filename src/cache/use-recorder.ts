@@ -1,4 +1,4 @@
-import type { TileIndex } from "../grid/grid-set.ts";
+import type { TileIndex, TileX, TileY, Zoom } from "../grid/grid-set.ts";
 import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellUses } from "../ledger/cell-eviction.ts";
 
@@ -73,7 +73,7 @@ export class UseRecorder {
     }
   }
 
-  #remember(key: string, tileSet: TileSet, x: number, y: number, z: number): Seen {
+  #remember(key: string, tileSet: TileSet, x: TileX, y: TileY, z: Zoom): Seen {
     const seen = this.#old.get(key) ?? {
       tileSet,
       x,
@@ -121,7 +121,7 @@ export class UseRecorder {
 }
 
 /** Returns the map key of a tile's cell. */
-export const cellKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+export const cellKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
 /** Returns a tile's number in its cell, 0 to 255. */

@@ -1,6 +1,6 @@
 import { atOnce } from "../lib/slices.ts";
 import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, partsOf, type Ring } from "./area-parts.ts";
-import type { Extent, TileRect } from "./grid-set.ts";
+import type { Extent, TileRect, TileY, Zoom } from "./grid-set.ts";
 import type { Span, TileSelection } from "./tile-selection.ts";
 
 /** The position and size of a level's tiles, in CRS units. */
@@ -95,11 +95,11 @@ export class AreaIndex implements TileSelection {
     return new AreaIndex(area, yield* partsOf(area.polygons));
   }
 
-  spans(z: number, y: number): readonly Span[] {
+  spans(z: Zoom, y: TileY): readonly Span[] {
     return this.#remembered(z, y) ?? atOnce(this.spansInSteps(z, y));
   }
 
-  *spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]> {
+  *spansInSteps(z: Zoom, y: TileY): Generator<undefined, readonly Span[]> {
     const level = this.#levels.get(z);
     if (level === undefined) return [];
     const known = this.#remembered(z, y);
@@ -111,7 +111,7 @@ export class AreaIndex implements TileSelection {
     return spans;
   }
 
-  #remembered(z: number, y: number): readonly Span[] | undefined {
+  #remembered(z: Zoom, y: TileY): readonly Span[] | undefined {
     return this.#recentLevel === z ? this.#recentRows.get(y) : undefined;
   }
 
@@ -185,7 +185,7 @@ export class AreaIndex implements TileSelection {
     return this.#margins.of;
   }
 
-  nextRow(z: number, y: number): number | undefined {
+  nextRow(z: Zoom, y: TileY): number | undefined {
     const level = this.#levels.get(z);
     if (level === undefined) return undefined;
     const bottom = level.y + y * level.height;

@@ -1,4 +1,15 @@
+import type { Branded } from "../lib/brand.ts";
 import { trimEndOf } from "../lib/trim-end.ts";
+
+/** A level of a grid set, counted from 0. */
+export type Zoom = Branded<number, "zoom">;
+/** The column of a tile, from the left. */
+export type TileX = Branded<number, "x">;
+/** The row of a tile, from the bottom. */
+export type TileY = Branded<number, "y">;
+export type GridSetId = Branded<string, "grid set">;
+/** A number of tiles. It can pass 2^53. */
+export type TileCount = Branded<bigint, "tiles">;
 
 /** minx, miny, maxx, maxy in the units of a CRS, x always first. */
 export interface Extent {
@@ -23,7 +34,7 @@ export interface TileMatrix {
 
 /** A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `docs/explanation/geowebcache.md`, Grid sets). */
 export interface GridSet {
-  readonly id: string;
+  readonly id: GridSetId;
   readonly title?: string;
   /** EPSG code. */
   readonly srs: number;
@@ -43,18 +54,18 @@ export interface GridSet {
  * the edge.
  */
 export interface TileIndex {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
+  readonly x: TileX;
+  readonly y: TileY;
+  readonly z: Zoom;
 }
 
 /** A rectangle of tiles of one level; all four included; y from the bottom. */
 export interface TileRect {
-  readonly z: number;
-  readonly minX: number;
-  readonly minY: number;
-  readonly maxX: number;
-  readonly maxY: number;
+  readonly z: Zoom;
+  readonly minX: TileX;
+  readonly minY: TileY;
+  readonly maxX: TileX;
+  readonly maxY: TileY;
 }
 
 /** 900913, 3857, 102100 and 102113 name one CRS. */
@@ -63,9 +74,9 @@ export const canonicalSrs = (code: number): number =>
   code === 900913 || code === 102100 || code === 102113 ? 3857 : code;
 
 /** Returns the exact number of tiles as a bigint: the product can pass 2^53. */
-export const rectCount = (r: TileRect): bigint => BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1);
+export const rectCount = (r: TileRect): TileCount => BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1);
 
-export const rectHolds = (r: TileRect, x: number, y: number): boolean =>
+export const rectHolds = (r: TileRect, x: TileX, y: TileY): boolean =>
   x >= r.minX && x <= r.maxX && y >= r.minY && y <= r.maxY;
 
 export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
@@ -80,7 +91,7 @@ export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
 }
 
 /** Returns the matrix of a level that the caller has already checked. */
-export function matrixOf(grid: GridSet, z: number): TileMatrix {
+export function matrixOf(grid: GridSet, z: Zoom): TileMatrix {
   const matrix = grid.matrices[z];
   if (matrix === undefined) throw new RangeError(`grid set ${grid.id} has no level ${z}`);
   return matrix;
@@ -108,7 +119,7 @@ export const tileExtent = (grid: GridSet, t: TileIndex): Extent =>
   rectExtent(grid, { z: t.z, minX: t.x, minY: t.y, maxX: t.x, maxY: t.y });
 
 /** Returns the rectangle of all tiles of a level. */
-export function matrixRect(grid: GridSet, z: number): TileRect {
+export function matrixRect(grid: GridSet, z: Zoom): TileRect {
   const m = matrixOf(grid, z);
   return { z, minX: 0, minY: 0, maxX: m.matrixWidth - 1, maxY: m.matrixHeight - 1 };
 }
@@ -123,7 +134,7 @@ const EDGE = 1e-6;
  * Returns the tiles of a level that an area touches, clamped to the matrix; undefined where it touches none. Takes the
  * floor of the minima, and the ceiling of the maxima minus 1 (GWC's `closestRectangle`).
  */
-export function rectOf(grid: GridSet, z: number, area: Extent): TileRect | undefined {
+export function rectOf(grid: GridSet, z: Zoom, area: Extent): TileRect | undefined {
   const m = matrixOf(grid, z);
   const w = grid.tileWidth * m.resolution;
   const h = grid.tileHeight * m.resolution;
@@ -154,7 +165,7 @@ function firstOf(begin: number, count: number): number {
  * Returns the corner that WMTS calls TopLeftCorner, x first. GWC rounds the corner to whole numbers within 0.5 %; this
  * function does not round.
  */
-export function topLeftCorner(grid: GridSet, z: number): { readonly x: number; readonly y: number } {
+export function topLeftCorner(grid: GridSet, z: Zoom): { readonly x: number; readonly y: number } {
   const m = matrixOf(grid, z);
   const y = grid.alignTopLeft ? grid.extent.maxY : grid.extent.minY + grid.tileHeight * m.resolution * m.matrixHeight;
   return { x: grid.extent.minX, y };

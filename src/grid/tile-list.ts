@@ -1,4 +1,4 @@
-import type { TileIndex, TileRect } from "./grid-set.ts";
+import type { TileIndex, TileRect, TileY, Zoom } from "./grid-set.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
 /** Tiles named one by one; y from the bottom. */
@@ -55,16 +55,16 @@ export class TileListIndex implements TileSelection {
     }
   }
 
-  spans(z: number, y: number): readonly Span[] {
+  spans(z: Zoom, y: TileY): readonly Span[] {
     return this.#levels.get(z)?.rows.get(y) ?? [];
   }
 
-  *spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]> {
+  *spansInSteps(z: Zoom, y: TileY): Generator<undefined, readonly Span[]> {
     yield;
     return this.spans(z, y);
   }
 
-  nextRow(z: number, y: number): number | undefined {
+  nextRow(z: Zoom, y: TileY): number | undefined {
     const order = this.#levels.get(z)?.order ?? [];
     let low = 0;
     let high = order.length;

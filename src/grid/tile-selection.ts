@@ -1,5 +1,5 @@
 import { atOnce } from "../lib/slices.ts";
-import type { TileRect } from "./grid-set.ts";
+import type { TileRect, TileX, TileY, Zoom } from "./grid-set.ts";
 
 /** Whole numbers from `first` to `last`, both included. */
 export interface Span {
@@ -10,11 +10,11 @@ export interface Span {
 /** A selection of tiles on some levels, read row by row: no list of the tiles exists. */
 export interface TileSelection {
   /** Returns the selected columns of row y, ascending; no two spans touch. Each call returns the same. */
-  spans(z: number, y: number): readonly Span[];
+  spans(z: Zoom, y: TileY): readonly Span[];
   /** Returns the same as `spans`, but yields now and then, because a row may take long. */
-  spansInSteps(z: number, y: number): Generator<undefined, readonly Span[]>;
+  spansInSteps(z: Zoom, y: TileY): Generator<undefined, readonly Span[]>;
   /** Returns the first row from y on that may contain selected tiles. Undefined: there is none. */
-  nextRow(z: number, y: number): number | undefined;
+  nextRow(z: Zoom, y: TileY): number | undefined;
 }
 
 /** The number of rows whose counts are added as numbers before they are added to a bigint. */
@@ -47,7 +47,7 @@ function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): num
 export const countSelectedAtOnce = (selection: TileSelection, rect: TileRect): bigint =>
   atOnce(countSelected(selection, rect));
 
-export function isSelected(selection: TileSelection, z: number, x: number, y: number): boolean {
+export function isSelected(selection: TileSelection, z: Zoom, x: TileX, y: TileY): boolean {
   const spans = selection.spans(z, y);
   const found = spans[spanFrom(spans, x)];
   return found !== undefined && found.first <= x;

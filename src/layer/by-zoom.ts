@@ -1,3 +1,5 @@
+import type { Zoom } from "../grid/grid-set.ts";
+
 export interface ZoomRule<T> {
   readonly minZoom: number;
   readonly value: T;
@@ -11,7 +13,7 @@ export type ByZoom<T> = readonly [ZoomRule<T>, ...ZoomRule<T>[]];
 
 export const atEveryZoom = <T>(value: T): ByZoom<T> => [{ minZoom: 0, value }];
 
-export function valueAt<T>(rules: ByZoom<T>, z: number): T {
+export function valueAt<T>(rules: ByZoom<T>, z: Zoom): T {
   let [{ value }] = rules;
   for (const rule of rules) {
     if (rule.minZoom > z) break;

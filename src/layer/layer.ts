@@ -1,17 +1,18 @@
-import type { Extent, GridSet, TileRect } from "../grid/grid-set.ts";
+import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
+import type { LayerName } from "./tile-set.ts";
 
 /** The part of a grid set that a layer offers. */
 export interface GridSubset {
   readonly gridSet: GridSet;
   /** In the grid set's units; undefined: the whole grid set. */
   readonly extent?: Extent;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+  readonly zoomStart: Zoom;
+  readonly zoomStop: Zoom;
   /** The tiles of each level from zoomStart to zoomStop; the index is z. */
   readonly coverage: readonly TileRect[];
 }
@@ -220,7 +221,7 @@ export interface LayerJobs {
 export const STANDARD_LAYER_JOBS: LayerJobs = { weight: 1 };
 
 export interface Layer extends EncodingOptions {
-  readonly name: string;
+  readonly name: LayerName;
   readonly title: string;
   readonly description: string;
   readonly source: SourceOptions;
@@ -285,7 +286,7 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
 }
 
 /** Returns the tiles that a level of a subset offers; undefined outside its levels. */
-export const coverageAt = (subset: GridSubset, z: number): TileRect | undefined => subset.coverage[z];
+export const coverageAt = (subset: GridSubset, z: Zoom): TileRect | undefined => subset.coverage[z];
 
 /**
  * Creates a subset and computes its coverage. Levels outside zoomStart…zoomStop, and levels that the extent misses,
@@ -312,7 +313,7 @@ export function gridSubset(
   };
 }
 
-export const findSubset = (layer: Layer, gridSetId: string): GridSubset | undefined =>
+export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | undefined =>
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
 /** Returns whether a source offers legends: a WMS, or the demo's states. */

@@ -1,13 +1,18 @@
-import type { TileIndex } from "../grid/grid-set.ts";
+import type { GridSetId, TileIndex } from "../grid/grid-set.ts";
+import type { Branded } from "../lib/brand.ts";
+
+export type LayerName = Branded<string, "layer">;
+/** 40 hexadecimal digits, or "" for the default parameters. */
+export type ParametersId = Branded<string, "parameters">;
+/** A MIME type as configured, such as `image/png8`. */
+export type FormatName = Branded<string, "format">;
 
 /** The unit of storage, truncation and measurement: layer, grid set, format and parameters id. */
 export interface TileSet {
-  readonly layer: string;
-  readonly gridSet: string;
-  /** MIME type as configured, such as `image/png8`. */
-  readonly format: string;
-  /** 40 hexadecimal digits, or "" for the default parameters. */
-  readonly parametersId: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetId;
+  readonly format: FormatName;
+  readonly parametersId: ParametersId;
 }
 
 /** The address of one tile. Stores keep one entry per address. */

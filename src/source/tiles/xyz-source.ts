@@ -1,3 +1,4 @@
+import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
 import { createHttpSource, type TellHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
@@ -39,7 +40,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
  * One digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has none.
  * By division, as bit operations end at level 31.
  */
-export function quadkey(x: number, y: number, z: number): string {
+export function quadkey(x: TileX, y: TileY, z: Zoom): string {
   let key = "";
   for (let level = z - 1; level >= 0; level--) {
     const unit = 2 ** level;

@@ -1,4 +1,5 @@
-import type { TileRect } from "../../grid/grid-set.ts";
+import type { GridSetId, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import type { ParametersId } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../tile-store.ts";
 
 /*
@@ -29,10 +30,10 @@ export function bucketOf(z: number): { readonly half: number; readonly digits: n
   return { half, digits: half > 10 ? Math.floor(Math.log10(half)) + 1 : 1 };
 }
 
-export const zoomDirectory = (gridSet: string, z: number, parametersId: string): string =>
+export const zoomDirectory = (gridSet: GridSetId, z: Zoom, parametersId: ParametersId): string =>
   `${directoryName(gridSet)}_${pad(z, 2)}${parametersId === "" ? "" : `_${parametersId}`}`;
 
-export function bucketDirectory(x: number, y: number, z: number): string {
+export function bucketDirectory(x: TileX, y: TileY, z: Zoom): string {
   const { half, digits } = bucketOf(z);
   return `${pad(Math.floor(x / half), digits)}_${pad(Math.floor(y / half), digits)}`;
 }
@@ -44,7 +45,7 @@ export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generat
     for (let x = minX; x <= maxX; x = (Math.floor(x / half) + 1) * half) yield bucketDirectory(x, y, z);
 }
 
-export function tileFile(x: number, y: number, z: number, extension: string): string {
+export function tileFile(x: TileX, y: TileY, z: Zoom, extension: string): string {
   const { digits } = bucketOf(z);
   return `${pad(x, 2 * digits)}_${pad(y, 2 * digits)}.${extension}`;
 }
