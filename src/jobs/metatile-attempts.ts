@@ -14,6 +14,7 @@ import type { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
 import type { UpstreamOutage } from "./upstream-outage.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
+import { JobAborted } from "./work.ts";
 
 export interface MetatileAttemptsParts extends Pick<RoomWaitParts, "room" | "stop" | "monotonicNow" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
@@ -86,14 +87,15 @@ export class MetatileAttempts {
   }
 
   /**
-   * Counts a metatile, or waits for what was away when it was rendered. Returns the failure if it has failed.
+   * Counts a metatile, or waits for the store, for space or for the layer. Returns the failure if it has failed.
+   * @throws JobAborted if the layer has been removed, or at a limit
    */
   async #handled(
     { job, task, layer, signal }: SeedStep,
     metatile: TakenMetatile,
     { wanted, outcome, reservation }: Rendered,
   ): Promise<"finished" | "again" | RenderFailure> {
-    const { results, guards, outage, storeWait, roomWait } = this.#parts;
+    const { results, guards, outage, storeWait, roomWait, stop } = this.#parts;
     if (signal.aborted) {
       // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
       // this one only if no other task has taken it since.
@@ -109,7 +111,10 @@ export class MetatileAttempts {
         guards.check(job, layer, outcome.written ?? []);
         return "finished";
       case "cancelled":
-        return "finished";
+        if (stop.isDue(signal)) return "finished";
+        // The gate cancels a render of a running task only if a reload has removed the layer. The order to abort the job
+        // may arrive later: a task that went on would take the metatile for done.
+        throw new JobAborted("the layer has been removed");
       case "stale":
         return "again";
       case "full":

@@ -54,10 +54,10 @@ async function read(server: TestServer): Promise<string> {
   return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
 }
 
-/** Returns the number of users' renders that wait for a connection. */
-async function usersWaiting(server: TestServer): Promise<number> {
+/** Returns the number of renders for users or jobs that wait for a connection. */
+async function waiting(server: TestServer, who: "users" | "jobs"): Promise<number> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
-  return Number(/^nuthatch_upstream_queue\{[^}]*who="users"[^}]*\} (\d+)$/m.exec(text)?.[1]);
+  return Number(new RegExp(`^nuthatch_upstream_queue\\{[^}]*who="${who}"[^}]*\\} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
 /** Asserts that the tile comes from the new source, and is still so later. */
@@ -108,13 +108,42 @@ test.each([1, 2])(
       `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${LAYER}&STYLES=&SRS=EPSG:900913` +
         `&BBOX=${box}&WIDTH=64&HEIGHT=64&FORMAT=image/png`,
     );
-    await until("two wait", async () => ((await usersWaiting(server)) === 2 ? true : undefined));
+    await until("two wait", async () => ((await waiting(server, "users")) === 2 ? true : undefined));
     await reload(server, configuration([OTHER]));
     expect([(await tile).status, (await map).status]).toEqual([404, 404]);
     held.release();
     expect((await first).status).toBe(200);
   },
 );
+
+test("a seed whose layer is removed while its last metatiles wait for a connection is aborted, not done", async () => {
+  const { server, before, first } = await start();
+  const configuration = (names: readonly string[]): string =>
+    smallTiles(
+      before.upstream.url,
+      names.map((name) => ({ name, connections: 1, extra: "metatile: [1, 1]" })),
+    );
+  before.isOpen = true;
+  before.release();
+  await first;
+  before.isOpen = false;
+  await reload(server, configuration([LAYER, OTHER]));
+  const other = fetch(`${server.url}/xyz/${OTHER}/2/0/3.png`);
+  await until("the upstream is asked", async () => before.waiting()[0]);
+  const id = await seed(server, LAYER, {
+    type: "reseed",
+    gridSetId: "EPSG:900913",
+    format: "image/png",
+    zoomStart: 0,
+    zoomStop: 0,
+    threadCount: 1,
+  });
+  await until("the job waits", async () => ((await waiting(server, "jobs")) === 1 ? true : undefined));
+  await reload(server, configuration([OTHER]));
+  expect(await ended(server, id)).toMatchObject({ outcome: "aborted", reason: "the layer has been removed" });
+  before.release();
+  await other;
+});
 
 test("a seed after a change of metatiles stores all, whatever is being rendered in those of before", async () => {
   const { server, before, first, after } = await start();
