@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
@@ -8,14 +7,13 @@ import type { Layer } from "../../layer/layer.ts";
 import { badField } from "../../lib/refusal.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
+import { CatalogueMemo } from "./catalogue-memo.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import type { RequestedDocument } from "./tile-parts.ts";
 import {
   type PreparedTile,
   prepareTile,
-  type StoredDocument,
   sendData,
   sendDocument,
   sendExplanation,
@@ -64,58 +62,8 @@ export interface TileProtocolOptions {
   readonly now?: () => number;
 }
 
-/**
- * The memo stores two generations of this many parsed addresses. Long addresses (filters by regex) are parsed for each
- * request.
- */
-const MEMO_ENTRIES = 4096;
-const MEMO_ADDRESS_LENGTH = 512;
-/** The limit of stored documents. The base URL comes from the client, so their number is unbounded otherwise. */
-const KEPT_DOCUMENTS = 16;
 /** The limit in bytes of compressed bodies: data tiles and documents. */
 const PACKED_BYTES = 32 * 1024 * 1024;
-
-/** The prepared tiles and documents of one catalogue. A new catalogue gets a new memo. */
-class CatalogueMemo {
-  readonly catalogue: Catalogue;
-  #young = new Map<string, PreparedTile>();
-  #old = new Map<string, PreparedTile>();
-  readonly #documents = new Map<string, StoredDocument>();
-
-  constructor(catalogue: Catalogue) {
-    this.catalogue = catalogue;
-  }
-
-  tile(address: string): PreparedTile | undefined {
-    const young = this.#young.get(address);
-    if (young !== undefined) return young;
-    const old = this.#old.get(address);
-    if (old !== undefined) this.keep(address, old);
-    return old;
-  }
-
-  keep(address: string, tile: PreparedTile): void {
-    if (address.length > MEMO_ADDRESS_LENGTH) return;
-    if (this.#young.size >= MEMO_ENTRIES) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(address, tile);
-  }
-
-  document(asked: RequestedDocument, baseUrl: string): StoredDocument {
-    const key = `${asked.name}\n${baseUrl}`;
-    const kept = asked.isStored === false ? undefined : this.#documents.get(key);
-    if (kept !== undefined) return kept;
-    const bytes = Buffer.from(asked.write(baseUrl), "utf8");
-    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const made: StoredDocument = { contentType: asked.contentType, fileName: asked.fileName, etag, bytes };
-    if (asked.isStored === false) return made;
-    if (this.#documents.size >= KEPT_DOCUMENTS) this.#documents.clear();
-    this.#documents.set(key, made);
-    return made;
-  }
-}
 
 /**
  * Returns whether a query has the key `explain`. Called only for addresses that the memo does not contain: an address
@@ -128,33 +76,63 @@ function wantsExplanation(query: string): boolean {
 }
 
 export function createTileProtocols(options: TileProtocolOptions): TileProtocols {
-  const now = options.now ?? Date.now;
-  let memo = new CatalogueMemo(options.catalogue());
+  return new MemoizedTileProtocols(options);
+}
 
-  const packed = new PackedBodies(PACKED_BYTES);
+/** The tile protocols with the prepared tiles and documents of the present catalogue. */
+class MemoizedTileProtocols implements TileProtocols {
+  readonly #options: TileProtocolOptions;
+  readonly #now: () => number;
+  #memo: CatalogueMemo;
+  readonly #packed = new PackedBodies(PACKED_BYTES);
 
-  const requesterOf = (response: ServerResponse): Requester => ({
-    client: options.clientOf(response.req),
-    gone: goneSignal(response),
-  });
+  constructor(options: TileProtocolOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#memo = new CatalogueMemo(options.catalogue());
+  }
 
-  const answer = (
+  handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+    try {
+      return this.#handle(request, response);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+    const catalogue = this.#options.catalogue();
+    if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
+    const address = `${request.path}?${request.query}`;
+    if (request.method === "GET" || request.method === "HEAD") {
+      const prepared = this.#memo.tile(address);
+      if (prepared !== undefined) return this.#serve(prepared, request, response);
+    }
+    return this.#resolve(request, response, address);
+  }
+
+  #requesterOf(response: ServerResponse): Requester {
+    return { client: this.#options.clientOf(response.req), gone: goneSignal(response) };
+  }
+
+  #answer(
     prepared: PreparedTile,
     outcome: TileOutcome,
     { headers }: TileProtocolRequest,
     response: ServerResponse,
-  ): Promise<void> | void => {
+  ): Promise<void> | void {
     if (outcome.kind !== "tile") return sendFailure(response, outcome.failure, prepared.dialect);
-    if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, headers, response, now());
-    return sendData(prepared, outcome.tile, headers, response, now(), packed);
-  };
+    if (prepared.request.format.kind === "image")
+      return sendTile(prepared, outcome.tile, headers, response, this.#now());
+    return sendData(prepared, outcome.tile, headers, response, this.#now(), this.#packed);
+  }
 
-  const waitFor = async (
+  async #waitFor(
     coming: Promise<TileOutcome>,
     prepared: PreparedTile,
     request: TileProtocolRequest,
     response: ServerResponse,
-  ): Promise<void> => {
+  ): Promise<void> {
     let outcome: TileOutcome;
     try {
       outcome = await coming;
@@ -163,62 +141,52 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
       if (response.destroyed) return;
       throw error;
     }
-    if (!response.destroyed) await answer(prepared, outcome, request, response);
-  };
+    if (!response.destroyed) await this.#answer(prepared, outcome, request, response);
+  }
 
-  const serveTile = (
-    prepared: PreparedTile,
-    request: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> | void => {
-    const outcome = options.reader.read(prepared.request, () => requesterOf(response));
-    if (outcome instanceof Promise) return waitFor(outcome, prepared, request, response);
-    return answer(prepared, outcome, request, response);
-  };
+  #serveTile(prepared: PreparedTile, request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+    const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
+    if (outcome instanceof Promise) return this.#waitFor(outcome, prepared, request, response);
+    return this.#answer(prepared, outcome, request, response);
+  }
 
   /** Serves a resource of a layer to clients with the right to see it; at once if the layer is public. */
-  const guarded = (layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void => {
+  #guarded(layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void {
     if (!layer.secured) return serve();
-    return options.authorised(response.req, goneSignal(response)).then((allowed) => {
+    return this.#options.authorised(response.req, goneSignal(response)).then((allowed) => {
       if (response.destroyed) return;
       return allowed ? serve() : sendUnauthorized(response);
     });
-  };
+  }
 
-  const serve = (
-    prepared: PreparedTile,
-    request: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> | void => guarded(prepared.request.layer, response, () => serveTile(prepared, request, response));
+  #serve(prepared: PreparedTile, request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+    return this.#guarded(prepared.request.layer, response, () => this.#serveTile(prepared, request, response));
+  }
 
-  const serveMap = async (
+  async #serveMap(
     map: MapRequest,
     dialect: Dialect,
     request: TileProtocolRequest,
     response: ServerResponse,
-  ): Promise<void> => {
-    const outcome = await options.maps.render(map, requesterOf(response));
+  ): Promise<void> {
+    const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
     else sendFailure(response, outcome.failure, dialect);
-  };
+  }
 
-  const serveInfo = async (query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> => {
-    const outcome = await options.ask(query, requesterOf(response));
+  async #serveInfo(query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> {
+    const outcome = await this.#options.ask(query, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info, query);
     else sendFailure(response, outcome.failure, dialect);
-  };
+  }
 
   /** Answers `?explain` with the state of a tile. The client needs the right to read the management interface. */
-  const serveExplanation = async (
-    route: TileRoute,
-    request: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> => {
-    if (!(await options.authorised(response.req, goneSignal(response))))
+  async #serveExplanation(route: TileRoute, request: TileProtocolRequest, response: ServerResponse): Promise<void> {
+    if (!(await this.#options.authorised(response.req, goneSignal(response))))
       return sendUnauthorized(response, "An explanation");
-    const { asked } = parseAsked(memo.catalogue, route, request.query);
+    const { asked } = parseAsked(this.#memo.catalogue, route, request.query);
     if (!asked.ok) {
       const { outside, message } = asked.error;
       return outside === undefined
@@ -227,53 +195,34 @@ export function createTileProtocols(options: TileProtocolOptions): TileProtocols
     }
     if (asked.value.kind !== "tile")
       return sendRefusal(response, badField("explain", "the address of a tile", request.path), "plain");
-    const explanation = await options.explain(asked.value.request);
+    const explanation = await this.#options.explain(asked.value.request);
     if (!response.destroyed) sendExplanation(response, explanation);
-  };
+  }
 
   /** Handles every request that the memo cannot answer: a new or invalid address, a document, or another method. */
-  const resolve = (request: TileProtocolRequest, response: ServerResponse, address: string): Promise<void> | void => {
+  #resolve(request: TileProtocolRequest, response: ServerResponse, address: string): Promise<void> | void {
     const route = routeOf(request.path);
     if (!route.ok) return sendRefusal(response, route.error, "plain");
     if (request.method === "OPTIONS") return sendPreflight(response);
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
-    if (wantsExplanation(request.query)) return serveExplanation(route.value, request, response);
-    const { dialect, asked } = parseAsked(memo.catalogue, route.value, request.query);
+    if (wantsExplanation(request.query)) return this.#serveExplanation(route.value, request, response);
+    const { dialect, asked } = parseAsked(this.#memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
     const selected = asked.value;
     switch (selected.kind) {
       case "document":
-        return sendDocument(response, request.headers, memo.document(selected, request.baseUrl()), packed);
+        return sendDocument(response, request.headers, this.#memo.document(selected, request.baseUrl()), this.#packed);
       case "map":
-        return guarded(selected.request.layer, response, () => serveMap(selected.request, dialect, request, response));
+        return this.#guarded(selected.request.layer, response, () =>
+          this.#serveMap(selected.request, dialect, request, response),
+        );
       case "info":
-        return guarded(selected.query.layer, response, () => serveInfo(selected.query, dialect, response));
+        return this.#guarded(selected.query.layer, response, () => this.#serveInfo(selected.query, dialect, response));
       case "tile": {
         const prepared = prepareTile(selected.request, dialect);
-        memo.keep(address, prepared);
-        return serve(prepared, request, response);
+        this.#memo.keep(address, prepared);
+        return this.#serve(prepared, request, response);
       }
     }
-  };
-
-  const handle = (request: TileProtocolRequest, response: ServerResponse): Promise<void> | void => {
-    const catalogue = options.catalogue();
-    if (memo.catalogue !== catalogue) memo = new CatalogueMemo(catalogue);
-    const address = `${request.path}?${request.query}`;
-    if (request.method === "GET" || request.method === "HEAD") {
-      const prepared = memo.tile(address);
-      if (prepared !== undefined) return serve(prepared, request, response);
-    }
-    return resolve(request, response, address);
-  };
-
-  return {
-    handle(request, response) {
-      try {
-        return handle(request, response);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-  };
+  }
 }
