@@ -35,7 +35,7 @@ const RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
 
 /**
- * HTTP workers that share one port. Each has its own protocols and memory tier. The server alone renders, accounts and
+ * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. The server alone renders, accounts and
  * manages. Connections are distributed in turn.
  */
 export class ServingPool implements ServingProcesses {

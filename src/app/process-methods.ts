@@ -20,7 +20,7 @@ import type { BeginOutcome } from "./readiness-watch.ts";
 /** Why a coordinator cannot start. */
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
-/** Methods of the coordinator: the operations of the protocols, the server's side of a render, and start and close. */
+/** Methods of the coordinator: the operations of the management interface, the server's side of a render, and start and close. */
 export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
   claim(): StartRefusal | undefined;
@@ -28,7 +28,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   begin(): BeginOutcome;
   /** Returns by layer the time before which tiles were truncated softly. */
   softTimes(): ReadonlyMap<string, number>;
-  /** Starts the jobs, after the protocols have been opened. */
+  /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
   /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;

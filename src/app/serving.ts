@@ -48,7 +48,7 @@ const MAPS = 32;
 /** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
 
-/** Answers HTTP in one process: the protocols, and the memory tier behind them. */
+/** Answers HTTP in one process: the HTTP interfaces, and the memory tier behind them. */
 export class Serving implements ServingProcesses {
   readonly #core: Core;
   readonly #memory: MemoryTier;

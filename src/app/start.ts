@@ -42,7 +42,8 @@ export class StartError extends Error {
 const GRACE_MS = 25_000;
 
 /**
- * Builds one running server: coordinator, renders, server, protocols, in this order. They are closed in reverse.
+ * Builds one running server: coordinator, renders, HTTP interfaces, HTTP server, in this order. They are closed in
+ * reverse.
  * @throws StartError
  */
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {

@@ -60,7 +60,7 @@ export interface Requester {
 /** Names the user of a request that has to wait. Not called for a hit. */
 export type RequesterOf = () => Requester;
 
-/** The read-through tile path as the protocols see it. A hit is answered without a promise. */
+/** The read-through tile path as the tile protocols see it. A hit is answered without a promise. */
 export interface TileReader {
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome>;
 }

@@ -31,7 +31,7 @@ const CALL_READS_FIRST = { sending: "call", readsFirst: true } as const;
 const UNTIL = { sending: "until" } as const;
 
 /**
- * All operations that the coordinator offers to the management protocols, by the service that performs them. The type
+ * All operations that the coordinator offers to the management interface, by the service that performs them. The type
  * `Operations` and the forwarders between the processes follow from this table. Every answer is true when it is given.
  * Every change is persisted before its promise resolves.
  */

@@ -27,7 +27,7 @@ export function listed(view: JobView): JobView {
 }
 
 /**
- * Returns a job as the protocols show it.
+ * Returns a job as the management interface shows it.
  * @param pace of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
  */
 export function viewOf(

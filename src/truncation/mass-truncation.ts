@@ -66,7 +66,7 @@ export interface MassTruncationFilter {
   readonly after?: number;
 }
 
-/** The operations on mass truncations that the protocols use. */
+/** The operations on mass truncations that the management interface uses. */
 export interface MassTruncationOperations {
   /**
    * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.

@@ -13,7 +13,7 @@ import { gridSubset, type Layer } from "../../layer/layer.ts";
 import { explainTile } from "./explanation.ts";
 import { createTileProtocols, type TileProtocolOptions } from "./tile-protocols.ts";
 
-/** Returns a grid set for tests of the protocols. The resolutions halve from `resolution`. */
+/** Returns a grid set for tests of the tile protocols. The resolutions halve from `resolution`. */
 function grid(
   id: string,
   srs: number,
@@ -165,7 +165,7 @@ export interface ProtocolServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** Starts the protocols behind a bare `node:http` server on a port of its own. */
+/** Starts the tile protocols behind a bare `node:http` server on a port of its own. */
 export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];

@@ -63,7 +63,7 @@ export function parseGetLegendGraphic(
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });
   if (!drawsLegends(layer.value.source)) {
-    const refusal = badField("LAYER", "a layer whose source is a WMS: nobody else renders legends", name);
+    const refusal = badField("LAYER", "a layer whose source is a WMS, because only a WMS renders legends", name);
     return refuse({ ...refusal, exception: { code: "OperationNotSupported" } });
   }
   const given = query.get("STYLE") ?? query.get("STYLES") ?? "";

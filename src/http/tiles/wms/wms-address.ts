@@ -137,10 +137,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, 
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return as(layer.error, "LayerNotDefined");
   if (!hasFeatureInfo(layer.value))
-    return as(
-      badField("QUERY_LAYERS", "a layer of which somebody knows more than its picture", name),
-      "LayerNotQueryable",
-    );
+    return as(badField("QUERY_LAYERS", "a layer that supports GetFeatureInfo", name), "LayerNotQueryable");
   const subsets = parseCrs(layer.value, query);
   if (!subsets.ok) return subsets;
   const size = parseSize(query);

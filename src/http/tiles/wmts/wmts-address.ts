@@ -30,7 +30,7 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
 });
 
 /**
- * `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for what lies under a pixel `/{j}/{i}`
+ * `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for GetFeatureInfo `/{j}/{i}`
  * behind it (GWC's addresses). `rest` is what follows `/service/wmts/rest`.
  */
 export function parseWmtsRest(
@@ -59,8 +59,7 @@ function parseInfoRest(
   if (!infoFormat.ok) return infoFormat;
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
-  if (!hasFeatureInfo(layer.value))
-    return notFound(`Nobody can be asked what lies under a pixel of ${layer.value.name}`);
+  if (!hasFeatureInfo(layer.value)) return notFound(`The layer ${layer.value.name} does not support GetFeatureInfo`);
   // Any format leads to the tile: it is not rendered.
   const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
   const tile = parseTileRest(catalogue, rest.slice(0, -2), asTile);
@@ -206,7 +205,7 @@ function parseGetTile(
   }
 
   if (formatKey === "INFOFORMAT" && !hasFeatureInfo(layer.value)) {
-    const message = `Nobody can be asked what lies under a pixel of ${layer.value.name}`;
+    const message = `The layer ${layer.value.name} does not support GetFeatureInfo`;
     return as({ code: "bad_field", message }, "OperationNotSupported", "request");
   }
   if (value(formatKey) === "") return missing(formatKey);
