@@ -1,3 +1,4 @@
+import { shownFields } from "../../src/plan/job-fields.ts";
 import type { JobView } from "../../src/plan/job-request.ts";
 
 /** Returns the view of a completed seed of the demo layer, with the fields of `more` replaced. */
@@ -32,8 +33,7 @@ export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({
   rateLimit: null,
   runWindow: null,
   limit: null,
-  order: "by-zoom",
-  onlyExisting: false,
+  ...shownFields({}),
   olderThan: null,
   maxFailures: 1000,
   maxFailurePercent: null,
