@@ -66,7 +66,7 @@ export class ServingPool implements ServingProcesses {
     this.#data = { ...data, memoryTierBytes: Math.floor(data.memoryTierBytes / parts.workers) };
     this.#log = parts.log;
     this.#methods = {
-      ...forwardOperations(core.operations, { applied: () => this.#settled() }),
+      ...forwardOperations(core.operations, { applied: () => this.#allApplied() }),
       ...localMethods(() => core.renders, USER_RENDERS),
       renderForUser: async (order, missed, client, gone) =>
         only(await core.renders.renderForUser(order, missed, client, gone), missed),
@@ -114,7 +114,7 @@ export class ServingPool implements ServingProcesses {
       const member: Member = { worker, channel };
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
-        ask: () => channel.call("settled"),
+        ask: () => channel.call("applied"),
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
@@ -195,8 +195,8 @@ export class ServingPool implements ServingProcesses {
   }
 
   /** Waits until all HTTP workers have applied the changes before, so that an answer is true of all of them. */
-  async #settled(): Promise<void> {
-    await this.#all(({ channel }) => channel.call("settled"));
+  async #allApplied(): Promise<void> {
+    await this.#all(({ channel }) => channel.call("applied"));
   }
 
   async configure(configuration: Configuration): Promise<void> {

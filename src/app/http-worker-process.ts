@@ -37,7 +37,7 @@ function startServing(): void {
     clear: (layer) => serving().clear(layer),
     forget: (keys) => serving().forget(keys),
     expireBefore: (layer, beforeMs) => serving().expireBefore(layer, beforeMs),
-    settled: () => {},
+    applied: () => {},
     configure: (configuration) => serving().configure(configuration),
     ready: (readiness) => serving().ready(readiness),
     async close(graceMs) {

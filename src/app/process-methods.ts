@@ -79,7 +79,7 @@ export interface HttpWorkerMethods extends MemoryTiles {
   publish(event: JobEvent): void;
   metrics(): Promise<ServingMetrics>;
   /** Answers when all earlier messages have been handled. */
-  settled(): void;
+  applied(): void;
   configure(configuration: Configuration): Promise<void>;
   ready(readiness: Readiness): void;
   close(graceMs: number): Promise<void>;

@@ -17,7 +17,7 @@ export interface WatchedParts {
   readonly began: (outcome: BeginOutcome) => Promise<void>;
   /** Returns why the coordinator cannot work; undefined: it can. */
   readonly health: () => Promise<string | undefined>;
-  readonly tell: (readiness: Readiness) => Promise<void> | void;
+  readonly report: (readiness: Readiness) => Promise<void> | void;
 }
 
 const LOOK_MS = 1_000;
@@ -30,10 +30,10 @@ const SILENT_MS = 10_000;
  */
 export class ReadinessWatch {
   readonly #parts: WatchedParts;
-  #told: Readiness = STARTING;
+  #reported: Readiness = STARTING;
   #hasBegun = false;
   #isServing = false;
-  #askedMs: number | undefined;
+  #requestedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
 
@@ -61,49 +61,49 @@ export class ReadinessWatch {
       await this.#parts.began(outcome);
       this.#isServing = true;
     }
-    await this.#tell(outcome.kind === "waiting" ? outcome.reason : undefined);
+    await this.#update(outcome.kind === "waiting" ? outcome.reason : undefined);
     return outcome;
   }
 
   async #look(): Promise<void> {
-    if (this.#askedMs !== undefined) {
-      const silentMs = performance.now() - this.#askedMs;
-      if (silentMs > SILENT_MS) await this.#tell("the coordinator does not answer");
+    if (this.#requestedMs !== undefined) {
+      const silentMs = performance.now() - this.#requestedMs;
+      if (silentMs > SILENT_MS) await this.#update("the coordinator does not answer");
       return;
     }
-    this.#askedMs = performance.now();
+    this.#requestedMs = performance.now();
     try {
-      if (this.#hasBegun) await this.#tell(await this.#parts.health());
+      if (this.#hasBegun) await this.#update(await this.#parts.health());
       else {
         const outcome = await this.#begin();
-        if (outcome.kind === "refused") await this.#tell(outcome.message);
+        if (outcome.kind === "refused") await this.#update(outcome.message);
       }
     } catch (error) {
-      await this.#tell(error instanceof Error ? error.message : String(error));
+      await this.#update(error instanceof Error ? error.message : String(error));
     } finally {
-      this.#askedMs = undefined;
+      this.#requestedMs = undefined;
     }
   }
 
-  async #tell(reason: string | undefined): Promise<void> {
+  async #update(reason: string | undefined): Promise<void> {
     if (this.#closing) return;
     const next: Readiness =
       reason === undefined
         ? { ready: true }
         : { ready: false, reason, ...(this.#isServing ? {} : { isStarting: true as const }) };
-    await this.#say(next);
+    await this.#report(next);
   }
 
-  async #say(next: Readiness): Promise<void> {
-    if (JSON.stringify(next) === JSON.stringify(this.#told)) return;
-    this.#told = next;
-    await this.#parts.tell(next);
+  async #report(next: Readiness): Promise<void> {
+    if (JSON.stringify(next) === JSON.stringify(this.#reported)) return;
+    this.#reported = next;
+    await this.#parts.report(next);
   }
 
   /** Reports that the server is shutting down. No later report follows. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#timer);
-    void this.#say({ ready: false, reason: "shutting down" });
+    void this.#report({ ready: false, reason: "shutting down" });
   }
 }

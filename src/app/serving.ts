@@ -83,7 +83,7 @@ export class Serving implements ServingProcesses {
     const renders: UserRenders = {
       renderForUser: (order, missed, client, gone) => {
         // Report earlier reads first: the coordinator may have to evict tiles for this render.
-        this.#tellUses();
+        this.#reportReads();
         return core.renders.renderForUser(order, missed, client, gone);
       },
       ask: (layer, question, client, gone) => core.renders.ask(layer, question, client, gone),
@@ -98,7 +98,7 @@ export class Serving implements ServingProcesses {
       now: Date.now,
     });
     this.#reader = reader;
-    const operations = forwardOperations(core.operations, { reportReads: () => this.#tellUses() });
+    const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
@@ -131,11 +131,11 @@ export class Serving implements ServingProcesses {
       reload: () => core.reload(),
       log,
     });
-    this.#useTimer = setInterval(() => this.#tellUses(), USE_MS);
+    this.#useTimer = setInterval(() => this.#reportReads(), USE_MS);
     this.#useTimer.unref();
   }
 
-  #tellUses(): void {
+  #reportReads(): void {
     const report = this.#uses.drain();
     if (report !== undefined) this.#core.used(report);
   }
@@ -188,7 +188,7 @@ export class Serving implements ServingProcesses {
 
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#useTimer);
-    this.#tellUses();
+    this.#reportReads();
     // End the requests that wait for a job or listen to events: they would delay the close for minutes.
     this.#jobEvents.close();
     await this.#http.close(graceMs);

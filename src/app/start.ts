@@ -73,7 +73,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
     renders: rendering.renders,
     jobEvent: (event) => {
       serving.publish(event);
-      telemetry?.told(event);
+      telemetry?.jobEvent(event);
     },
   });
   const address = await listen(serving, configuration);
@@ -134,7 +134,7 @@ function buildWatch({ coordinator, rendering, serving, log }: StartedParts): Rea
       if (kind === "begun") channel.note("start", []);
     },
     health: () => channel.call("health"),
-    tell(readiness) {
+    report(readiness) {
       if (!readiness.ready && !coordinator.isClosing) log.warn("the server is not ready", { reason: readiness.reason });
       return serving.ready(readiness);
     },

@@ -23,7 +23,7 @@ export interface Telemetry {
    */
   traced(renders: UserRenders): UserRenders;
   /** Reports a job that has ended as a span of the job's duration. */
-  told(event: JobEvent): void;
+  jobEvent(event: JobEvent): void;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function startTelemetry(): Telemetry {
   const tracer = provider.getTracer("nuthatch", ownVersion());
   return {
     traced: (renders) => tracedRenders(renders, tracer),
-    told: (event) => tellJob(event, tracer),
+    jobEvent: (event) => tellJob(event, tracer),
     close: () => Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
   };
 }

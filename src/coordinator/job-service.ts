@@ -232,7 +232,7 @@ export class JobService {
   }
 
   /** Deletes an ended job from the history. */
-  async forget(id: number): Promise<Result<null, Refusal>> {
+  async deleteJob(id: number): Promise<Result<null, Refusal>> {
     const { jobs, runner, state, deleted } = this.#parts;
     const view = runner.active.view(id);
     if (view === undefined) return refuse(unknownJob(id));

@@ -48,7 +48,7 @@ export const OPERATIONS = {
     unpause: CALL,
     change: CALL,
     retry: CALL_READS_FIRST,
-    forget: CALL,
+    deleteJob: CALL,
     jobs: CALL,
     job: CALL,
     failedTiles: CALL,

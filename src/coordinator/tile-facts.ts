@@ -29,18 +29,18 @@ export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
 /** Returns the mean bytes of a tile by tile set and zoom, by tile set, and of all tiles (""). */
 function meanBytes(ledger: Ledger): ReadonlyMap<string, number> {
   const means = new Map<string, number>();
-  const note = (key: string, { tiles, bytes }: { readonly tiles: bigint; readonly bytes: bigint }): void => {
+  const setMean = (key: string, { tiles, bytes }: { readonly tiles: bigint; readonly bytes: bigint }): void => {
     if (tiles > 0n) means.set(key, Number(bytes) / Number(tiles));
   };
   for (const { tileSet, sums } of ledger.tileSets()) {
     const all = { tiles: 0n, bytes: 0n };
     for (const [z, sum] of sums) {
-      note(`${tileSetKey(tileSet)}\n${z}`, sum);
+      setMean(`${tileSetKey(tileSet)}\n${z}`, sum);
       all.tiles += sum.tiles;
       all.bytes += sum.bytes;
     }
-    note(tileSetKey(tileSet), all);
+    setMean(tileSetKey(tileSet), all);
   }
-  note("", ledger.total);
+  setMean("", ledger.total);
   return means;
 }

@@ -70,8 +70,8 @@ export class UsageService {
   /** Returns the configured layers, and those that have records in the ledger only. */
   #layerNames(): string[] {
     const { ledger, catalogue } = this.#parts;
-    const kept = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
-    return [...new Set([...catalogue().layers.keys(), ...kept])];
+    const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
+    return [...new Set([...catalogue().layers.keys(), ...stored])];
   }
 
   /** Returns the running comparison, or the last one. */

@@ -89,8 +89,8 @@ export function usageView(
   const { ledger, quota, adoption } = from;
   const own = new Map(quota.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
   const incomplete = new Set([...ledger.tileSets()].filter((t) => !t.complete).map((t) => t.tileSet.layer));
-  const kept = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
-  const names = [...new Set([...from.layers, ...kept])].filter(
+  const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
+  const names = [...new Set([...from.layers, ...stored])].filter(
     (name) => options.layer === undefined || name === options.layer,
   );
   const { freeBytes, totalBytes, freeInodes, totalInodes } = from.room ?? NO_ROOM;

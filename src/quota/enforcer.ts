@@ -87,7 +87,7 @@ export class Enforcer {
   #nextMs = 0;
   #running: Promise<void> | undefined;
   /** Clean-ups that were requested. */
-  #asked = 0;
+  #requested = 0;
   #closed = false;
 
   constructor(parts: EnforcerParts) {
@@ -277,7 +277,7 @@ export class Enforcer {
 
   /** Brings usage below all current limits. Requests that arrive during a clean-up share one further clean-up. */
   cleanUp(): Promise<void> {
-    this.#asked++;
+    this.#requested++;
     this.#running ??= this.#cleanUpAsAsked()
       .catch((error: unknown) => this.#parts.log.error("a clean-up failed", { error: String(error) }))
       .finally(() => {
@@ -287,8 +287,8 @@ export class Enforcer {
   }
 
   async #cleanUpAsAsked(): Promise<void> {
-    for (let done = 0; done !== this.#asked && !this.#closed; ) {
-      done = this.#asked;
+    for (let done = 0; done !== this.#requested && !this.#closed; ) {
+      done = this.#requested;
       await this.#cleanUpAll();
     }
   }

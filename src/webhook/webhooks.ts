@@ -49,7 +49,7 @@ const GIVEN_UP_MS = 86_400_000;
 const MOST_KEPT = 10_000;
 
 /** The outcome of an attempt, still to be written to the database. */
-interface Settled {
+interface AttemptOutcome {
   readonly delivery: Delivery;
   readonly outcome: "delivered" | "failed" | { readonly dueMs: number };
 }
@@ -63,7 +63,7 @@ export class Webhooks {
   readonly #parts: WebhooksParts;
   /** Deliveries by number, until their outcome has been written. */
   readonly #inFlight = new Map<number, { readonly webhook: string; readonly done: Promise<void> }>();
-  #settled: Settled[] = [];
+  #outcomes: AttemptOutcome[] = [];
   /** The number of pending deliveries by webhook. To count thousands of rows at each event would take too long. */
   readonly #pending = new Map<string, number>();
   /** Webhooks whose last attempt failed, and webhooks whose oldest deliveries were removed. Each is logged once. */
@@ -146,18 +146,23 @@ export class Webhooks {
     if (signal.aborted && failure !== undefined) return;
     const outcome = failure === undefined ? "delivered" : this.#outcomeOf(delivery);
     this.#report(webhook, delivery, outcome, failure);
-    this.#settled.push({ delivery, outcome });
+    this.#outcomes.push({ delivery, outcome });
     this.tick();
   }
 
-  #outcomeOf({ createdMs, attempts }: Delivery): Settled["outcome"] {
+  #outcomeOf({ createdMs, attempts }: Delivery): AttemptOutcome["outcome"] {
     const { monotonicNow, random } = this.#parts;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempts) * (0.75 + random() / 2);
     const dueMs = monotonicNow() + Math.round(pauseMs);
     return dueMs - createdMs > GIVEN_UP_MS ? "failed" : { dueMs };
   }
 
-  #report(webhook: Webhook, { id, event, attempts }: Delivery, outcome: Settled["outcome"], reason?: string): void {
+  #report(
+    webhook: Webhook,
+    { id, event, attempts }: Delivery,
+    outcome: AttemptOutcome["outcome"],
+    reason?: string,
+  ): void {
     const { log } = this.#parts;
     const about = { webhook: webhookOrigin(webhook), delivery: id, event };
     if (outcome === "delivered") {
@@ -177,12 +182,12 @@ export class Webhooks {
    */
   #write(): void {
     const { outbox, transaction, fault } = this.#parts;
-    const settled = this.#settled;
-    if (settled.length === 0) return;
+    const outcomes = this.#outcomes;
+    if (outcomes.length === 0) return;
     const removed = new Set<Delivery>();
     try {
       transaction(() => {
-        for (const { delivery, outcome } of settled) {
+        for (const { delivery, outcome } of outcomes) {
           if (typeof outcome === "object") outbox.postpone(delivery.number, outcome.dueMs);
           else if (outbox.remove(delivery.number)) removed.add(delivery);
         }
@@ -191,8 +196,8 @@ export class Webhooks {
       fault(error);
       return;
     }
-    this.#settled = [];
-    for (const { delivery, outcome } of settled) {
+    this.#outcomes = [];
+    for (const { delivery, outcome } of outcomes) {
       const { webhook = "" } = this.#inFlight.get(delivery.number) ?? {};
       this.#inFlight.delete(delivery.number);
       if (typeof outcome === "string") this.#counts[outcome]++;

@@ -124,7 +124,7 @@ export function jobResource(parts: ApiParts, id: number): Resource {
       DELETE: {
         need: "operate",
         async handle() {
-          const forgotten = await parts.operations.forget(id);
+          const forgotten = await parts.operations.deleteJob(id);
           return forgotten.ok ? { status: 204, body: "" } : refusalProblem(forgotten.error);
         },
       },
