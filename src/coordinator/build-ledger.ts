@@ -1,4 +1,4 @@
-import { jobMigrations } from "../jobs/job-store.ts";
+import { jobMigrations } from "../jobs/job-migrations.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";

@@ -1,8 +1,10 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import { areaView } from "../jobs/area-view.ts";
+import type { FailedTilePage } from "../jobs/failed-tile.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { FailedTilePage, JobStore, NewJob } from "../jobs/job-store.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
+import type { NewJob } from "../jobs/stored-job.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -9,12 +9,12 @@ import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { TimeLeft } from "../plan/rate-meter.ts";
 import type { JobMoment } from "./job-event.ts";
 import { JobLife, type Undo } from "./job-life.ts";
-import type { StoredJob } from "./job-store.ts";
 import { JobTally } from "./job-tally.ts";
 import { viewOf } from "./job-view.ts";
 import { limitedTime } from "./limited-time.ts";
 import { MetatileQueue } from "./metatile-queue.ts";
 import { RateLimiter } from "./rate-limit.ts";
+import type { StoredJob } from "./stored-job.ts";
 import { Task } from "./task.ts";
 
 /** A moment by both clocks: ms since 1970, and ms by the monotonic clock. */

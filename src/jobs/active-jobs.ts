@@ -3,8 +3,9 @@ import type { JobFilter, JobView, TaskRow } from "../plan/job-request.ts";
 import { seedRangesOf } from "../plan/seed-ranges.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
-import type { JobStore, StoredJob } from "./job-store.ts";
+import type { JobStore } from "./job-store.ts";
 import { listed, viewOf } from "./job-view.ts";
+import type { StoredJob } from "./stored-job.ts";
 
 export interface ActiveJobsParts {
   readonly jobs: JobStore;

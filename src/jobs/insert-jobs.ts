@@ -1,7 +1,7 @@
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import type { JobRecordsParts } from "./job-records.ts";
-import type { NewJob, StoredJob } from "./job-store.ts";
 import { viewOf } from "./job-view.ts";
+import type { NewJob, StoredJob } from "./stored-job.ts";
 
 /** Inserts the jobs of one request and announces them. Must run inside a transaction. */
 export function insertJobs(

@@ -7,8 +7,8 @@ import type { ActiveJob } from "./active-job.ts";
 import type { ActiveJobs } from "./active-jobs.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import type { JobRecords } from "./job-records.ts";
-import type { StoredJob } from "./job-store.ts";
 import type { JobTotals } from "./job-totals.ts";
+import type { StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted } from "./work.ts";
 

@@ -16,7 +16,8 @@ import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { type Database, int, openDatabase } from "../state/database.ts";
 import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import { JobHistory } from "./job-history.ts";
-import { JobStore, jobMigrations } from "./job-store.ts";
+import { jobMigrations } from "./job-migrations.ts";
+import { JobStore } from "./job-store.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -11,8 +11,9 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { openDatabase } from "../state/database.ts";
+import { jobMigrations } from "./job-migrations.ts";
 import { JobRunner } from "./job-runner.ts";
-import { JobStore, jobMigrations } from "./job-store.ts";
+import { JobStore } from "./job-store.ts";
 import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);

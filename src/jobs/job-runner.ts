@@ -13,8 +13,8 @@ import { insertJobs } from "./insert-jobs.ts";
 import { JobEndings, type JobEndingsParts } from "./job-endings.ts";
 import type { Undo } from "./job-life.ts";
 import { JobRecords, type JobRecordsParts } from "./job-records.ts";
-import type { NewJob, StoredJob } from "./job-store.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
+import type { NewJob, StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, JobSuspension, type Work } from "./work.ts";
 

@@ -4,7 +4,8 @@ import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
-import { JobStore, jobMigrations, type TrimLimits } from "./job-store.ts";
+import { jobMigrations } from "./job-migrations.ts";
+import { JobStore, type TrimLimits } from "./job-store.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
 

@@ -5,7 +5,7 @@ import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-reque
 import type { JobTerms } from "../plan/job-terms.ts";
 import { windowTimes } from "../plan/run-window.ts";
 import { setDocument } from "../plan/value-choice.ts";
-import type { StoredJob } from "./job-store.ts";
+import type { StoredJob } from "./stored-job.ts";
 
 /** The rate and the time left, which only a job at work has. */
 export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;

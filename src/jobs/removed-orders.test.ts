@@ -4,7 +4,8 @@ import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
-import { JobStore, jobMigrations } from "./job-store.ts";
+import { jobMigrations } from "./job-migrations.ts";
+import { JobStore } from "./job-store.ts";
 
 test("a job of an older version in an order that was removed begins again by zoom, an ended one keeps its counts", () => {
   const db = openDatabase(":memory:");

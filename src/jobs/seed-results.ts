@@ -1,7 +1,8 @@
 import { isWanted, type RenderFailure, type RenderOutcome } from "../render/render-order.ts";
 import type { ActiveJob } from "./active-job.ts";
+import { FAILED_TILES_KEPT, type FailedTile } from "./failed-tile.ts";
 import { failureLimitReason } from "./failure-limits.ts";
-import { FAILED_TILES_KEPT, type FailedTile, type JobStore } from "./job-store.ts";
+import type { JobStore } from "./job-store.ts";
 import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
 import type { Task } from "./task.ts";
 import { JobAborted } from "./work.ts";

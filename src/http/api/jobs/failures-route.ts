@@ -1,6 +1,6 @@
 import { canonicalSrs, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../../grid/web-mercator.ts";
-import type { FailedTile, FailedTilePage } from "../../../jobs/job-store.ts";
+import type { FailedTile, FailedTilePage } from "../../../jobs/failed-tile.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { jsonText } from "../../../lib/json-text.ts";
