@@ -5,6 +5,7 @@ import { noTileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
+import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobEvent } from "../plan/job-request.ts";
@@ -31,8 +32,7 @@ const DEADLINE_MS = 10_000;
 /**
  * An HTTP worker that has died is replaced after this time. The time doubles with each replacement that cannot serve.
  */
-const RESTART_MS = 500;
-const LONGEST_RESTART_MS = 30_000;
+const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
 
 /**
  * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. The server alone renders, accounts and
@@ -136,7 +136,7 @@ export class ServingPool implements ServingProcesses {
   }
 
   get #restartMs(): number {
-    return Math.min(RESTART_MS * 2 ** this.#failures, LONGEST_RESTART_MS);
+    return pauseAfter(this.#failures + 1, RESTARTS);
   }
 
   #replace(): void {

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "../layer/layer.ts";
+import { type BackOff, pauseAfterWait } from "../lib/back-off.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { FairLine, type SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
@@ -15,8 +16,7 @@ const USERS_WAITING = 1_000;
 export const DOWN_AFTER_FAILURES = 5;
 const DOWN_AFTER_MS = 1_000;
 /** While the upstream is down, one user's request is sent as a probe after each pause. The pause grows. */
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 15_000;
+const PAUSES: BackOff = { firstMs: 1_000, longestMs: 15_000 };
 /** A probe without a result delays the next probe by this time. */
 const LONGEST_PROBE_MS = 60_000;
 
@@ -67,8 +67,8 @@ export class UpstreamLimit {
   #answeredMs: number | undefined;
   #failuresInARow = 0;
   #firstFailureMs = 0;
-  #pauseMs = FIRST_PAUSE_MS;
-  #nextPauseMs = FIRST_PAUSE_MS;
+  #pauseMs = PAUSES.firstMs;
+  #nextPauseMs = PAUSES.firstMs;
   #nextProbeMs = 0;
 
   readonly #unused: () => void;
@@ -121,7 +121,7 @@ export class UpstreamLimit {
       // The next probe has to wait until this one fails: while the upstream hangs, one waiting user is enough.
       this.#nextProbeMs = now + LONGEST_PROBE_MS;
       this.#pauseMs = this.#nextPauseMs;
-      this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, LONGEST_PAUSE_MS);
+      this.#nextPauseMs = pauseAfterWait(this.#nextPauseMs * 2, PAUSES);
       return undefined;
     }
     return this.#refusal(now);
@@ -230,8 +230,8 @@ export class UpstreamLimit {
   /** Ends an outage after an answer of any kind. The next outage begins with the first pause again. */
   #answers(): void {
     this.#failuresInARow = 0;
-    this.#pauseMs = FIRST_PAUSE_MS;
-    this.#nextPauseMs = FIRST_PAUSE_MS;
+    this.#pauseMs = PAUSES.firstMs;
+    this.#nextPauseMs = PAUSES.firstMs;
     this.#nextProbeMs = 0;
   }
 

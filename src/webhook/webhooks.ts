@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
+import { type BackOff, jittered, pauseAfter } from "../lib/back-off.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobView } from "../plan/job-request.ts";
@@ -38,11 +39,10 @@ export interface WebhookMetrics {
 /** Limits of deliveries in flight, of all webhooks and of one, so that a slow receiver does not block the others. */
 const AT_ONCE = 8;
 const AT_ONCE_EACH = 2;
-/** Pauses after failed attempts: the first and the longest, ms. */
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+/** The pauses after failed attempts. */
+const BACK_OFF: BackOff = { firstMs: 1_000, longestMs: 3_600_000 };
 /** The longest pause with its jitter. */
-const LONGEST_WAIT_MS = 1.25 * LONGEST_PAUSE_MS;
+const LONGEST_WAIT_MS = jittered(BACK_OFF.longestMs, 1);
 /** A delivery is given up after this time. */
 const GIVEN_UP_MS = 86_400_000;
 /** Deliveries stored for one webhook, some 2 KiB each. Beyond this the oldest delivery is removed. */
@@ -152,7 +152,7 @@ export class Webhooks {
 
   #outcomeOf({ createdMs, attempts }: Delivery): AttemptOutcome["outcome"] {
     const { monotonicNow, random } = this.#parts;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempts) * (0.75 + random() / 2);
+    const pauseMs = jittered(pauseAfter(attempts + 1, BACK_OFF), random());
     const dueMs = monotonicNow() + Math.round(pauseMs);
     return dueMs - createdMs > GIVEN_UP_MS ? "failed" : { dueMs };
   }

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
+import { type BackOff, pauseAfter } from "../../lib/back-off.ts";
 
 export interface Clock {
   /** Returns milliseconds since an arbitrary moment. */
@@ -10,8 +11,7 @@ export interface Clock {
 }
 export const realClock: Clock = { now: () => performance.now(), sleep: (ms) => sleepFor(ms) };
 
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 1_000;
+const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
 /** More failures change neither the delay nor the order. */
 const MOST_FAILURES = 30;
 /** The time after which the failures of an address are forgotten. */
@@ -207,7 +207,7 @@ export class Throttle {
   async equalise(since: number, comparison: () => Promise<void>): Promise<void> {
     const { size, pending } = this.#equalising;
     if (size + pending < EQUALISED_IN_ALL) await this.#equalising.add(comparison);
-    else await this.#clock.sleep(LONGEST_DELAY_MS - ((this.#clock.now() - since) % LONGEST_DELAY_MS));
+    else await this.#clock.sleep(DELAYS.longestMs - ((this.#clock.now() - since) % DELAYS.longestMs));
   }
 
   /**
@@ -221,7 +221,7 @@ export class Throttle {
   }
 
   async #delay(from: Address): Promise<void> {
-    const ms = Math.min(FIRST_DELAY_MS * 2 ** from.failures, LONGEST_DELAY_MS);
+    const ms = pauseAfter(from.failures + 1, DELAYS);
     from.failures = Math.min(from.failures + 1, MOST_FAILURES);
     await this.#clock.sleep(ms);
   }

@@ -1,8 +1,8 @@
+import { type BackOff, pauseAfterWait } from "../../lib/back-off.ts";
 import { isOutage, SourceError } from "../source.ts";
 
 /** How long an address that is down is not used. The pause doubles with each failure in a row. */
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSES: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Mirror {
   readonly url: string;
@@ -85,8 +85,7 @@ export class Failover {
     if (failure !== undefined && isDown(failure)) {
       mirror.epoch++;
       if (mirror.pauseMs === 0) this.#tell(mirror.url, false);
-      const pauseMs = mirror.pauseMs === 0 ? FIRST_PAUSE_MS : mirror.pauseMs * 2;
-      mirror.pauseMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), LONGEST_PAUSE_MS);
+      mirror.pauseMs = pauseAfterWait(Math.max(mirror.pauseMs * 2, failure.retryAfterMs ?? 0), PAUSES);
       mirror.pauseEndsMs = this.#now() + mirror.pauseMs;
     } else {
       // The server answers, so it is not down, even if the answer is an error.
