@@ -8,7 +8,7 @@ import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
 import { collectGarbage } from "../src/lib/collect-garbage.ts";
 import { openDatabase } from "../src/state/database.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
-import { createFileTileStore } from "../src/store/file/file-tile-store.ts";
+import { createFileStore } from "../src/store/file/file-store.ts";
 import { putQuota, startServer, until, usage } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
@@ -26,7 +26,7 @@ const GRID_SET = "EPSG:900913";
 async function fill(dataDir: string): Promise<{ blocks: number; seconds: number }> {
   const began = performance.now();
   const root = join(dataDir, "tiles");
-  const store = createFileTileStore({ root, fsync: false, instance: "bench" });
+  const store = createFileStore({ root, fsync: false, instance: "bench" });
   for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
   const db = openDatabase(join(dataDir, "state.db"));

@@ -10,8 +10,8 @@ import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
-import type { TileStore } from "../store/tile-store.ts";
+import { openStore } from "../store/open-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
 import { type ClaimedState, claimState } from "./claimed-state.ts";
@@ -56,7 +56,7 @@ function markBegun(claimed: ClaimedState, log: Logger): void {
 }
 
 /** Returns whether stored tiles can be served although the state cannot be written. */
-function canServe(db: Database, store: TileStore): boolean {
+function canServe(db: Database, store: TruncationStore): boolean {
   try {
     LedgerTruncations.hideUnfinished(db, store);
     new MassTruncationStore(db).softTimes();
@@ -97,7 +97,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       if (claimed === undefined) throw new Error("the data directory has not been claimed");
       const { db, loss } = claimed;
       const { fsync } = configuration.store;
-      const store = createFileTileStore({ root: data.storeRoot, fsync, instance: data.instance });
+      const store = openStore({ root: data.storeRoot, fsync, instance: data.instance });
       try {
         opened = buildCoordinator({
           db,

@@ -1,5 +1,5 @@
 import { Channel, portOfProcess, remoteMethods } from "../lib/channel.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
+import { openStore } from "../store/open-store.ts";
 import { followParent } from "./child-process.ts";
 import { createLogger } from "./logger.ts";
 import { type HttpServerMethods, type HttpWorkerMethods, USER_RENDERS } from "./process-methods.ts";
@@ -17,7 +17,7 @@ function startServing(): void {
         configuration,
         memoryTierBytes,
         eventsId,
-        store: createFileTileStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
+        store: openStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
         core: {
           operations: channel,
           renders: remoteMethods(channel, USER_RENDERS),

@@ -12,8 +12,8 @@ import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
 import type { InfoResult, RendererResult } from "../render/renderers.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
-import type { TileStore } from "../store/tile-store.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
 import type { RendererData, RendererMethods, RenderRequest } from "./renderer-methods.ts";
 
 /** Methods of the server that a renderer calls. */
@@ -49,7 +49,7 @@ export class Renderer implements RendererMethods {
   readonly #renders = new Map<number, CurrentRender>();
   readonly #batches = new Set<Batch>();
   #layers: ReadonlyMap<string, Layer> = new Map();
-  #store: TileStore | undefined;
+  #store: Store | undefined;
   #parentPid: number | undefined;
   /** The number of renders that are storing tiles. */
   #storing = 0;
@@ -63,7 +63,7 @@ export class Renderer implements RendererMethods {
 
   begin(data: RendererData): void {
     this.#parentPid = data.parentPid;
-    this.#store = createFileTileStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
+    this.#store = openStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
     this.#layers = byName(data.layers);
   }
 

@@ -6,7 +6,7 @@ import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
+import { openStore } from "../store/open-store.ts";
 import { buildRendering, type Rendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { namesCollector } from "./collector.ts";
@@ -107,7 +107,7 @@ function buildServing(
   const { workers, memoryTierBytes } = configuration.server;
   if (workers > 1)
     return new ServingPool({ data: { configuration, memoryTierBytes, storeRoot, instance }, workers, core, log });
-  const store = createFileTileStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
+  const store = openStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
   return new Serving({ configuration, memoryTierBytes, eventsId: instance, store, core, log });
 }
 

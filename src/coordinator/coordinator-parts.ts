@@ -9,13 +9,13 @@ import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
-import type { TileStore } from "../store/tile-store.ts";
+import type { Store } from "../store/store.ts";
 import type { StateWriter } from "./state-writer.ts";
 
 /** The parts from which a coordinator is built. */
 export interface CoordinatorParts {
   readonly db: Database;
-  readonly store: TileStore;
+  readonly store: Store;
   readonly gate: RenderGate;
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;

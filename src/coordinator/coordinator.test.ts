@@ -11,8 +11,8 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, openDatabase, text } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
-import type { TileStore } from "../store/tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
+import type { Store } from "../store/store.ts";
 import { buildCoordinator, type Coordinator } from "./coordinator.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
 
@@ -52,7 +52,7 @@ interface Life {
 
 /** `committed`: called after each transaction. `render`: what becomes of each metatile. */
 function live(
-  store: TileStore,
+  store: Store,
   {
     render = "stored",
     committed = () => undefined,
@@ -148,7 +148,7 @@ const ended = ({ coordinator }: Life, id: number) =>
 
 test("whenever the server is killed, the list of failed tiles is as long as the job's count of them", async () => {
   const differences: string[] = [];
-  const life = live(createMemoryTileStore(), {
+  const life = live(createMemoryStore(), {
     render: "failed",
     committed(db) {
       const jobs = db.prepare("SELECT id, progress FROM job").all();
@@ -166,7 +166,7 @@ test("whenever the server is killed, the list of failed tiles is as long as the 
 });
 
 test("a truncate that is killed in the middle of its deletes tells in the end of all that it has deleted", async () => {
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const first = live(store);
   await ended(first, await submit(first, seed));
   let deleted = 0;
@@ -200,14 +200,14 @@ test("a truncate that is killed in the middle of its deletes tells in the end of
 });
 
 test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const first = live(store);
   await ended(first, await submit(first, seed));
-  const { drop } = store;
+  const { truncate: carryOut } = store;
   const killed = new Promise<void>((resolve) => {
-    store.drop = () => {
+    store.truncate = () => {
       first.db.close();
-      store.drop = drop;
+      store.truncate = carryOut;
       resolve();
       throw new Error("killed");
     };
@@ -222,7 +222,7 @@ test("a truncate that is killed between the record of its drop and the renames t
 test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
   /** Tiles looked up while the layer is blocked. */
   const looksBlocked = async (blocks: number): Promise<number> => {
-    const store = createMemoryTileStore();
+    const store = createMemoryStore();
     let [looks, isBlocked] = [0, false];
     const has = Block.prototype.has;
     vi.spyOn(Block.prototype, "has").mockImplementation(function (this: Block, x, y) {
@@ -266,7 +266,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
 });
 
 test("a wall clock that steps does not end the time in which a truncation can be undone", async () => {
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const clocks = { wallMs: 1e12, steadyMs: 5_000 };
   const { coordinator } = live(store, {
     parts: { undoSeconds: () => 3_600, now: () => clocks.wallMs, monotonicNow: () => clocks.steadyMs },

@@ -6,12 +6,14 @@ import type { EnforcerCounts } from "../quota/enforcer.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
 import type { Room } from "../store/tile-store.ts";
 import { pyramidsOf, type TruncationTargetSources } from "../truncation/truncation-targets.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
 export interface UsageServiceParts extends TruncationTargetSources {
+  readonly store: InventoryStore & TruncationTargetSources["store"];
   /** Counts all cells that a crash left open, before an answer is based on them. */
   readonly recounted: () => Promise<void>;
   readonly quota: () => QuotaConfiguration;

@@ -5,6 +5,7 @@ import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Trend } from "../quota/usage-trend.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
 import type { Room, TileStore } from "../store/tile-store.ts";
 
 /** The stored tiles of one zoom of one tile set. */
@@ -75,7 +76,7 @@ const NO_ROOM: Room = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes:
 export function usageView(
   from: {
     readonly ledger: Ledger;
-    readonly store: TileStore;
+    readonly store: InventoryStore & Pick<TileStore, "parametersOf">;
     readonly quota: QuotaConfiguration;
     readonly layers: readonly string[];
     readonly adoption: Adoption;
@@ -127,7 +128,7 @@ function secondsUntilFull(left: bigint, bytesPerDay: number): number | null {
 }
 
 function tileSetsOf(
-  { ledger, store }: { readonly ledger: Ledger; readonly store: TileStore },
+  { ledger, store }: { readonly ledger: Ledger; readonly store: Pick<TileStore, "parametersOf"> },
   layer: string | undefined,
 ): TileSetUsage[] {
   return [...ledger.tileSets()]

@@ -8,7 +8,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { chooser } from "../plan/value-choice.ts";
-import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import type { TileStore } from "../store/tile-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
 import type { LedgerTruncations, TruncationTarget } from "../truncation/truncations.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { Task } from "./task.ts";
@@ -18,7 +20,9 @@ export interface TruncationParts {
   readonly ledger: Ledger;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
-  readonly store: TileStore;
+  readonly store: Pick<TruncationStore, "deleteRange"> &
+    Pick<InventoryStore, "pyramids" | "levels"> &
+    Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */

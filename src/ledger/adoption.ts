@@ -1,6 +1,7 @@
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn, blocksOf } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
@@ -39,7 +40,7 @@ export interface AdoptionProgress {
 export class Adoption {
   readonly #db: Database;
   readonly #ledger: AdoptingLedger;
-  readonly #store: TileStore;
+  readonly #store: InventoryStore;
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
@@ -57,7 +58,7 @@ export class Adoption {
   constructor(parts: {
     readonly db: Database;
     readonly ledger: AdoptingLedger;
-    readonly store: TileStore;
+    readonly store: InventoryStore;
     readonly log: Logger;
     /** True: the database may know less than the store holds, so everything is counted again. */
     readonly isStateLost: boolean;

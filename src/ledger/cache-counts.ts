@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileSet } from "../layer/tile-set.ts";
 import { int } from "../state/database.ts";
-import type { StoredPyramid } from "../store/tile-store.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, blockKey, blockRect, CELLS, cellOf } from "./block.ts";
 import { cellId, placeOf } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";

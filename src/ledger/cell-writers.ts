@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { StoredPyramid } from "../store/tile-store.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, cellOf } from "./block.ts";
 import { type CellPlace, cellId, placeOf } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";

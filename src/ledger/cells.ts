@@ -17,7 +17,7 @@ export interface CellPlace {
 
 export interface CellParts {
   readonly db: Database;
-  readonly store: TileStore;
+  readonly store: Pick<TileStore, "allocated">;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
 }

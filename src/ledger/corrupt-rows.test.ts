@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TileSet } from "../layer/tile-set.ts";
 import { openDatabase, type SqlValue } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 import { runAtOnce } from "./stretch.ts";
@@ -13,7 +13,7 @@ const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
 
 /** Tiles in three blocks, flushed. */
 async function kept() {
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const db = openDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   let nowMs = 1_800_000_000_000;

@@ -1,5 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { type FoundTile, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { FoundTile, InventoryStore } from "../store/inventory-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
@@ -7,7 +8,7 @@ import { decayedFrequency } from "./heat.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
 export interface DoubtedCellParts {
-  readonly store: TileStore;
+  readonly store: InventoryStore;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;

@@ -1,5 +1,6 @@
 import type { Database } from "../state/database.ts";
-import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { DoubtedCells } from "./doubted-cells.ts";
 import type { Marks } from "./marks.ts";
@@ -7,7 +8,7 @@ import { pyramidKey, type TileSetRecord, type TileSetTable } from "./tile-set-ta
 
 export interface EmptiedPyramidParts {
   readonly db: Database;
-  readonly store: TileStore;
+  readonly store: InventoryStore;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly marks: Marks;

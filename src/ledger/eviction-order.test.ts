@@ -4,7 +4,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";
 import { decayedFrequency } from "./heat.ts";
 import { Ledger } from "./ledger.ts";
@@ -28,7 +28,7 @@ function fresh() {
   db.migrate([ledgerMigrations]);
   let clock = 1_700_000_000_000;
   const now = () => clock;
-  const ledger = new Ledger({ db, store: createMemoryTileStore(), boot: "boot", now, monotonicNow: now });
+  const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now, monotonicNow: now });
   return {
     ledger,
     now,

@@ -8,7 +8,7 @@ import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
 import { TileListIndex, tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 
@@ -25,7 +25,7 @@ const Z = 12;
 async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
   const db = openDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y } of tiles) {
     const open = ledger.writers.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
@@ -128,7 +128,7 @@ test("what a count does between two pauses does not grow with the blocks", async
     };
     const again = new Ledger({
       db: counting,
-      store: createMemoryTileStore(),
+      store: createMemoryStore(),
       boot: "boot",
       now: () => 1_000,
       monotonicNow: () => 1_000,

@@ -1,6 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { Database } from "../state/database.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { type Block, blockRect } from "./block.ts";
 import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
@@ -9,9 +10,12 @@ import { DoubtedCells } from "./doubted-cells.ts";
 import { Marks } from "./marks.ts";
 import { emptySum, TileSetTable } from "./tile-set-table.ts";
 
+/** What the ledger needs of the store. */
+export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "delete">;
+
 export interface LedgerParts {
   readonly db: Database;
-  readonly store: TileStore;
+  readonly store: LedgerStore;
   /**
    * The boot of the machine; undefined: it is unknown, and the ledger treats each start as the first after a reboot.
    */
@@ -29,7 +33,7 @@ export interface LedgerParts {
 /** What the parts of the ledger share. No other module uses it. */
 export interface LedgerInternals {
   readonly db: Database;
-  readonly store: TileStore;
+  readonly store: LedgerStore;
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly tileSets: TileSetTable;

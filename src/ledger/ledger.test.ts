@@ -8,7 +8,7 @@ import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { openDatabase } from "../state/database.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
+import { createFileStore } from "../store/file/file-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 import { runAtOnce } from "./stretch.ts";
@@ -25,7 +25,7 @@ let clock = 1_000_000;
 function open(root: string, name: string) {
   const db = openDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
-  const store = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
   ledger.truncated.truncateVanished();
   return { db, store, ledger };
@@ -169,13 +169,13 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             at.ledger.flush();
             break;
           case "drop":
-            at.store.drop(String(clock), at.store.planTruncation({ kind: "layer", layer: "a" }));
+            at.store.truncate(String(clock), at.store.plan({ kind: "layer", layer: "a" }), "reclaim");
             at.ledger.truncated.truncateLayer("a");
             model.clear();
             break;
           case "dropZoom": {
             const zooms = { first: Z, last: Z };
-            at.store.drop(String(clock), at.store.planTruncation({ kind: "pyramid", ...pyramid, zooms }));
+            at.store.truncate(String(clock), at.store.plan({ kind: "pyramid", ...pyramid, zooms }), "reclaim");
             at.ledger.truncated.truncateLevels(pyramid, Z, Z);
             model.clear();
             break;
@@ -208,7 +208,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
 });
 
 test("a store that held tiles before the ledger is unknown, and is counted where it is asked", async () => {
-  const store = createFileTileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), () => true);
   const { ledger, db } = open(directory, "state.db");
   const presence = ledger.presence(tileSet, { z: 6, minX: 0, minY: 0, maxX: 31, maxY: 15 });
@@ -302,7 +302,7 @@ test("a cell that one writer has lost while another has it open is counted when 
 test("marks settle, and use is written, however the wall clock is set back", async () => {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
-  const store = createFileTileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
   const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
   const cells = ledger.writers.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });

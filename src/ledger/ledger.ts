@@ -4,7 +4,7 @@ import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { text } from "../state/database.ts";
-import type { Place, StoredPyramid } from "../store/tile-store.ts";
+import type { Place, StoredPyramid } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cell-eviction.ts";
@@ -210,7 +210,7 @@ export class Ledger {
   writeAll(): void {
     this.#in.blocks.write();
     this.#in.tileSets.write();
-    this.#in.marks.settle();
+    this.#in.marks.endIdle();
   }
 
   flush(): void {

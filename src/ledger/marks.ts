@@ -110,7 +110,7 @@ export class Marks {
   }
 
   /** Ends the marks of cells that no writer has open. Inside the transaction that writes the numbers of the cells. */
-  settle(): void {
+  endIdle(): void {
     const now = this.#now();
     const monotonicMs = this.#monotonicNow();
     for (const at of [...this.#held.values()]) {

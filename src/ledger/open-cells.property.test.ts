@@ -4,7 +4,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { openDatabase, text } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { OpenCells } from "./cell-writers.ts";
 import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
@@ -62,7 +62,7 @@ interface Aside {
 type Scope = "layer" | "pyramid" | "zoom";
 
 class Scene {
-  readonly store = createMemoryTileStore();
+  readonly store = createMemoryStore();
   #clock = 1_800_000_000_000;
   #at: ReturnType<Scene["reopened"]>;
   #writers: Writer[] = [];
@@ -266,7 +266,7 @@ class Scene {
       pyramid: { kind: "pyramid", ...pyramid },
       zoom: { kind: "pyramid", ...pyramid, zooms: { first: z, last: z } },
     } as const;
-    const names = this.store.planTruncation(planned[scope]);
+    const names = this.store.plan(planned[scope]);
     const aside = isStored && scope !== "zoom" && this.#aside === undefined ? this.#ledgerTruncations : undefined;
     const ids = scope === "layer" ? PARAMETERS : [parametersId];
     const pyramids = ids.map((id) => ({
@@ -274,9 +274,9 @@ class Scene {
       parametersId: id,
       complete: ledger.isComplete(pyramidOf(id)) === true,
     }));
-    if (aside === undefined) this.store.drop(String(this.#ledgerTruncations), names);
+    if (aside === undefined) this.store.truncate(String(this.#ledgerTruncations), names, "reclaim");
     else {
-      this.store.setAside(String(aside), names);
+      this.store.truncate(String(aside), names, "keep");
       this.#aside = { id: aside, scope, names, pyramids };
     }
     if (scope === "layer") ledger.truncated.truncateLayer(LAYER, aside);
@@ -308,7 +308,7 @@ class Scene {
       parametersId === undefined
         ? ({ kind: "layer", layer: LAYER } as const)
         : ({ kind: "pyramid", ...pyramidOf(parametersId) } as const);
-    this.store.drop(String(this.#ledgerTruncations), this.store.planTruncation(scope));
+    this.store.truncate(String(this.#ledgerTruncations), this.store.plan(scope), "reclaim");
     if (scope.kind === "layer") ledger.truncated.truncateLayer(LAYER);
     else ledger.truncated.truncatePyramid(scope);
   }

@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE } from "../layer/tile-set.ts";
-import type { Region } from "../store/tile-store.ts";
+import type { Region } from "../store/inventory-store.ts";
 import { blockRect } from "./block.ts";
 
 /** Tiles that are grouped between two yields. */

@@ -1,6 +1,7 @@
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
-import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 
 /** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
 export interface Sum {
@@ -43,7 +44,7 @@ const ASIDE = 2;
  */
 export class TileSetTable {
   readonly #db: Database;
-  readonly #store: TileStore;
+  readonly #store: InventoryStore;
   readonly #byKey = new Map<string, TileSetRecord>();
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
@@ -55,7 +56,7 @@ export class TileSetTable {
    */
   readonly emptied = new Map<string, StoredPyramid>();
 
-  constructor(db: Database, store: TileStore) {
+  constructor(db: Database, store: InventoryStore) {
     this.#db = db;
     this.#store = store;
     const known = db
@@ -332,7 +333,7 @@ export function recordsOf(tileSets: TileSetTable, layer: string, pyramid: Stored
 
 /** Returns the levels of pyramids of a layer in the store; undefined: the layer's part of the store is unavailable. */
 export function levelsIn(
-  store: Pick<TileStore, "levelsOf">,
+  store: Pick<InventoryStore, "levelsOf">,
   layer: string,
   pyramids: readonly StoredPyramid[],
 ): readonly (readonly number[])[] | undefined {

@@ -1,5 +1,5 @@
 import { int } from "../state/database.ts";
-import type { StoredPyramid } from "../store/tile-store.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, CELLS } from "./block.ts";
 import { EmptiedPyramids } from "./emptied-pyramids.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";

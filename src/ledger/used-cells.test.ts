@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import { openDatabase } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 
@@ -24,7 +24,7 @@ function open() {
   db.migrate([ledgerMigrations]);
   const ledger = new Ledger({
     db,
-    store: createMemoryTileStore(),
+    store: createMemoryStore(),
     boot: "boot",
     now: () => nowMs,
     monotonicNow: () => nowMs,

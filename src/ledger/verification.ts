@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
-import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn } from "./region-blocks.ts";
@@ -25,7 +25,7 @@ const DIFFERENCES_NAMED = 1_000;
 /** Compares the ledger with a scan of the store while both are in use, and lists the cells that differ. */
 export class Verification {
   readonly #ledger: Ledger;
-  readonly #store: TileStore;
+  readonly #store: InventoryStore;
   readonly #repair: boolean;
   readonly #stop = new AbortController();
   readonly #startedMs: number;
@@ -41,7 +41,7 @@ export class Verification {
 
   constructor(parts: {
     readonly ledger: Ledger;
-    readonly store: TileStore;
+    readonly store: InventoryStore;
     readonly pyramids: readonly StoredPyramid[];
     readonly repair: boolean;
     readonly now: () => number;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Room } from "../store/tile-store.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Enforcer } from "./enforcer.ts";
@@ -44,7 +44,7 @@ function quotaOf(
   const db = openDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
   db.migrate([ledgerMigrations]);
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const reservations = new Reservations();
   const options = () => ({

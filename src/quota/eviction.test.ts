@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { type Database, openDatabase } from "../state/database.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { limitsOf } from "./limits.ts";
@@ -28,7 +28,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
   db.migrate([ledgerMigrations]);
   let clock = 1_700_000_000_000;
   const now = () => clock;
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow: now });
   const evicted: string[] = [];
   const eviction = new Eviction({

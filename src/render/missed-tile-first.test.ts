@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { gridSubset } from "../layer/layer.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { type EarlyTiles, keepMissedFirst } from "./missed-tile-first.ts";
@@ -44,7 +44,7 @@ interface Case {
 
 function begin({ mayKeep, positions, afterReport, beforeEncode, signal, store, isCurrent }: Case) {
   const events: string[] = [];
-  const kept = store ?? createMemoryTileStore();
+  const kept = store ?? createMemoryStore();
   const nameOf = ({ x, y }: { x: number; y: number }) => `${x}/${y}`;
   let reports = 0;
   const report = ({ written, tiles }: EarlyTiles): void => {
@@ -145,7 +145,7 @@ test("nothing is stored before it may be, and nothing where it may not", async (
 
 test("a store that fails is told once, and all users have their pictures", async () => {
   const store: TileStore = {
-    ...createMemoryTileStore(),
+    ...createMemoryStore(),
     put: () => Promise.reject(new StoreError("full", "no space left", {})),
   };
   const { done, events } = begin({ store });

@@ -3,7 +3,7 @@ import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 
@@ -24,7 +24,7 @@ async function rendered(format: TileFormat, drawing: RenderedImage, of: Layer = 
     },
     async [Symbol.asyncDispose]() {},
   };
-  const store = createMemoryTileStore();
+  const store = createMemoryStore();
   const tileSet = { layer: "a", gridSet: subset.gridSet.id, format: format.mimeType, parametersId: "" };
   const reports: EarlyTiles[] = [];
   const { written } = await renderMetatile(

@@ -7,7 +7,7 @@ import { contentTypeOf } from "../layer/format.ts";
 import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
-import { createMemoryTileStore } from "../store/memory/memory-tile-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 
@@ -43,7 +43,7 @@ async function rendered(
     },
     async [Symbol.asyncDispose]() {},
   };
-  await using store = createMemoryTileStore();
+  await using store = createMemoryStore();
   const [subset] = layer.gridSubsets;
   if (subset === undefined) throw new Error("no grid subset");
   const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: mimeType, parametersId: id };
@@ -114,7 +114,7 @@ test("a source is told which tile it renders, y from the bottom, but for a metat
 });
 
 test("one rendering fills the formats beside its own: a single PNG stays as it is, a JPEG is made of it", async () => {
-  await using store = createMemoryTileStore();
+  await using store = createMemoryStore();
   const layer: Layer = { ...plain, metatile: [1, 1], gutter: 0, formatsTogether: true };
   const [subset] = layer.gridSubsets;
   if (subset === undefined) throw new Error("no grid subset");
@@ -147,7 +147,7 @@ test("one rendering fills the formats beside its own: a single PNG stays as it i
 });
 
 test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {
-  await using store = createMemoryTileStore();
+  await using store = createMemoryStore();
   const render = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array, more: { renewed?: true } = {}) => {
     const [subset] = layer.gridSubsets;
     if (subset === undefined) throw new Error("no grid subset");
@@ -183,7 +183,7 @@ test("tiles that come out as they are kept are told so and left, or renewed wher
 });
 
 test("a user who joins a job's render before its picture has arrived has their tile stored and reported first", async () => {
-  await using store = createMemoryTileStore();
+  await using store = createMemoryStore();
   const layer = layerNamed("a");
   const [subset] = layer.gridSubsets;
   if (subset === undefined) throw new Error("no grid subset");

@@ -5,7 +5,8 @@ import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { Database } from "../state/database.ts";
-import type { StoredPyramid } from "../store/tile-store.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
 import type {
   MassTruncationFilter,
   MassTruncationOperations,
@@ -17,6 +18,7 @@ import { droppedPyramidsOf, type TruncationTargetSources, truncationTargets } fr
 import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
+  readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "keptIds" | "discard">;
   readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
@@ -69,7 +71,7 @@ export class MassTruncationService implements MassTruncationOperations {
     const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
     for (const { aside } of truncations.asides("undoing"))
       ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null));
-    const there = new Set(store.setAsideIds());
+    const there = new Set(store.keptIds());
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id));
       // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the time left, as the

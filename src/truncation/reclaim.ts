@@ -1,11 +1,11 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import type { TileStore } from "../store/tile-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
 
 export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
-  readonly store: TileStore;
+  readonly store: Pick<TruncationStore, "needsSweep">;
   readonly gate: RenderGate;
   readonly log: Logger;
 }

@@ -4,13 +4,14 @@ import { parseParameters, parseTruncatedParameters } from "../layer/parameter-fi
 import type { Ledger } from "../ledger/ledger.ts";
 import { pyramidKey, pyramidOf } from "../ledger/tile-set-table.ts";
 import { verbatimParameters } from "../plan/plan-job.ts";
-import { type StoredPyramid, StoreError, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { MassTruncationRequest } from "./mass-truncation.ts";
 import type { TruncationTarget } from "./truncations.ts";
 
 export interface TruncationTargetSources {
   readonly ledger: Ledger;
-  readonly store: TileStore;
+  readonly store: Pick<InventoryStore, "pyramids"> & Pick<TileStore, "parametersOf">;
   readonly catalogue: () => Catalogue;
 }
 

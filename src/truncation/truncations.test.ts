@@ -9,7 +9,7 @@ import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { openDatabase } from "../state/database.ts";
-import { createFileTileStore } from "../store/file/file-tile-store.ts";
+import { createFileStore } from "../store/file/file-store.ts";
 import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrations } from "./truncations.ts";
 
 let directory = "";
@@ -40,7 +40,7 @@ const gate: RenderGate = {
 function open(root: string, asked = gate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
-  const store = createFileTileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, asked) };
 }
@@ -187,7 +187,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
         at.db.close();
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
   expect(interruptions).toBeGreaterThan(5);
 });

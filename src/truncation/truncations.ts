@@ -5,7 +5,8 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import type { StoredPyramid, TileStore } from "../store/tile-store.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
 
 export const truncationMigrations: Migrations = {
   floor: "drops",
@@ -73,12 +74,12 @@ export interface UndoHooks<R> {
  */
 export class LedgerTruncations {
   readonly #db: Database;
-  readonly #store: TileStore;
+  readonly #store: TruncationStore;
   readonly #ledger: Ledger;
   readonly #gate: RenderGate;
   readonly #turns = new Map<string, PQueue>();
 
-  constructor(db: Database, store: TileStore, ledger: Ledger, gate: RenderGate) {
+  constructor(db: Database, store: TruncationStore, ledger: Ledger, gate: RenderGate) {
     this.#db = db;
     this.#store = store;
     this.#ledger = ledger;
@@ -91,7 +92,7 @@ export class LedgerTruncations {
    * Renames the files of unfinished truncations without a write to the database, which a full disk may refuse: no
    * truncated tile is served. The next `LedgerTruncations` completes the truncations.
    */
-  static hideUnfinished(db: Database, store: TileStore): void {
+  static hideUnfinished(db: Database, store: TruncationStore): void {
     for (const { id, plan } of unfinished(db)) rename(store, id, plan);
   }
 
@@ -212,12 +213,12 @@ export class LedgerTruncations {
   #names(target: TruncationTarget): readonly string[] {
     switch (target.kind) {
       case "layer":
-        return this.#store.planTruncation(target);
+        return this.#store.plan(target);
       case "pyramid":
-        return this.#store.planTruncation({ kind: "pyramid", ...target.pyramid });
+        return this.#store.plan({ kind: "pyramid", ...target.pyramid });
       case "zooms":
         return target.zooms.flatMap((z) =>
-          this.#store.planTruncation({ kind: "pyramid", ...target.pyramid, zooms: { first: z, last: z } }),
+          this.#store.plan({ kind: "pyramid", ...target.pyramid, zooms: { first: z, last: z } }),
         );
     }
   }
@@ -257,7 +258,7 @@ function unfinished(db: Database): BegunTruncation[] {
 const isOf = ({ targets }: TruncationPlan, layer: string): boolean =>
   targets.some((target) => (target.kind === "layer" ? target.layer : target.pyramid.layer) === layer);
 
-function rename(store: TileStore, id: number, { names, aside }: TruncationPlan): void {
-  if (aside === undefined) store.drop(String(id), names);
-  else store.setAside(String(aside), names);
+function rename(store: TruncationStore, id: number, { names, aside }: TruncationPlan): void {
+  if (aside === undefined) store.truncate(String(id), names, "reclaim");
+  else store.truncate(String(aside), names, "keep");
 }

@@ -1,6 +1,6 @@
 import type { GridSetId, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { ParametersId } from "../../layer/tile-set.ts";
-import type { StoredPyramid } from "../tile-store.ts";
+import type { StoredPyramid } from "../inventory-store.ts";
 
 /*
  * GWC's default layout (`docs/explanation/geowebcache.md`, Files), so that existing caches fit:

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TileRect } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
-import type { LevelChanges } from "../../tile-store.ts";
+import type { LevelChanges } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, bucketTouches } from "../file-layout.ts";
 import { bucketsOf, regionOf } from "./regions.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
-import type { Deleted, DeletionListener } from "../../tile-store.ts";
+import type { Deleted, DeletionListener } from "../../truncation-store.ts";
 import { bucketDirectory, bucketTouches, parsePair, tileFile } from "../file-layout.ts";
 import { isAbsent, storeError } from "./faults.ts";
 

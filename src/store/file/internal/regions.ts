@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
-import type { Region } from "../../tile-store.ts";
+import type { Region } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
 import { isAbsent } from "./faults.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { createFileTileStore } from "./file/file-tile-store.ts";
-import { createMemoryTileStore } from "./memory/memory-tile-store.ts";
-import { blobStoreConformance, type StoreTrouble } from "./tile-store.conformance.ts";
+import { createFileStore } from "./file/file-store.ts";
+import { createMemoryStore } from "./memory/memory-store.ts";
+import { type StoreTrouble, storeConformance } from "./store.conformance.ts";
 import { StoreError } from "./tile-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-store-"));
@@ -15,7 +15,7 @@ let made = 0;
 const root = (): string => join(directory, String(made++));
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 
-describe("memory store", () => blobStoreConformance(createMemoryTileStore, undefined));
+describe("memory store", () => storeConformance(createMemoryStore, undefined));
 
 /** Replaces functions of `node:fs` in the modules that import them. */
 function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstatSync")[], code: string) {
@@ -46,7 +46,7 @@ const trouble: StoreTrouble = {
 };
 
 describe("file store", () => {
-  blobStoreConformance(() => createFileTileStore({ root: root(), fsync: false, instance: "test" }), trouble);
+  storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test" }), trouble);
 
   test.each([
     ["layer", "a", "unavailable"],
@@ -54,7 +54,7 @@ describe("file store", () => {
     ["bucket", "a/g_00/0_0", "corrupt"],
   ])("a file in the place of a %s's directory is no drop: a put throws", async (_, path, code) => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const place = join(at, path);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, "x");
@@ -63,7 +63,7 @@ describe("file store", () => {
   });
 
   test("an error of opening a file is a StoreError too, and one of looking at it", async () => {
-    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     const place = { tileSet, x: 0, y: 0, z: 0 };
     await store.put(place, new Uint8Array(1), () => true);
     for (const name of ["openSync", "fstatSync"] as const) {
@@ -78,7 +78,7 @@ describe("file store", () => {
 
   test("a directory in a tile's place is no tile: it is not read, counted or deleted, and nothing is stored there", async () => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const place = { tileSet, x: 0, y: 0, z: 0 };
     const inTheWay = join(at, store.keyOf(place));
     mkdirSync(join(inTheWay, "inside"), { recursive: true });
@@ -101,12 +101,12 @@ describe("file store", () => {
   });
 
   test("a put whose directory is dropped under it stores nothing", async () => {
-    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
     let asked = 0;
     const put = await store.put({ tileSet, x: 1, y: 0, z: 0 }, new Uint8Array(1), () => {
       // Between the writing and the rename.
-      if (++asked === 2) store.drop("1", store.planTruncation({ kind: "layer", layer: "a" }));
+      if (++asked === 2) store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
       return true;
     });
     expect(put).toEqual({ stored: false });
@@ -114,7 +114,7 @@ describe("file store", () => {
   });
 
   test("a put makes its directories again, whenever they are removed as empty under it", async () => {
-    const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
     const { openSync, mkdirSync: makeDirectory } = fs;
     const absent = () => Object.assign(new Error("ENOENT: injected"), { code: "ENOENT" });
@@ -150,7 +150,7 @@ describe("file store", () => {
 
   test("what is emptied leaves the layer's directory empty, foreign files and links stay", async () => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const id = "a".repeat(40);
     const described = { ...tileSet, parametersId: id };
     const pyramids = [{ gridSet: "g", parametersId: id }];
@@ -175,7 +175,7 @@ describe("file store", () => {
 
   test("a large remainder of empty directories goes in several calls", () => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     for (let n = 0; n < 150; n++) mkdirSync(join(at, "a", "g_16", `${n}_0`), { recursive: true });
     const pyramids = [{ gridSet: "g", parametersId: "" }];
     expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["unfinished"]);
@@ -185,9 +185,9 @@ describe("file store", () => {
 
   test("a sweep reclaims what was dropped; a recount removes empty files and leftovers of other processes", async () => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
-    store.drop("1", store.planTruncation({ kind: "layer", layer: "a" }));
+    store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
     await store.sweep(new AbortController().signal);
     expect(readdirSync(join(at, "_gwc_in_progress_deletes_"))).toEqual([]);
     const bucket = join(at, "a", "g_00", "0_0");
@@ -202,7 +202,7 @@ describe("file store", () => {
 
   test("leftovers in a large bucket go without looking at its tiles, this process's own stay", async () => {
     const at = root();
-    const store = createFileTileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
     await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), () => true);
     const bucket = join(at, "a", "g_16", "001_000");
     for (const name of [".nuthatch-other-1", ".nuthatch-test-1"]) writeFileSync(join(bucket, name), "half");
@@ -224,7 +224,7 @@ describe("file store", () => {
       ["image/vnd.jpeg-png", await sharp(raster).png().toBuffer()],
       ["image/vnd.jpeg-png8", await sharp(raster).png({ palette: true }).toBuffer()],
     ] as const) {
-      const store = createFileTileStore({ root: root(), fsync: false, instance: "test" });
+      const store = createFileStore({ root: root(), fsync: false, instance: "test" });
       const set = { ...tileSet, format };
       const put = (x: number, bytes: Uint8Array) => store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, () => true);
       await put(0, picture);

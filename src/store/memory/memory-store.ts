@@ -1,6 +1,7 @@
 import { rectHolds } from "../../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
-import type { FoundTile, StoredPyramid, TileStore } from "../tile-store.ts";
+import type { FoundTile, StoredPyramid } from "../inventory-store.ts";
+import type { Store } from "../store.ts";
 
 interface Stored {
   readonly at: TileAddress;
@@ -10,7 +11,7 @@ interface Stored {
 }
 
 /** A store that forgets with its process: for tests, and to keep the interface honest. */
-export function createMemoryTileStore(): TileStore {
+export function createMemoryStore(): Store {
   const tiles = new Map<string, Stored>();
   const asides = new Map<string, Stored[]>();
   const described = new Map<string, Readonly<Record<string, string>>>();
@@ -83,7 +84,7 @@ export function createMemoryTileStore(): TileStore {
       described.set(`${layer}\n${id}`, values);
     },
     parametersOf: (layer, id) => described.get(`${layer}\n${id}`),
-    planTruncation(scope) {
+    plan(scope) {
       const names = new Set<string>();
       for (const kept of tiles.values()) {
         const { at } = kept;
@@ -98,15 +99,12 @@ export function createMemoryTileStore(): TileStore {
       }
       return [...names];
     },
-    drop(_truncationId, names) {
-      for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
-    },
-    setAside(id, names) {
-      const aside = asides.get(id) ?? [];
-      asides.set(id, aside);
-      for (const [key, kept] of tiles) {
-        if (!names.includes(nameOf(kept.at))) continue;
-        aside.push(kept);
+    truncate(id, names, remains) {
+      const kept = asides.get(id) ?? [];
+      if (remains === "keep") asides.set(id, kept);
+      for (const [key, tile] of tiles) {
+        if (!names.includes(nameOf(tile.at))) continue;
+        kept.push(tile);
         tiles.delete(key);
       }
     },
@@ -118,7 +116,7 @@ export function createMemoryTileStore(): TileStore {
       asides.delete(id);
     },
     discard: (id) => void asides.delete(id),
-    setAsideIds: () => [...asides.keys()],
+    keptIds: () => [...asides.keys()],
     async deleteRange(scope, rect, listener, signal) {
       for (const [key, kept] of [...tiles]) {
         signal.throwIfAborted();

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
-import { type Deleted, StoreError, type TileStore } from "./tile-store.ts";
+import type { Store } from "./store.ts";
+import { StoreError } from "./tile-store.ts";
+import type { Deleted } from "./truncation-store.ts";
 
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
 const base: TileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png", parametersId: "" };
@@ -26,7 +28,7 @@ export interface StoreTrouble {
   /** Every read, or write, of a tile fails with this code of the system until `end`. */
   fail(what: "read" | "write", code: string): { end(): void };
   /** The directory of layer `ws:a` is away, as a link to a volume that is not mounted is, until `end`. */
-  away(store: TileStore): { end(): void };
+  away(store: Store): { end(): void };
 }
 
 const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
@@ -41,7 +43,7 @@ const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
  * What every store promises; an implementation calls this and adds only its own cases. `trouble`: undefined for one that
  * depends on nothing that could fail.
  */
-export function blobStoreConformance(make: () => TileStore, trouble: StoreTrouble | undefined): void {
+export function storeConformance(make: () => Store, trouble: StoreTrouble | undefined): void {
   if (trouble !== undefined) troubledStoreConformance(make, trouble);
   test("a tile that was put is read back, and another is absent", async () => {
     const store = make();
@@ -102,9 +104,9 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
     await store.put(at(1, 1, 3), of(1), yes);
     await store.put(at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }), of(1), yes);
     await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
-    const names = store.planTruncation({ kind: "layer", layer: "ws:a" });
-    store.drop("1", names);
-    store.drop("1", names);
+    const names = store.plan({ kind: "layer", layer: "ws:a" });
+    store.truncate("1", names, "reclaim");
+    store.truncate("1", names, "reclaim");
     expect(store.get(at(1, 1, 3))).toBeUndefined();
     expect(store.pyramids("ws:a", [])).toEqual([]);
     expect(store.stat(at(1, 1, 3, { layer: "ws:b" }))?.bytes).toBe(1);
@@ -116,15 +118,16 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
     for (const z of [2, 3, 4])
       for (const gridSet of ["EPSG:4326", "EPSG:4326x2"]) await store.put(at(1, 1, z, { gridSet }), of(1), yes);
     await store.put(at(1, 1, 3, { parametersId: ID }), of(1), yes);
-    store.drop(
+    store.truncate(
       "2",
-      store.planTruncation({
+      store.plan({
         kind: "pyramid",
         layer: "ws:a",
         gridSet: "EPSG:4326",
         parametersId: "",
         zooms: { first: 3, last: 3 },
       }),
+      "reclaim",
     );
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" })).toEqual([2, 4]);
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326x2", parametersId: "" })).toEqual([2, 3, 4]);
@@ -137,22 +140,22 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
       await store.put(at(1, 1, 3), of(1), yes);
       await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
       await store.describeParameters("ws:a", ID, { STYLES: "a" });
-      const names = store.planTruncation(everything);
-      store.setAside("1", names);
-      store.setAside("1", names);
+      const names = store.plan(everything);
+      store.truncate("1", names, "keep");
+      store.truncate("1", names, "keep");
       expect(store.get(at(1, 1, 3))).toBeUndefined();
-      expect(store.setAsideIds()).toEqual(["1"]);
+      expect(store.keptIds()).toEqual(["1"]);
       store.restore("1", names);
       expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
       expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
       expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
-      expect(store.setAsideIds()).toEqual([]);
+      expect(store.keptIds()).toEqual([]);
     });
     test("comes back in the place of what was stored since, and once only", async () => {
       const store = make();
       for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), yes);
-      const names = store.planTruncation(everything);
-      store.setAside("1", names);
+      const names = store.plan(everything);
+      store.truncate("1", names, "keep");
       for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), yes);
       await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), yes);
       store.restore("1", names);
@@ -166,8 +169,8 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
       const store = make();
       await store.put(at(1, 1, 3), of(1), yes);
       await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
-      const names = store.planTruncation({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
-      store.setAside("1", names);
+      const names = store.plan({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
+      store.truncate("1", names, "keep");
       expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
       await store.put(at(1, 1, 3), of(3), yes);
       await store.put(at(1, 1, 3, { parametersId: ID }), of(4), yes);
@@ -178,11 +181,11 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
     test("is gone when it is discarded", async () => {
       const store = make();
       await store.put(at(1, 1, 3), of(1), yes);
-      const names = store.planTruncation(everything);
-      store.setAside("1", names);
+      const names = store.plan(everything);
+      store.truncate("1", names, "keep");
       store.discard("1");
       store.discard("1");
-      expect(store.setAsideIds()).toEqual([]);
+      expect(store.keptIds()).toEqual([]);
       store.restore("1", names);
       expect(store.get(at(1, 1, 3))).toBeUndefined();
     });
@@ -326,7 +329,7 @@ export function blobStoreConformance(make: () => TileStore, trouble: StoreTroubl
   });
 }
 
-function troubledStoreConformance(make: () => TileStore, trouble: StoreTrouble): void {
+function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): void {
   const codeOf = async (work: () => unknown): Promise<unknown> => {
     try {
       return await work();

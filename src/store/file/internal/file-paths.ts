@@ -1,0 +1,109 @@
+import { lstatSync, mkdirSync, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { threadId as threadNumber } from "node:worker_threads";
+import { formatOf } from "../../../layer/format.ts";
+import type { TileAddress } from "../../../layer/tile-set.ts";
+import { StoreError } from "../../tile-store.ts";
+import { bucketDirectory, directoryName, tileFile, zoomDirectory } from "../file-layout.ts";
+import { isAbsent, storeError } from "./faults.ts";
+import { TEMPORARY } from "./leftovers.ts";
+
+export interface FileStoreOptions {
+  readonly root: string;
+  /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
+  readonly fsync: boolean;
+  /** One per process. Temporary files of another instance are leftovers. */
+  readonly instance: string;
+}
+
+let temporaries = 0;
+
+export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+
+/** The directories of a file store, and what the parts of the store share. */
+export class FilePaths {
+  readonly root: string;
+  readonly fsync: boolean;
+  /** The beginning of the names of this process's temporary files. */
+  readonly prefix: string;
+  readonly blockBytes: number;
+
+  constructor({ root, fsync, instance }: FileStoreOptions) {
+    this.root = root;
+    this.fsync = fsync;
+    this.prefix = `${TEMPORARY}${instance}-`;
+    mkdirSync(root, { recursive: true });
+    this.blockBytes = statfsSync(root).bsize;
+  }
+
+  /** Returns the name of a new temporary file. */
+  temporaryName(): string {
+    return `${this.prefix}${process.pid}-${threadNumber}-${temporaries++}`;
+  }
+
+  /** Returns the directory of a level. */
+  zoomPath(t: { layer: string; gridSet: string; parametersId: string }, z: number): string {
+    return `${this.root}/${directoryName(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
+  }
+
+  /** Returns the directory of a tile. */
+  bucketPath({ tileSet, x, y, z }: TileAddress): string {
+    return `${this.zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}`;
+  }
+
+  /** Returns the path of a tile. */
+  tile(at: TileAddress): string {
+    return `${this.bucketPath(at)}/${fileOf(at)}`;
+  }
+
+  /**
+   * Checks that a layer's directory is present. A link to a volume that is not mounted, or a file in its place, says
+   * nothing of the tiles. `level`: also checks the directory of one level.
+   * @throws StoreError when a directory is not present
+   */
+  expectPresent(layer: string, level?: string): void {
+    for (const directory of [join(this.root, directoryName(layer)), ...(level === undefined ? [] : [level])]) {
+      if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) continue;
+      if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
+        throw new StoreError("unavailable", `${relative(this.root, directory)} is away from the store`, undefined);
+    }
+  }
+
+  /** Returns the names in a directory; none when there is no such directory. @throws StoreError */
+  list(directory: string): string[] {
+    try {
+      return readdirSync(directory);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw storeError(error, "a directory cannot be listed");
+    }
+  }
+
+  /** Returns the names in a layer's directory. */
+  levelDirectories(layer: string): string[] {
+    const names = this.list(join(this.root, directoryName(layer)));
+    if (names.length === 0) this.expectPresent(layer);
+    return names;
+  }
+}
+
+export const fileOf = ({ tileSet, x, y, z }: TileAddress): string => tileFile(x, y, z, extensionOf(tileSet.format));
+
+export const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
+
+/** Returns the status of a path; undefined: nothing is there. @throws StoreError */
+export function statOf(path: string, what: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
+/**
+ * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file. @throws StoreError
+ */
+export function tileAt(path: string): Stats | undefined {
+  const found = statOf(path, "a tile cannot be read");
+  return found !== undefined && isTile(found) ? found : undefined;
+}

@@ -1,0 +1,220 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { access, mkdir, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { TileAddress } from "../../../layer/tile-set.ts";
+import { codeOf } from "../../../lib/error-code.ts";
+import type { PutOutcome, Room, TileStore } from "../../tile-store.ts";
+import { directoryName } from "../file-layout.ts";
+import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../parameters-file.ts";
+import { isAbsent, storeError } from "./faults.ts";
+import { type FilePaths, fileOf, isTile, statOf, tileAt } from "./file-paths.ts";
+
+/** Tiles as files. */
+export class FileTiles implements TileStore {
+  readonly #paths: FilePaths;
+
+  constructor(paths: FilePaths) {
+    this.#paths = paths;
+  }
+
+  keyOf(at: TileAddress): string {
+    return this.#paths.tile(at).slice(this.#paths.root.length + 1);
+  }
+
+  get(at: TileAddress) {
+    let file: number | undefined;
+    try {
+      file = openSync(this.#paths.tile(at), "r");
+      const found = fstatSync(file);
+      if (!isTile(found)) return undefined;
+      const { size, mtimeMs } = found;
+      const bytes = Buffer.allocUnsafeSlow(size);
+      let read = 0;
+      while (read < size) {
+        const n = readSync(file, bytes, read, size - read, read);
+        if (n === 0) break;
+        read += n;
+      }
+      return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw storeError(error, "a tile cannot be read");
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  stat(at: TileAddress) {
+    const found = tileAt(this.#paths.tile(at));
+    if (found === undefined) return undefined;
+    // The file system's own time of the last change of a file or of its attributes.
+    return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
+  }
+
+  delete(at: TileAddress): number | undefined {
+    const path = this.#paths.tile(at);
+    const found = statOf(path, "a tile cannot be removed");
+    if (found === undefined) {
+      this.#paths.expectPresent(at.tileSet.layer, this.#paths.zoomPath(at.tileSet, at.z));
+      return undefined;
+    }
+    if (!found.isFile()) return undefined;
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw storeError(error, "a tile cannot be removed");
+    }
+    return found.size === 0 ? undefined : found.size;
+  }
+
+  allocated(bytes: number): number {
+    return Math.ceil(bytes / this.#paths.blockBytes) * this.#paths.blockBytes;
+  }
+
+  async room(): Promise<Room> {
+    const { bavail, blocks, bsize, ffree, files } = await statfs(this.#paths.root);
+    const uncounted = files === 0;
+    return {
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
+      totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
+    };
+  }
+
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean {
+    try {
+      const path = this.#paths.tile(at);
+      const before = guard() ? tileAt(path) : undefined;
+      if (before === undefined || before.size !== bytes.byteLength) return false;
+      const kept = this.get(at);
+      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      if (time === "renew") {
+        const now = new Date();
+        utimesSync(path, now, now);
+      } else {
+        // Sets `confirmedMs` and nothing else: what a job has looked at it must find again after a crash.
+        chmodSync(path, before.mode & 0o7777);
+      }
+      return true;
+    } catch {
+      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put
+      // too.
+      return false;
+    }
+  }
+
+  /**
+   * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
+   * on.
+   */
+  async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
+    const bucket = this.#paths.bucketPath(at);
+    const target = `${bucket}/${fileOf(at)}`;
+    const temporary = `${bucket}/${this.#paths.temporaryName()}`;
+    let isWritten = false;
+    try {
+      if (!guard()) return { stored: false };
+      this.#write(temporary, bytes);
+      isWritten = true;
+      const before = tileAt(target);
+      if (!guard()) {
+        rmSync(temporary, { force: true });
+        return { stored: false };
+      }
+      renameSync(temporary, target);
+      return { stored: true, replaced: before?.size };
+    } catch (error) {
+      // A drop has moved the directory away since the temporary file was written there. Before, a directory that cannot
+      // be made is a place that is away: "nothing stored" would have a job render the metatile again at once.
+      if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
+      if (isWritten) rmSync(temporary, { force: true });
+      this.#paths.expectPresent(at.tileSet.layer, this.#paths.zoomPath(at.tileSet, at.z));
+      throw storeError(error, "a tile cannot be written");
+    }
+  }
+
+  #write(temporary: string, bytes: Uint8Array): void {
+    const file = openNew(temporary);
+    try {
+      let written = 0;
+      while (written < bytes.byteLength) written += writeSync(file, bytes, written);
+      if (this.#paths.fsync) fsyncSync(file);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async check(layer: string): Promise<void> {
+    const directory = join(this.#paths.root, directoryName(layer));
+    try {
+      await mkdir(directory, { recursive: true });
+      await access(directory, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw storeError(error, "a tile cannot be written");
+    }
+  }
+
+  async describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
+    const file = join(this.#paths.root, directoryName(layer), parametersFileName(id));
+    // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
+    if (existsSync(file)) return;
+    try {
+      const temporary = join(dirname(file), this.#paths.temporaryName());
+      writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+      renameSync(temporary, file);
+    } catch (error) {
+      if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
+    }
+  }
+
+  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined {
+    try {
+      return decodeParametersFile(
+        readFileSync(join(this.#paths.root, directoryName(layer), parametersFileName(id)), "latin1"),
+      );
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw storeError(error, "a parameters file cannot be read");
+    }
+  }
+}
+
+/** How often the directory of a new file is made again. A directory that cannot be made is told from one that went. */
+const MOST_TRIES = 10;
+
+/**
+ * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the
+ * two steps, or while the directory is made; a directory with a file in it stays.
+ */
+function openNew(path: string): number {
+  for (let tries = 0; ; tries++) {
+    try {
+      if (tries > 0) mkdirSync(dirname(path), { recursive: true });
+      return openSync(path, "wx");
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" || tries === MOST_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { TileRect } from "../grid/grid-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+
+/**
+ * A pyramid that the store holds: all levels of a layer, a grid set and a parameters id. Its formats share directories.
+ * A level is one zoom of a pyramid.
+ */
+export interface StoredPyramid {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly parametersId: string;
+}
+
+/** A tile found by looking into the store. */
+export interface FoundTile {
+  readonly x: number;
+  readonly y: number;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+/** A rectangle of one tile set. */
+export interface Place {
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+}
+
+/** A part of a level. It consists of whole blocks of the ledger, at least one. */
+export interface Region {
+  /** The regions of a level are listed in the order of their keys. */
+  readonly key: string;
+  readonly rect: TileRect;
+  /** The tiles listed there, by format. */
+  readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+}
+
+/** Changes that other programs may have made to a level of a pyramid while no server owned the store. */
+export interface LevelChanges {
+  /** True: directories for tiles may have been removed, and `holds` finds out which. */
+  readonly hasLost: boolean;
+  /** Returns whether every tile of a cell has a directory. A tile without a directory does not exist. */
+  holds(cell: TileRect): Promise<boolean>;
+  /** Yields the regions where tiles may have been added or removed. */
+  regions(): AsyncIterable<Region>;
+}
+
+/**
+ * Tells what a store holds, by looking into it, and tidies up after other processes. Throws when the store is
+ * unavailable.
+ * @throws StoreError
+ */
+export interface InventoryStore {
+  /**
+   * Returns the stored pyramids of a layer, configured or not. The grid set ids in `known` help to split directory
+   * names.
+   */
+  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
+  /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
+  levels(pyramid: StoredPyramid): readonly number[];
+  /** Returns the levels of several pyramids of a layer, as `levels` does, with one look at the layer. */
+  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): readonly (readonly number[])[];
+  /**
+   * Returns the tiles of one tile set in a rectangle, by looking into the store. Removes empty files there, and after a
+   * reboot also files that a power loss has cut off.
+   */
+  recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
+  /** Removes what interrupted puts of other processes have left in the given places. */
+  removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
+  /** Lists a level, one region at a time, beginning behind the region with the key `after`. */
+  regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
+  /** Records in the store that its owner is alive now, by the store's own clock. */
+  noteAlive(): Promise<void>;
+  /**
+   * Returns the time of the last `noteAlive`, ms since 1970 by the store's clock; undefined: none, or in the future.
+   */
+  lastAliveMs(): number | undefined;
+  /** Returns the changes made to a level since `sinceMs`, by the store's clock. */
+  changes(pyramid: StoredPyramid, z: number, sinceMs: number): LevelChanges;
+  /** Removes the directories of a rectangle that have no tile left. A later writer makes them again. */
+  removeEmptied(tileSet: TileSet, rect: TileRect): void;
+  /**
+   * Removes the remains of a layer's pyramids without tiles, while no writer is active there: their empty directories,
+   * and the values behind a parameters id that no pyramid has any more. Large remains take several calls.
+   * @returns the state of each pyramid, in order: "tiles" stands also for any other file that is in the way
+   */
+  removeEmptyPyramids(
+    layer: string,
+    pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
+  ): readonly ("gone" | "tiles" | "unfinished")[];
+}
