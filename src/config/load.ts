@@ -10,30 +10,15 @@ import { buildDiskQuota } from "./internal/build-disk-quota.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
-import { buildServer, isLoopback } from "./internal/build-server.ts";
 import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
 import { checkReload, type RunningConfiguration } from "./internal/check-reload.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
-import { conform } from "./internal/conform.ts";
-import { lay, readOverrides } from "./internal/overrides.ts";
+import { withValue } from "./internal/document-path.ts";
+import { readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
+import { type Document, readDocument } from "./internal/read-document.ts";
 import { readJsonFiles } from "./internal/read-json-files.ts";
-import {
-  CompatSchema,
-  ConfigurationSchema,
-  DiskQuotaSchema,
-  EvictionSchema,
-  GridSetSchema,
-  HtpasswdSchema,
-  JobsSchema,
-  LayerSchema,
-  ServerSchema,
-  StoreSchema,
-  UserSchema,
-  WebhookSchema,
-} from "./internal/schema.ts";
-import { fits, type Shape } from "./internal/shape.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 const NOBODY =
@@ -78,7 +63,7 @@ export async function loadConfiguration(
 
   let content: unknown = file?.content ?? {};
   // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
-  if (isMap(content)) for (const { path, value } of laid.overrides) content = lay(content, path, value);
+  if (isMap(content)) for (const { path, value } of laid.overrides) content = withValue(content, path, value);
   const overrideAt = (path: Path) => laid.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
     originOf(path, part) {
@@ -128,87 +113,58 @@ interface Building {
 
 async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
-  const shaped = conform(ConfigurationSchema, content, [], building);
-  const root = isMap(shaped) ? shaped : {};
-  /** Returns a section; undefined if it is absent or has problems, which have been reported already. */
-  const section = <T extends Shape>(schema: T, key: string) => {
-    const value = root[key];
-    return !problems.within([key]) && fits(schema, value) ? value : undefined;
-  };
-  /** Returns the items of a list. An item of the wrong shape is undefined. */
-  const items = <T extends Shape>(schema: T, key: string) => {
-    const value = root[key];
-    const list: readonly unknown[] = Array.isArray(value) ? value : [];
-    return list.map((item, i) => (!problems.within([key, i]) && fits(schema, item) ? item : undefined));
-  };
-
-  const server = buildServer(section(ServerSchema, "server") ?? {}, ["server"], problems);
-  const dataDir = typeof root["dataDir"] === "string" ? root["dataDir"] : "data";
-  const gridSetDocuments = items(GridSetSchema, "gridSets");
-  const readDocument = await readJsonFiles(
-    gridSetDocuments.flatMap((document) => document?.tileMatrixSet ?? []),
+  const document = readDocument(content, building);
+  const { memoryTierMiB, ...server } = document.server;
+  const readJson = await readJsonFiles(
+    document.gridSets.flatMap((gridSet) => gridSet?.tileMatrixSet ?? []),
     input.cwd,
   );
-  const gridSets = buildGridSets(gridSetDocuments, ["gridSets"], problems, readDocument);
-  const declared = new Set([...idsOf(root["gridSets"]), ...gridSets.keys()]);
-  const demo = file === undefined && root["layers"] === undefined;
-  const documents = items(LayerSchema, "layers");
-  const archives = await readArchives(documents, input.cwd);
+  const gridSets = buildGridSets(document.gridSets, ["gridSets"], problems, readJson);
+  const declared = new Set([...document.gridSetIds, ...gridSets.keys()]);
+  const demo = file === undefined && document.layers === undefined;
+  const archives = await readArchives(document.layers ?? [], input.cwd);
   const layers = demo
     ? demoLayers()
-    : buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
+    : buildLayers(document.layers ?? [], ["layers"], { gridSets, declared, archives, problems, warnings });
   if (layers.length === 0) warnings.push("no layers are configured");
-  const users = await usersOf(building, items(UserSchema, "users"), section(HtpasswdSchema, "htpasswd"));
+  const users = await usersOf(building, document);
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
     problems.expected(["server", "host"], NOBODY, server.host);
   if (input.running !== undefined)
-    checkReload(input.running, { users: users.length, hasLayers: demo || root["layers"] !== undefined }, problems);
-  const diskQuota = section(DiskQuotaSchema, "diskQuota") ?? {};
-  const eviction = section(EvictionSchema, "eviction") ?? {};
-  const known = layers.map((layer) => layer.name);
+    checkReload(input.running, { users: users.length, hasLayers: demo || document.layers !== undefined }, problems);
+  // If layers have problems, references to them are not checked: an invalid layer would be reported as unknown too.
+  const { diskQuota, eviction } = problems.within(["layers"])
+    ? {
+        diskQuota: { ...document.diskQuota, layerQuotas: [] },
+        eviction: { ...document.eviction, pins: [], floors: [] },
+      }
+    : document;
+  const names = layers.map((layer) => layer.name);
   return {
     file,
-    server,
-    dataDir: resolve(input.cwd, dataDir),
+    server: { ...server, memoryTierBytes: memoryTierMiB * 2 ** 20 },
+    dataDir: resolve(input.cwd, document.dataDir),
     users,
     layers,
-    jobs: {
-      maxRunningTasks: 32,
-      maxThreadCount: 128,
-      outageLimitSeconds: 3600,
-      historyDays: 30,
-      historyJobs: 1_000_000,
-      historyMiB: 1024,
-      ...section(JobsSchema, "jobs"),
-    },
-    compat: { quotaRoot: "cacheQuotaConfiguration", quotaForm: "value-units", ...section(CompatSchema, "compat") },
-    store: { fsync: false, shared: false, undoSeconds: 600, ...section(StoreSchema, "store") },
-    // If layers have problems, references to them are not checked: an invalid layer would be reported as unknown too.
-    diskQuota: problems.within(["layers"])
-      ? buildDiskQuota({ ...diskQuota, layerQuotas: [] }, [], ["diskQuota"], problems)
-      : buildDiskQuota(diskQuota, known, ["diskQuota"], problems),
-    eviction: problems.within(["layers"])
-      ? buildEviction({ ...eviction, pins: [], floors: [] }, [], ["eviction"], problems)
-      : buildEviction(eviction, layers, ["eviction"], problems),
-    webhooks: buildWebhooks(
-      items(WebhookSchema, "webhooks"),
-      problems.within(["layers"]) ? undefined : known,
-      ["webhooks"],
-      problems,
-    ),
+    jobs: document.jobs,
+    compat: document.compat,
+    store: document.store,
+    diskQuota: buildDiskQuota(diskQuota, names, ["diskQuota"], problems),
+    eviction: buildEviction(eviction, layers, ["eviction"], problems),
+    webhooks: buildWebhooks(document.webhooks, problems.within(["layers"]) ? undefined : names, ["webhooks"], problems),
     warnings,
   };
 }
 
-const idsOf = (list: unknown): string[] =>
-  (Array.isArray(list) ? list : []).flatMap((item: unknown) =>
-    isMap(item) && typeof item["id"] === "string" ? [item["id"]] : [],
-  );
+/** Returns whether only this machine can reach an address. */
+function isLoopback(host: string): boolean {
+  const plain = host.toLowerCase();
+  return plain === "localhost" || plain === "::1" || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+}
 
 async function usersOf(
   { input, problems, warnings }: Building,
-  documents: Parameters<typeof buildUsers>[0],
-  htpasswd: { readonly file: string; readonly roles?: User["roles"] } | undefined,
+  { users: documents, htpasswd }: Pick<Document, "users" | "htpasswd">,
 ): Promise<readonly User[]> {
   const users = new Map<string, User>();
   const add = (more: readonly User[]): void => {
@@ -217,7 +173,7 @@ async function usersOf(
   if (htpasswd !== undefined) {
     try {
       const text = await readFile(resolve(input.cwd, htpasswd.file), "utf8");
-      add(parseHtpasswd(text, htpasswd.roles ?? ["admin"], htpasswd.file, warnings));
+      add(parseHtpasswd(text, htpasswd.roles, htpasswd.file, warnings));
     } catch (error) {
       problems.add(["htpasswd", "file"], `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Configuration } from "../../config/configuration.ts";
-import { loadConfiguration, type RunningConfiguration } from "../../config/load.ts";
+import type { RunningConfiguration } from "../../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../../config/problem.ts";
 import type { Result } from "../../lib/result.ts";
 
@@ -32,7 +32,7 @@ export function addConfigurationFlags(command: Command): Command {
 }
 
 /** Loads the configuration. Flags override variables, and variables override the file. `running`: set on a reload. */
-export function load(
+export async function load(
   flags: ConfigurationFlags,
   running?: RunningConfiguration,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
@@ -49,6 +49,8 @@ export function load(
     const equals = pair.indexOf("=");
     given[pair.slice(0, equals)] = pair.slice(equals + 1);
   }
+  // Loaded here, because the help needs no configuration.
+  const { loadConfiguration } = await import("../../config/load.ts");
   const input = { env: process.env, flags: given, cwd: process.cwd() };
   return loadConfiguration(running === undefined ? input : { ...input, running });
 }

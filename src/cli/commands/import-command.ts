@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { stringify } from "yaml";
-import { loadConfiguration } from "../../config/load.ts";
 import type { ConfigurationProblem } from "../../config/problem.ts";
 import { answerText } from "../../lib/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
@@ -102,6 +101,7 @@ async function problemsOf(text: string, { passwordVariable }: ImportFlags): Prom
     writeFileSync(config, text);
     // The variable has to be set only where the server runs, so this check uses a placeholder.
     const env = passwordVariable === undefined ? {} : { [passwordVariable]: "secret" };
+    const { loadConfiguration } = await import("../../config/load.ts");
     const loaded = await loadConfiguration({ env, flags: { config }, cwd: process.cwd() });
     return loaded.ok ? [] : loaded.error;
   } finally {

@@ -7,7 +7,8 @@ import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../source/archive/open-archive.ts";
 import { buildConnections } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ArchiveSourceDocument, GridSubsetDocument, LayerDocument } from "./schema.ts";
+import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
+import type { ArchiveSourceDocument } from "./schema/source-schema.ts";
 
 /** The reports of the archives that a configuration names. They are read before the layers are built. */
 export interface Archives {

@@ -2,13 +2,13 @@ import type { ArcgisSourceOptions } from "../../layer/layer.ts";
 import { placeholdersOf } from "../../source/tiles/tile-template.ts";
 import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ArcgisSourceDocument } from "./schema.ts";
+import type { ArcgisSourceDocument } from "./schema/source-schema.ts";
 
 /** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
 const EXPORT_PARAMETERS = ["BBOX", "BBOXSR", "IMAGESR", "SIZE", "FORMAT", "TRANSPARENT", "LAYERS", "F"];
 
 export function buildArcgis(document: ArcgisSourceDocument, path: Path, problems: Problems): ArcgisSourceOptions {
-  const { mode = "export", layers, transparent } = document;
+  const { mode, layers, transparent } = document;
   checkAddresses(document.url, [...path, "url"], problems, {
     subdomains: [],
     expected: (address) => {

@@ -7,17 +7,16 @@ import {
 import { checkQuotaSize, parseQuotaValue } from "../../quota/quota-validation.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { DiskQuotaSchema } from "./schema.ts";
-import type { Static } from "./shape.ts";
+import type { DiskQuotaDocument } from "./schema/quota-schema.ts";
 
 /** Returns the default quota, overridden by the fields of the document. */
 export function buildDiskQuota(
-  document: Static<typeof DiskQuotaSchema>,
+  document: DiskQuotaDocument,
   layers: readonly string[],
   at: Path,
   problems: Problems,
 ): QuotaConfiguration {
-  const { globalQuota, layerQuotas = [], ...plain } = document;
+  const { globalQuota, layerQuotas, ...plain } = document;
   const decimalOf = (value: string | number, path: Path): string => {
     const parsed = parseQuotaValue(String(value));
     if (parsed === undefined) problems.expected(path, "a decimal number from 0 on", value);

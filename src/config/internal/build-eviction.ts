@@ -6,14 +6,11 @@ import { parseQuotaValue } from "../../quota/quota-validation.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { EvictionSchema } from "./schema.ts";
-import type { Static } from "./shape.ts";
-
-type Document = Static<typeof EvictionSchema>;
+import type { EvictionDocument } from "./schema/quota-schema.ts";
 
 /** Returns the options of clean-ups. Pins become rectangles of tiles. */
 export function buildEviction(
-  document: Document,
+  document: EvictionDocument,
   layers: readonly Layer[],
   at: Path,
   problems: Problems,
@@ -34,12 +31,12 @@ export function buildEviction(
     lowWaterPercent,
     minFreeBytes: document.minFreeMiB === undefined ? null : document.minFreeMiB * 2 ** 20,
     minFreeInodes: document.minFreeInodes ?? null,
-    pins: (document.pins ?? []).flatMap((pin, i) => {
+    pins: document.pins.flatMap((pin, i) => {
       const path = [...at, "pins", i];
       const layer = find(pin.layer, path);
       return layer === undefined ? [] : pinsOf(pin, layer, path, problems);
     }),
-    floors: (document.floors ?? []).flatMap(({ layer, value, units }, i) => {
+    floors: document.floors.flatMap(({ layer, value, units }, i) => {
       const path = [...at, "floors", i];
       const decimal = parseQuotaValue(String(value));
       if (decimal === undefined) problems.expected([...path, "value"], "a decimal number from 0 on", value);
@@ -50,7 +47,7 @@ export function buildEviction(
   };
 }
 
-function pinsOf(pin: NonNullable<Document["pins"]>[number], layer: Layer, path: Path, problems: Problems): Pin[] {
+function pinsOf(pin: EvictionDocument["pins"][number], layer: Layer, path: Path, problems: Problems): Pin[] {
   const subsets = layer.gridSubsets.filter((s) => pin.gridSet === undefined || s.gridSet.id === pin.gridSet);
   const offered = layer.gridSubsets.map((s) => s.gridSet.id);
   if (subsets.length === 0)

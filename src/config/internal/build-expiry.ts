@@ -1,6 +1,6 @@
 import { atEveryZoom, type ByZoom, type ZoomRule } from "../../layer/by-zoom.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ExpiryDocument } from "./schema.ts";
+import type { ExpiryDocument } from "./schema/layer-schema.ts";
 
 /**
  * Returns expiry rules, each valid from a zoom on, as GWC's `expirationRule`. A plain number of seconds is one rule for

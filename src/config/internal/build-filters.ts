@@ -7,12 +7,8 @@ import {
   type ParameterFilter,
 } from "../../layer/parameter-filter.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { LayerDocument } from "./schema.ts";
+import type { FilterDocument } from "./schema/layer-schema.ts";
 
-/** GWC's thresholds for a filter that gives none. */
-const DEFAULT_THRESHOLDS = { float: 1e-6, integer: 1 } as const;
-
-type FilterDocument = NonNullable<LayerDocument["parameterFilters"]>[number];
 type RegexDocument = Extract<FilterDocument, { readonly type: "regex" }>;
 
 /** Builds the parameter filters of a layer. Problems name the layer. */
@@ -42,13 +38,13 @@ function buildFilter(
   const { type } = document;
   switch (type) {
     case "string":
-      return { type, key, default: document.default ?? "", values: document.values, ...caseRuleOf(document) };
+      return { type, key, default: document.default, values: document.values, ...caseRuleOf(document) };
     case "regex":
       checkRegex(document, `${key} of layer ${JSON.stringify(layer)}`, [...path, "regex"], problems);
-      return { type, key, default: document.default ?? "", regex: document.regex, ...caseRuleOf(document) };
+      return { type, key, default: document.default, regex: document.regex, ...caseRuleOf(document) };
     case "float":
     case "integer": {
-      const { default: standard = "", values = [], threshold = DEFAULT_THRESHOLDS[type] } = document;
+      const { default: standard = "", values, threshold } = document;
       const text = typeof standard === "number" ? numberText(type, standard) : standard;
       const filter: ParameterFilter = { type, key, default: text, values, threshold };
       if (text !== "" && legalValue(filter, String(standard)) === undefined)

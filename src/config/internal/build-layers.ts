@@ -2,28 +2,26 @@ import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
 import {
-  DEFAULT_ENCODING,
   drawsData,
   drawsSingleTiles,
   type GridSubset,
   gridSubset,
   type Layer,
-  type SeedGuardOptions,
   type SourceOptions,
-  STANDARD_LAYER_JOBS,
 } from "../../layer/layer.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { buildExpiry, clientExpiryOf } from "./build-expiry.ts";
 import { buildFilters } from "./build-filters.ts";
-import { extentOf, hasControlCharacter } from "./build-grid-sets.ts";
+import { extentOf } from "./build-grid-sets.ts";
 import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
+import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
+import { hasControlCharacter } from "./schema/server-schema.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
@@ -41,10 +39,6 @@ const MAX_DIRECTORY_BYTES = 200;
 const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
-/** GWC's default. */
-const DEFAULT_CLIENT_EXPIRY_SECONDS = 7200;
-
-const DEFAULT_GUARDED_TILES = 1000;
 
 /** Builds the layers in the order of the file. Documents that did not fit the schema are undefined here. */
 export function buildLayers(
@@ -89,12 +83,8 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const archive = factsOf(document.source, context.archives);
   const ofTiles = drawsSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
-  const parameterFilters = buildFilters(
-    document.parameterFilters ?? [],
-    name,
-    [...path, "parameterFilters"],
-    context.problems,
-  );
+  const { problems } = context;
+  const parameterFilters = buildFilters(document.parameterFilters, name, [...path, "parameterFilters"], problems);
   const gridSubsets = buildSubsets(
     archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
     [...path, "gridSubsets"],
@@ -103,10 +93,10 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   );
   checkTileLayer(document, source, gridSubsets, path, context.problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
+  const { gridSubsets: _, formats: __, ...plain } = document;
   return {
-    name,
+    ...plain,
     title: document.title ?? name,
-    description: document.description ?? "",
     source,
     gridSubsets,
     formats: buildFormats(
@@ -114,41 +104,24 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
       source,
       archive?.format,
       [...path, "formats"],
-      context.problems,
+      problems,
     ),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
-    gutter: document.gutter ?? 0,
     parameterFilters,
-    legends: buildLegends(document.legends ?? [], [...path, "legends"], {
-      source,
-      parameterFilters,
-      problems: context.problems,
-    }),
-    jpegQuality: document.jpegQuality ?? DEFAULT_ENCODING.jpegQuality,
-    pngCompression: document.pngCompression ?? DEFAULT_ENCODING.pngCompression,
+    legends: buildLegends(document.legends, [...path, "legends"], { source, parameterFilters, problems }),
     expireCacheSeconds: buildExpiry(
-      document.expireCacheSeconds ?? 0,
+      document.expireCacheSeconds,
       (seconds) => seconds,
       [...path, "expireCacheSeconds"],
-      context.problems,
+      problems,
     ),
-    staleWhileRevalidateSeconds: document.staleWhileRevalidateSeconds ?? 0,
-    negativeCacheSeconds: document.negativeCacheSeconds ?? 0,
-    ...(document.seedGuard === undefined
-      ? {}
-      : { seedGuard: buildSeedGuard(document.seedGuard, [...path, "seedGuard"], context.problems) }),
-    jobs: { ...STANDARD_LAYER_JOBS, ...document.jobs },
-    queryable: document.queryable ?? false,
-    fullWms: document.fullWms ?? false,
-    formatsTogether: document.formatsTogether ?? false,
     expireClientSeconds: buildExpiry(
-      document.expireClientSeconds ?? DEFAULT_CLIENT_EXPIRY_SECONDS,
+      document.expireClientSeconds,
       clientExpiryOf,
       [...path, "expireClientSeconds"],
-      context.problems,
+      problems,
     ),
-    secured: document.secured ?? false,
   };
 }
 
@@ -160,16 +133,6 @@ function factsOf(source: LayerDocument["source"], archives: Archives): ArchiveFa
 /** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
   gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
-
-function buildSeedGuard(
-  { tiles = DEFAULT_GUARDED_TILES, ...percents }: NonNullable<LayerDocument["seedGuard"]>,
-  path: Path,
-  problems: Problems,
-): SeedGuardOptions {
-  if (Object.keys(percents).length === 0)
-    problems.add(path, "identicalPercent and unlikePercent are missing: without one of them nothing is guarded");
-  return { tiles, ...percents };
-}
 
 function buildSubsets(
   documents: readonly GridSubsetDocument[],

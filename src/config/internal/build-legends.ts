@@ -2,11 +2,7 @@ import { drawsLegends, type SourceOptions } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { legalValue, legalValuesText, type ParameterFilter, stylesFilter } from "../../layer/parameter-filter.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { LegendDocument } from "./schema.ts";
-
-/** The size in pixels that map servers and GWC use by default. */
-const DEFAULT_SIDE = 20;
-const DEFAULT_FORMAT = "image/png";
+import type { LegendDocument } from "./schema/layer-schema.ts";
 
 export interface LegendContext {
   readonly source: SourceOptions;
@@ -24,7 +20,7 @@ export function buildLegends(
   const seen = new Set<string>();
   return documents.map((document, i) => {
     const path = [...at, i];
-    const { style: written = "", url, format = DEFAULT_FORMAT, minScaleDenominator, maxScaleDenominator } = document;
+    const { style: written, url, format, minScaleDenominator, maxScaleDenominator } = document;
     const style = nameOf(written, filter);
     if (style === undefined) {
       const legal = filter === undefined ? '"", as the layer has no parameter filter STYLES' : legalValuesText(filter);
@@ -37,15 +33,7 @@ export function buildLegends(
     if (!/^[\w.+-]+\/[\w.+-]+$/.test(format)) problems.expected([...path, "format"], "a MIME type", format);
     if ((minScaleDenominator ?? 0) >= (maxScaleDenominator ?? Number.POSITIVE_INFINITY))
       problems.add(path, "minScaleDenominator is not below maxScaleDenominator");
-    return {
-      style: style ?? written,
-      width: document.width ?? DEFAULT_SIDE,
-      height: document.height ?? DEFAULT_SIDE,
-      format,
-      ...(url === undefined ? {} : { url }),
-      ...(minScaleDenominator === undefined ? {} : { minScaleDenominator }),
-      ...(maxScaleDenominator === undefined ? {} : { maxScaleDenominator }),
-    };
+    return { ...document, style: style ?? written };
   });
 }
 

@@ -4,7 +4,7 @@ import { buildArcgis } from "./build-arcgis-source.ts";
 import { buildWmts, buildXyz } from "./build-tile-source.ts";
 import { buildConnections, buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { LayerDocument, WmsSourceDocument } from "./schema.ts";
+import type { SourceDocument, WmsSourceDocument } from "./schema/source-schema.ts";
 
 /** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
 const PROTOCOL_PARAMETERS = [
@@ -23,7 +23,7 @@ const PROTOCOL_PARAMETERS = [
 ];
 
 export function buildSource(
-  document: LayerDocument["source"],
+  document: SourceDocument,
   layer: string,
   archives: Archives,
   path: Path,
@@ -48,15 +48,15 @@ export function buildSource(
 
 function buildWms(document: WmsSourceDocument, layer: string, path: Path, problems: Problems): SourceOptions {
   checkAddresses(document.url, [...path, "url"], problems, { expected: () => undefined, subdomains: [] });
-  const { layers = [layer], styles = [] } = document;
+  const { version, layers = [layer], styles, transparent } = document;
   if (styles.length > layers.length)
     problems.add([...path, "styles"], `expected at most one per layer (${layers.length}), got ${styles.length}`);
   return {
     type: "wms",
-    version: document.version ?? "1.1.1",
+    version,
     layers,
     styles,
-    transparent: document.transparent ?? true,
+    transparent,
     ...buildUpstream(document, PROTOCOL_PARAMETERS, path, problems),
   };
 }

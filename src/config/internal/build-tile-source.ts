@@ -3,14 +3,14 @@ import { addressesOf } from "../../source/http/servers.ts";
 import { placeholdersOf } from "../../source/tiles/tile-template.ts";
 import { buildUpstream, checkAddresses } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { WmtsSourceDocument, XyzSourceDocument } from "./schema.ts";
+import type { WmtsSourceDocument, XyzSourceDocument } from "./schema/source-schema.ts";
 
 const braced = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(", ");
 
 const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "q", "s"];
 
 export function buildXyz(document: XyzSourceDocument, path: Path, problems: Problems): XyzSourceOptions {
-  const { subdomains = [] } = document;
+  const { subdomains } = document;
   checkAddresses(document.url, [...path, "url"], problems, {
     subdomains,
     expected: (address) => {
@@ -38,7 +38,7 @@ export function buildWmts(
   path: Path,
   problems: Problems,
 ): WmtsSourceOptions {
-  const { layer = layerName, style = "", tileMatrixSet = "", tileMatrixPrefix, tileMatrices, format } = document;
+  const { layer = layerName, style, tileMatrixSet, tileMatrixPrefix, tileMatrices, format } = document;
   checkAddresses(document.url, [...path, "url"], problems, {
     subdomains: [],
     expected: (address) => {

@@ -1,21 +1,13 @@
 import type { ConnectionOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { addressesOf, withSubdomains } from "../../source/http/servers.ts";
-import { hasControlCharacter } from "./build-grid-sets.ts";
 import { buildTls } from "./build-tls.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { UpstreamDocument } from "./schema.ts";
-
-const DEFAULT_CONNECTIONS = 8;
-const DEFAULT_TIMEOUT_SECONDS = 30;
-
-interface ConnectionsDocument {
-  readonly connections?: number;
-  readonly jobConnections?: number;
-}
+import { hasControlCharacter } from "./schema/server-schema.ts";
+import type { UpstreamDocument } from "./schema/source-schema.ts";
 
 /** Returns the limits of concurrent connections of a source. */
 export function buildConnections(
-  { connections = DEFAULT_CONNECTIONS, jobConnections }: ConnectionsDocument,
+  { connections, jobConnections }: ConnectionOptions,
   path: Path,
   problems: Problems,
 ): ConnectionOptions {
@@ -40,7 +32,7 @@ export function buildUpstream(
     problems.add(path, "password is given, but username is missing");
   if (username?.includes(":")) problems.add([...path, "username"], "expected a name without a colon");
   const vendorParameters: Record<string, string> = {};
-  for (const [key, value] of Object.entries(document.vendorParameters ?? {})) {
+  for (const [key, value] of Object.entries(document.vendorParameters)) {
     const at = [...path, "vendorParameters", key];
     if (protocolParameters.includes(key.toUpperCase()))
       problems.add(at, "is set by the source itself; see the other keys of the source", "key");
@@ -53,7 +45,7 @@ export function buildUpstream(
     problems.add(path, "ca, cert and key are for addresses with https://");
   return {
     url,
-    timeoutMs: Math.max(1, Math.round((document.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000)),
+    timeoutMs: Math.max(1, Math.round(document.timeoutSeconds * 1000)),
     ...buildConnections(document, path, problems),
     vendorParameters,
     ...(username === undefined ? {} : { username }),

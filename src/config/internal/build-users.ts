@@ -1,15 +1,8 @@
 import { hashPassword, isPasswordHash } from "../../http/auth/password.ts";
 import type { Role, User } from "../../http/options.ts";
-import { hasControlCharacter } from "./build-grid-sets.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { UserSchema } from "./schema.ts";
-import type { Static } from "./shape.ts";
-
-type UserDocument = Static<typeof UserSchema>;
-
-/** Returns whether a name is valid. In Basic credentials the name ends at the first colon (RFC 7617). */
-const isUserName = (name: string): boolean => name.length <= 100 && !name.includes(":") && !hasControlCharacter(name);
+import { isUserName, type UserDocument } from "./schema/server-schema.ts";
 
 /** Builds the configured users. Hashes plain passwords. */
 export async function buildUsers(
@@ -23,13 +16,7 @@ export async function buildUsers(
     if (document === undefined) continue;
     const path = [...at, i];
     const { name, password, roles } = document;
-    if (!isUserName(name))
-      problems.expected([...path, "name"], "at most 100 characters, no colon, no control character", name);
-    else if (users.has(name)) problems.add([...path, "name"], `two users are called ${JSON.stringify(name)}`);
-    if ((password === undefined) === (document.passwordHash === undefined)) {
-      problems.add(path, "expected either passwordHash (`nuthatch user hash` makes one) or password");
-      continue;
-    }
+    if (users.has(name)) problems.add([...path, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash))
       warnings.push(`users[${i}]: ${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`);
     if (password !== undefined)

@@ -2,12 +2,9 @@ import querystring from "node:querystring";
 import { ENDS, type JobMoment, type Webhook, webhookId } from "../../jobs/job-event.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { WebhookSchema } from "./schema.ts";
-import type { Static } from "./shape.ts";
+import type { WebhookDocument } from "./schema/configuration-schema.ts";
 
-type Document = Static<typeof WebhookSchema>;
-
-const momentsOf = (event: NonNullable<Document["events"]>[number]): readonly JobMoment[] =>
+const momentsOf = (event: WebhookDocument["events"][number]): readonly JobMoment[] =>
   event === "ended" ? ENDS : [event];
 
 /**
@@ -15,7 +12,7 @@ const momentsOf = (event: NonNullable<Document["events"]>[number]): readonly Job
  * @param layers the names of the layers; undefined if the layers have problems themselves
  */
 export function buildWebhooks(
-  documents: readonly (Document | undefined)[],
+  documents: readonly (WebhookDocument | undefined)[],
   layers: readonly string[] | undefined,
   at: Path,
   problems: Problems,
@@ -41,7 +38,7 @@ export function buildWebhooks(
       id: webhookId(url.href),
       url: url.href,
       ...(credentials === ":" ? {} : { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
-      events: [...new Set((document.events ?? ["ended"]).flatMap(momentsOf))],
+      events: [...new Set(document.events.flatMap(momentsOf))],
       layers: document.layers ?? null,
       secret: document.secret,
     });

@@ -2,7 +2,7 @@ import { type GridSet, sameSrs } from "../../grid/grid-set.ts";
 import { drawsSingleTiles, type GridSubset, type SourceOptions } from "../../layer/layer.ts";
 import { addressesOf } from "../../source/http/servers.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { GridSubsetDocument, LayerDocument } from "./schema.ts";
+import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
 
 /** The grid set of nearly all tiles on the web. */
 export const TILE_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:900913" }];
@@ -21,7 +21,7 @@ export function checkTileLayer(
   const why = `as a source of type ${source.type}${mode} has single tiles`;
   if (metatile?.some((tiles) => tiles !== 1))
     problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
-  if (gutter !== undefined && gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
+  if (gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
   const [first] = subsets;
   for (const { gridSet } of subsets) {
     const at = subsetPath(document, gridSet, path);
@@ -36,7 +36,7 @@ export function checkTileLayer(
   if (source.type === "wmts" && source.tileMatrices !== undefined)
     checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
   if (source.type === "mbtiles" || source.type === "pmtiles") {
-    if ((document.parameterFilters ?? []).length > 0)
+    if (document.parameterFilters.length > 0)
       problems.add([...path, "parameterFilters"], "is given, but an archive has one tile whatever the parameters");
     checkQuadTree(document, subsets, "as archives have no other", path, problems);
   }

@@ -1,9 +1,7 @@
-import { isMap } from "../../lib/is-map.ts";
 import type { Variables } from "./configuration-file.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { Path } from "./problems.ts";
-import { ConfigurationSchema } from "./schema.ts";
-import type { Shape } from "./shape.ts";
+import { KEYS, type Key } from "./schema/keys.ts";
 
 /** A value of a variable or a flag that overrides the file's. */
 export interface Override {
@@ -19,30 +17,6 @@ export interface Overrides {
   readonly problems: readonly { readonly name: string; readonly path: string; readonly message: string }[];
   readonly warnings: readonly string[];
 }
-
-interface Key {
-  readonly path: readonly string[];
-  readonly schema: Shape;
-}
-
-/**
- * Returns every key that has a variable and a flag: the keys at the top and the keys inside sections. A list is one
- * key.
- */
-function keysOf(schema: Shape, path: readonly string[]): Key[] {
-  const self = path.length === 0 ? [] : [{ path, schema }];
-  if (schema.kind !== "object") return self;
-  return [...self, ...Object.entries(schema.properties).flatMap(([key, inner]) => keysOf(inner, [...path, key]))];
-}
-const KEYS: readonly Key[] = keysOf(ConfigurationSchema, []);
-
-const snake = (key: string): string =>
-  key
-    .replace(/MiB$/, "Mib")
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toUpperCase();
-/** Returns the variable of a key: `server.trustProxy` gives NUTHATCH_SERVER_TRUST_PROXY. */
-const variableOf = (path: readonly string[]): string => ["NUTHATCH", ...path.map(snake)].join("_");
 
 /** Short names, which scripts rely on. */
 const SHORT_VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
@@ -67,21 +41,21 @@ const OTHER_VARIABLES = [
 export function readOverrides(env: Variables, flags: Readonly<Record<string, string>>): Overrides {
   const overrides: Override[] = [];
   const problems: Overrides["problems"][number][] = [];
-  const take = (name: string, { path, schema }: Key, text: string): void => {
-    const read = readText(schema, text);
+  const take = (name: string, { path, form }: Key, text: string): void => {
+    const read = readText(form, text);
     if (read === undefined)
       problems.push({
         name,
         path: path.join("."),
-        message: `${path.join(".")}: expected ${schema.kind === "array" ? "a list" : "a map"} as JSON text`,
+        message: `${path.join(".")}: expected ${form === "map" ? "a map" : "a list"} as JSON text`,
       });
     else overrides.push({ path, name, value: read.value });
   };
 
-  const byVariable = new Map(KEYS.map((key) => [variableOf(key.path), key]));
+  const byVariable = new Map(KEYS.map((key) => [key.variable, key]));
   for (const [name, key] of byVariable) takeSet(env[name], (text) => take(name, key, text));
   for (const [name, path] of SHORT_VARIABLES) {
-    const key = byVariable.get(variableOf(path));
+    const key = KEYS.find((one) => one.path.join(".") === path.join("."));
     if (key !== undefined) takeSet(env[name], (text) => take(name, key, text));
   }
 
@@ -123,11 +97,10 @@ function misspelt(env: Variables, names: readonly string[]): string[] {
 }
 
 /** Reads the text of a variable or flag. Returns undefined if the key needs JSON and the text is not valid JSON. */
-function readText(schema: Shape, text: string): { readonly value: unknown } | undefined {
-  const list = schema.kind === "array";
-  if (!list && schema.kind !== "object") return { value: text };
+function readText(form: Key["form"], text: string): { readonly value: unknown } | undefined {
+  if (form === "value") return { value: text };
   const trimmed = text.trim();
-  if (list && schema.items.kind !== "object" && !trimmed.startsWith("[")) {
+  if (form === "list of values" && !trimmed.startsWith("[")) {
     const items = trimmed.split(",").map((item) => item.trim());
     return { value: items.filter((item) => item !== "") };
   }
@@ -138,12 +111,4 @@ function readText(schema: Shape, text: string): { readonly value: unknown } | un
     // The parser's message quotes the text, which may contain a password.
     return undefined;
   }
-}
-
-/** Returns the content of a file with one value replaced at a path. */
-export function lay(content: unknown, path: Path, value: unknown): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  const map = isMap(content) ? content : {};
-  return { ...map, [key]: lay(map[key], rest, value) };
 }

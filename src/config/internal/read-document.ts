@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { isMap } from "../../lib/is-map.ts";
+import { type Reading, readValue } from "./read-value.ts";
+import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "./schema/configuration-schema.ts";
+import { map } from "./schema/fields.ts";
+import { GridSetSchema } from "./schema/grid-set-schema.ts";
+import { LayerSchema } from "./schema/layer-schema.ts";
+import { HtpasswdSchema, UserSchema } from "./schema/server-schema.ts";
+
+const SECTIONS = ConfigurationSchema.shape;
+type Lists = "users" | "gridSets" | "webhooks";
+type Items<T> = readonly (T | undefined)[];
+
+/**
+ * The content of a configuration with all defaults. An item of a list that does not fit is undefined, and a section
+ * that does not fit has its defaults: the rest is still checked, so that all problems are reported at once.
+ */
+export type Document = Omit<ConfigurationDocument, Lists | "layers" | "htpasswd"> & {
+  readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
+} & {
+  readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
+  /** Undefined: there is no such section. */
+  readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
+  /** The ids of all grid sets, also of those that do not fit. */
+  readonly gridSetIds: readonly string[];
+};
+
+/** Checks the top level: which keys there are. */
+const TopLevel = map(Object.fromEntries(Object.keys(SECTIONS).map((key) => [key, z.exactOptional(z.unknown())])));
+
+export function readDocument(content: unknown, reading: Reading): Document {
+  readValue(TopLevel, content, [], reading);
+  const root = isMap(content) ? content : {};
+  const isAbsent = (key: string): boolean => root[key] === undefined || root[key] === null;
+  const section = <S extends z.ZodType>(key: string, schema: S): z.output<S> =>
+    readValue(schema, root[key] ?? undefined, [key], reading) ?? schema.parse(undefined);
+  const items = <S extends z.ZodType>(key: string, schema: S): Items<z.output<S>> => {
+    const list = root[key] ?? [];
+    if (Array.isArray(list)) return list.map((item, i) => readValue(schema, item, [key, i], reading));
+    reading.problems.expected([key], "a list", list);
+    return [];
+  };
+  return {
+    server: section("server", SECTIONS.server),
+    dataDir: section("dataDir", SECTIONS.dataDir),
+    users: items("users", UserSchema),
+    htpasswd: isAbsent("htpasswd") ? undefined : readValue(HtpasswdSchema, root["htpasswd"], ["htpasswd"], reading),
+    gridSets: items("gridSets", GridSetSchema),
+    gridSetIds: idsOf(root["gridSets"]),
+    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema),
+    diskQuota: section("diskQuota", SECTIONS.diskQuota),
+    eviction: section("eviction", SECTIONS.eviction),
+    jobs: section("jobs", SECTIONS.jobs),
+    compat: section("compat", SECTIONS.compat),
+    store: section("store", SECTIONS.store),
+    webhooks: items("webhooks", WebhookSchema),
+  };
+}
+
+const idsOf = (list: unknown): string[] =>
+  (Array.isArray(list) ? list : []).flatMap((item: unknown) =>
+    isMap(item) && typeof item["id"] === "string" ? [item["id"]] : [],
+  );

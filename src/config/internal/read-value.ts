@@ -1,0 +1,103 @@
+import type * as z from "zod";
+import { isMap } from "../../lib/is-map.ts";
+import { valueAt, withoutKey, withValue } from "./document-path.ts";
+import type { Path, Problems } from "./problems.ts";
+
+export interface Reading {
+  readonly problems: Problems;
+  /** Returns whether the value came as text (from a variable or a flag), so that numbers and booleans are parsed. */
+  cameAsText(path: Path): boolean;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** In these maps a key without a value is a mistake; everywhere else such a key counts as absent. */
+const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
+
+/**
+ * Returns a value of the document as its schema puts out. Each part that does not fit adds a problem with its
+ * position; the result is then undefined. Keys with empty values count as absent, and texts of variables are parsed.
+ */
+export function readValue<S extends z.ZodType>(
+  schema: S,
+  given: unknown,
+  at: Path,
+  reading: Reading,
+): z.output<S> | undefined {
+  const first = schema.safeParse(given);
+  if (first.success) return first.data;
+  const firstIssues = innermost(first.error.issues, given);
+  const cleaned = firstIssues.reduce((value, issue) => clean(value, issue, at, reading), given);
+  const second = cleaned === given ? first : schema.safeParse(cleaned);
+  if (second.success) return second.data;
+  const issues = cleaned === given ? firstIssues : innermost(second.error?.issues ?? [], cleaned);
+  const reported = new Set<string>();
+  for (const issue of issues) {
+    // A value may fail several checks that have the same message.
+    const key = JSON.stringify([issue.path, issue.message]);
+    if (!reported.has(key)) report(issue, { given, cleaned, at }, reading.problems);
+    reported.add(key);
+  }
+  return undefined;
+}
+
+/** Replaces the issue of a list where other forms are possible too by the issues of the items of the list. */
+function innermost(issues: readonly Issue[], document: unknown, above: Path = []): Issue[] {
+  return issues.flatMap((issue) => {
+    const path = [...above, ...pathOf(issue)];
+    if (issue.code === "invalid_union" && Array.isArray(valueAt(document, path))) {
+      const ofList = issue.errors.find(
+        (errors) => !errors.some((e) => e.code === "invalid_type" && e.path.length === 0),
+      );
+      if (ofList !== undefined) return innermost(ofList, document, path);
+    }
+    return [{ ...issue, path }];
+  });
+}
+
+const pathOf = (issue: Issue): Path => issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
+
+/** Returns the document without an empty value, or with a text of a variable parsed, where that caused the issue. */
+function clean(document: unknown, issue: Issue, at: Path, reading: Reading): unknown {
+  const path = pathOf(issue);
+  const value = valueAt(document, path);
+  if (value === null && isMap(valueAt(document, path.slice(0, -1))) && !MAPS_OF_VALUES.includes(path.at(-2)))
+    return withoutKey(document, path);
+  if (typeof value !== "string" || !reading.cameAsText([...at, ...path])) return document;
+  const parsed = parseText(value.trim(), issue);
+  return parsed === undefined ? document : withValue(document, path, parsed);
+}
+
+/** Parses the text of a variable as the schema expects it; undefined if the text does not fit. */
+function parseText(text: string, issue: Issue): unknown {
+  if (issue.code === "invalid_value") return issue.values.includes(text) ? text : undefined;
+  if (issue.code !== "invalid_type") return undefined;
+  if (issue.expected === "boolean") return { true: true, false: false }[text.toLowerCase()];
+  const isNumber = issue.expected === "number" || issue.expected === "int";
+  return isNumber && /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
+}
+
+interface Documents {
+  readonly given: unknown;
+  readonly cleaned: unknown;
+  /** The path of the documents in the configuration. */
+  readonly at: Path;
+}
+
+function report(issue: Issue, { given, cleaned, at }: Documents, problems: Problems): void {
+  const inner = pathOf(issue);
+  const path = [...at, ...inner];
+  const { code, message } = issue;
+  const value = valueAt(given, inner);
+  if (code === "unrecognized_keys")
+    for (const [i, line] of message.split("\n").entries()) problems.add([...path, issue.keys[i] ?? ""], line, "key");
+  else if (code === "custom" && issue.params?.["isSentence"] === true) problems.add(path, message);
+  else if (inner.length > 0 && valueAt(cleaned, inner) === undefined)
+    problems.add(path.slice(0, -1), `${path.at(-1)} is missing${"discriminator" in issue ? `: ${message}` : ""}`);
+  else if (code === "too_small" && Array.isArray(value) && value.length === 0)
+    problems.add(path, `expected ${message}, got none`);
+  else {
+    const isUnquoted = code === "invalid_type" && issue.expected === "string" && typeof value === "number";
+    problems.expected(path, `${message}${isUnquoted ? " (in quotes)" : ""}`, value);
+  }
+}

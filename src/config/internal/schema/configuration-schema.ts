@@ -1,0 +1,55 @@
+import type * as z from "zod";
+import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { flag, list, MAX_SECONDS, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
+import { GridSetSchema } from "./grid-set-schema.ts";
+import { LayerSchema } from "./layer-schema.ts";
+import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
+import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
+
+const JobsSchema = map({
+  maxRunningTasks: whole(1, 4096).default(32).describe("The most tasks of all jobs that run at once."),
+  maxThreadCount: whole(1, 4096).default(128).describe("The largest threadCount of one request."),
+  outageLimitSeconds: whole(0, MAX_SECONDS)
+    .default(3600)
+    .describe("How long jobs wait for an upstream that is down before they are aborted."),
+  historyDays: whole(0, 36_500).default(30).describe("How long ended jobs are kept."),
+  historyJobs: whole(1, 100_000_000).default(1_000_000).describe("The number of newest jobs that are kept."),
+  historyMiB: whole(1, 1_000_000).default(1024).describe("The most that ended jobs take up in the state database."),
+  confirmTiles: optional(whole(0)).describe("A request of `/api/v1` for more tiles needs a confirmation."),
+});
+
+const StoreSchema = map({
+  fsync: flag.default(false).describe("Tiles survive a power loss, at the price of a disk flush for each tile."),
+  shared: flag.default(false).describe("Another program writes into the store: hits and seeds check the disk."),
+  undoSeconds: whole(0, MAX_SECONDS)
+    .default(600)
+    .describe("The time for which truncated tiles stay on the disk, so that a truncation can be undone."),
+});
+
+export const WebhookSchema = map({
+  url: text.describe("The address that gets the events. It is not shown, because it may contain a key."),
+  events: someOf(oneOf([...JOB_MOMENTS, "ended"]))
+    .default(["ended"])
+    .describe("The events to send; `ended` stands for all three kinds of end."),
+  layers: optional(someOf(text)).describe("The layers whose events are sent; all."),
+  secret: text.describe("The key of the signature of each delivery."),
+});
+
+/** All keys of the configuration, with their kinds, limits, defaults and descriptions. Everything else follows. */
+export const ConfigurationSchema = map({
+  server: ServerSchema.prefault({}),
+  dataDir: text.default("data").describe("The directory of state and tiles."),
+  users: list(UserSchema).default([]),
+  htpasswd: optional(HtpasswdSchema),
+  gridSets: list(GridSetSchema).default([]),
+  layers: optional(list(LayerSchema)).describe("The layers; without a file the demo layers."),
+  diskQuota: DiskQuotaSchema.prefault({}).describe("The quota in force until one is set by a request."),
+  eviction: EvictionSchema.prefault({}),
+  jobs: JobsSchema.prefault({}),
+  compat: CompatSchema.prefault({}),
+  store: StoreSchema.prefault({}),
+  webhooks: list(WebhookSchema).default([]),
+});
+
+export type ConfigurationDocument = z.output<typeof ConfigurationSchema>;
+export type WebhookDocument = ConfigurationDocument["webhooks"][number];

@@ -1,0 +1,77 @@
+import * as z from "zod";
+import { didYouMean } from "../nearest.ts";
+
+/**
+ * The kinds of values in the configuration. The message of each schema says what the schema expects (`a whole number
+ * from 0 to 65535`); `read-document.ts` adds the position and the given value.
+ */
+
+/** Describes a map that allows only these keys. */
+export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
+  z.strictObject(fields, {
+    error: (issue) => (issue.code === "unrecognized_keys" ? unknownKeys(issue.keys, Object.keys(fields)) : "a map"),
+  });
+
+/** Returns one line for each unknown key. */
+const unknownKeys = (keys: readonly string[], known: readonly string[]): string =>
+  keys.map((key) => `unknown key${didYouMean(key, known)} (known here: ${known.join(", ")})`).join("\n");
+
+/** Marks a key that may be absent and has no default. */
+export const optional = z.exactOptional;
+
+export const text = z.string("a text that is not empty").min(1, "a text that is not empty");
+export const anyText = z.string("a text");
+export const flag = z.boolean("true or false");
+export const anyNumber = z.number("a number");
+
+/** Describes a whole number; without `most` up to the greatest exact one. */
+export function whole(least: number, most?: number) {
+  const error = `a whole number from ${least} ${most === undefined ? "on" : `to ${most}`}`;
+  return z
+    .int(error)
+    .min(least, error)
+    .max(most ?? Number.MAX_SAFE_INTEGER, error);
+}
+
+/** Describes a number from `least` on, or above `above`; `most` is the greatest. */
+export function number(bounds: { readonly least?: number; readonly above?: number; readonly most?: number }) {
+  const { least, above, most } = bounds;
+  const low = above === undefined ? ` from ${least}` : ` above ${above}`;
+  const high = most === undefined ? (above === undefined ? " on" : "") : ` to ${most}`;
+  const error = `a number${low}${high}`;
+  let schema = z.number(error);
+  if (least !== undefined) schema = schema.min(least, error);
+  if (above !== undefined) schema = schema.gt(above, error);
+  return most === undefined ? schema : schema.max(most, error);
+}
+
+export const oneOf = <const V extends readonly string[]>(values: V) => z.enum(values, `one of ${values.join(", ")}`);
+
+export const list = <S extends z.ZodType>(item: S) => z.array(item, "a list");
+/** Describes a list of at least one item. */
+export const someOf = <S extends z.ZodType>(item: S) => list(item).min(1, "at least one item");
+
+export const pair = <S extends z.ZodType>(item: S) => z.tuple([item, item], "a list of 2 numbers");
+export const extent = z.tuple([anyNumber, anyNumber, anyNumber, anyNumber], "a list of 4 numbers");
+
+/** Describes a value of one of several forms. `expected` names all of them. */
+export const either = <const M extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(expected: string, members: M) =>
+  z.union(members, expected);
+
+/** Describes a map whose key `type` decides which keys it has. */
+export const kinds = <const M extends readonly [Kind, ...Kind[]]>(members: M) => {
+  const known = members.flatMap((member) => [...member.shape.type.values]).join(", ");
+  return z.discriminatedUnion("type", members, {
+    error: (issue) => (issue.code === "invalid_union" ? `one of ${known}` : "a map"),
+  });
+};
+type Kind = z.ZodObject<{ readonly type: z.ZodLiteral<string> }, z.core.$strict>;
+
+/** The message of a check of a whole map. It is a whole sentence, and is left out if keys of the map do not fit. */
+export const sentence = (message: string) => ({
+  error: message,
+  params: { isSentence: true },
+  when: ({ issues }: z.core.ParsePayload) => issues.length === 0,
+});
+
+export const MAX_SECONDS = 10 * 366 * 86_400;

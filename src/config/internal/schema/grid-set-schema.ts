@@ -1,0 +1,38 @@
+import type * as z from "zod";
+import {
+  anyNumber,
+  anyText,
+  either,
+  extent,
+  flag,
+  list,
+  map,
+  number,
+  optional,
+  pair,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
+
+/** `id`, `srs` and `extent` are required unless a TileMatrixSet document gives them. The builder checks that. */
+export const GridSetSchema = map({
+  id: optional(text).describe("The name of the grid set; a built-in one of that name is replaced."),
+  title: optional(anyText),
+  tileMatrixSet: optional(text).describe("A file with an OGC TileMatrixSet 2.0 document."),
+  srs: optional(either("a text or a whole number from 1 to 999999", [anyText, whole(1, 999_999)])).describe(
+    "The CRS, as EPSG:NUMBER.",
+  ),
+  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the CRS."),
+  resolutions: optional(someOf(anyNumber)).describe("Units of the CRS per pixel, one for each level."),
+  scaleDenominators: optional(someOf(anyNumber)).describe("Scale denominators, one for each level."),
+  levels: optional(whole(1, 64)).describe("The number of levels, each of half the resolution of the one above; 18."),
+  scaleNames: optional(list(text)).describe("The names of the levels."),
+  metersPerUnit: optional(number({ above: 0 })),
+  pixelSize: optional(number({ above: 0 })).describe("The size of a pixel in metres; 0.00028."),
+  tileSize: optional(pair(whole(1, 4096))).describe("Width and height of a tile in pixels; 256, 256."),
+  alignTopLeft: optional(flag).describe("Rows are aligned with the top of the extent."),
+  yCoordinateFirst: optional(flag).describe("The axis order in WMTS capabilities; that of EPSG."),
+});
+
+export type GridSetDocument = z.output<typeof GridSetSchema>;

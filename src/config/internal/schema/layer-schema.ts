@@ -1,0 +1,129 @@
+import * as z from "zod";
+import { DEFAULT_ENCODING, PNG_COMPRESSIONS, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
+import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import {
+  anyText,
+  either,
+  extent,
+  flag,
+  kinds,
+  list,
+  MAX_SECONDS,
+  map,
+  number,
+  oneOf,
+  optional,
+  pair,
+  sentence,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
+import { SourceSchema } from "./source-schema.ts";
+
+/** The greatest number of single precision (IEEE 754). */
+const MAX_FLOAT = 2 ** 128 - 2 ** 104;
+const MAX_INT = 2 ** 31 - 1;
+
+/** Seconds for all zooms, or rules by zoom. */
+const expiry = (least: number) =>
+  either(`a whole number from ${least} to ${MAX_SECONDS} or a list (each a map of minZoom, seconds)`, [
+    whole(least, MAX_SECONDS),
+    someOf(map({ minZoom: whole(0, 255), seconds: whole(least, MAX_SECONDS) })),
+  ]);
+export type ExpiryDocument = z.output<ReturnType<typeof expiry>>;
+
+const level = optional(whole(0, 63));
+const GridSubsetSchema = map({
+  gridSet: text.describe("The id of a grid set."),
+  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; its whole extent."),
+  zoomStart: level.describe("The first level that is offered; 0."),
+  zoomStop: level.describe("The last level that is offered; the last of the grid set."),
+});
+
+const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are brought.");
+/** A default in quotes keeps its exact text. */
+const numberDefault = optional(either("a number or a text", [z.number(), z.string()]));
+const ParameterFilterSchema = kinds([
+  map({ type: z.literal("string"), key: text, default: anyText.default(""), values: list(anyText), normalize }),
+  map({ type: z.literal("regex"), key: text, default: anyText.default(""), regex: anyText, normalize }),
+  map({
+    type: z.literal("float"),
+    key: text,
+    default: numberDefault,
+    values: list(number({ least: -MAX_FLOAT, most: MAX_FLOAT })).default([]),
+    // GWC's thresholds for a filter that gives none.
+    threshold: number({ above: 0 }).default(1e-6),
+  }),
+  map({
+    type: z.literal("integer"),
+    key: text,
+    default: numberDefault,
+    values: list(whole(-MAX_INT - 1, MAX_INT)).default([]),
+    threshold: whole(1, MAX_INT).default(1),
+  }),
+]);
+
+const side = whole(1, 9999).default(20);
+const LegendSchema = map({
+  style: anyText.default("").describe("The style that the legend is for."),
+  width: side.describe("In pixels; 20 is the default of map servers and GWC."),
+  height: side,
+  format: text.default("image/png"),
+  url: optional(text).describe("The address of a picture; a source of type wms has legends itself."),
+  minScaleDenominator: optional(number({ least: 0 })),
+  maxScaleDenominator: optional(number({ above: 0 })),
+});
+
+const percent = optional(number({ above: 0, most: 100 }));
+const SeedGuardSchema = map({
+  tiles: whole(10, 1_000_000).default(1000).describe("The number of last tiles that are judged."),
+  identicalPercent: percent.describe("Pause a job when so many tiles are one picture."),
+  unlikePercent: percent.describe("Pause a job when so many tiles differ in size from the replaced ones."),
+}).refine(
+  ({ tiles: _, ...percents }) => Object.keys(percents).length > 0,
+  sentence("identicalPercent and unlikePercent are missing: without one of them nothing is guarded"),
+);
+
+const LayerJobsSchema = map({
+  weight: number({ least: 0.01, most: 100 })
+    .default(STANDARD_LAYER_JOBS.weight)
+    .describe("The share of the layer's jobs beside jobs of other layers."),
+  maxTasks: optional(whole(1, 4096)).describe("The most tasks of the layer that run at once."),
+});
+
+export const LayerSchema = map({
+  name: text.describe("The name of the layer in all addresses."),
+  title: optional(anyText).describe("The name of the layer."),
+  description: anyText.default(""),
+  source: SourceSchema.describe("Where missing tiles come from."),
+  gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
+  formats: optional(someOf(text)).describe("MIME types; image/png and image/jpeg, or that of the archive."),
+  formatsTogether: flag.default(false).describe("One render stores the tile in all picture formats."),
+  metatile: optional(pair(whole(1, 16))).describe("Tiles that one request renders; 4, 4, or 1, 1 for tile sources."),
+  gutter: whole(0, 256).default(0).describe("Pixels around a metatile that are rendered and cut off."),
+  parameterFilters: list(ParameterFilterSchema).default([]).describe("Request parameters that make other tiles."),
+  legends: list(LegendSchema).default([]),
+  jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality),
+  pngCompression: oneOf(PNG_COMPRESSIONS).default(DEFAULT_ENCODING.pngCompression),
+  expireCacheSeconds: expiry(0).default(0).describe("The time after which a tile is rendered again; 0: never."),
+  staleWhileRevalidateSeconds: whole(0, MAX_SECONDS)
+    .default(0)
+    .describe("The time after the expiry in which the old tile is answered while a new one is rendered."),
+  negativeCacheSeconds: number({ least: 0, most: 3600 })
+    .default(0)
+    .describe("The time for which a failure of the upstream is answered again."),
+  seedGuard: optional(SeedGuardSchema).describe("Pauses a job whose tiles look wrong."),
+  jobs: LayerJobsSchema.prefault({}),
+  expireClientSeconds: expiry(-2)
+    .default(7200)
+    .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),
+  queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
+  fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
+  secured: flag.default(false).describe("Only users may read the tiles."),
+});
+
+export type LayerDocument = z.output<typeof LayerSchema>;
+export type LegendDocument = LayerDocument["legends"][number];
+export type FilterDocument = LayerDocument["parameterFilters"][number];
+export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;

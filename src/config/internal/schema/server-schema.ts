@@ -1,0 +1,68 @@
+import type * as z from "zod";
+import { trimEndOf } from "../../../lib/trim-end.ts";
+import { flag, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
+
+export const hasControlCharacter = (value: string): boolean => /\p{Cc}/u.test(value);
+
+const host = text
+  .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
+  .transform((value) => value.replace(/^\[(.*)\]$/, "$1"));
+
+const isMount = (value: string): boolean => /^(?:\/[\w.~-]+)*\/*$/.test(value) && !/\/\.{1,2}(\/|$)/.test(value);
+const mount = text
+  .refine((value) => value.startsWith("/") && isMount(value), 'a path such as "/" or "/geowebcache"')
+  .transform((value) => trimEndOf(value, "/") || "/");
+/** The longest mount comes first, because the longest matching mount of an address is used. */
+const longestFirst = (mounts: readonly string[]): readonly string[] =>
+  [...new Set(mounts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+
+const originOf = (value: string): string => (URL.canParse(value) ? new URL(value).origin : "null");
+const origin = text
+  .refine((value) => {
+    const plain = originOf(value);
+    return plain !== "null" && (value === plain || value === `${plain}/`);
+  }, "an origin such as https://maps.example.org")
+  .transform(originOf);
+
+export const ServerSchema = map({
+  host: host.prefault("127.0.0.1").describe("The address or name to listen on."),
+  port: whole(0, 65535).default(8080).describe("The port to listen on; 0 chooses a free one."),
+  mounts: someOf(mount)
+    .transform(longestFirst)
+    .prefault(["/", "/geowebcache"])
+    .describe("The paths below which the server answers."),
+  trustProxy: flag.default(false).describe("Use X-Forwarded-Host, -Proto and -For of a proxy before the server."),
+  allowedOrigins: list(origin).default([]).describe("Origins whose pages may use the management interface."),
+  memoryTierMiB: whole(0, 65536).default(64).describe("The memory that a full memory tier takes."),
+  workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),
+});
+
+const Roles = someOf(oneOf(["admin", "operator", "viewer"]));
+
+/** In Basic credentials the name ends at the first colon (RFC 7617). */
+export const isUserName = (name: string): boolean =>
+  name.length <= 100 && !name.includes(":") && !hasControlCharacter(name);
+
+export const UserSchema = map({
+  name: text.refine(isUserName, "at most 100 characters, no colon, no control character"),
+  passwordHash: optional(text).describe("The password as `nuthatch user hash` prints it."),
+  password: optional(text).describe("The plain password, hashed at start; causes a warning."),
+  roles: Roles.describe("The rights of the user."),
+}).refine(
+  ({ password, passwordHash }) => (password === undefined) !== (passwordHash === undefined),
+  sentence("expected either passwordHash (`nuthatch user hash` makes one) or password"),
+);
+
+export const HtpasswdSchema = map({
+  file: text.describe("A file that `htpasswd -B` wrote."),
+  roles: Roles.default(["admin"]).describe("The rights of its users."),
+});
+
+export const CompatSchema = map({
+  quotaRoot: oneOf(["cacheQuotaConfiguration", "gwcQuotaConfiguration", "org.geowebcache.diskquota.DiskQuotaConfig"])
+    .default("cacheQuotaConfiguration")
+    .describe("The root element of the quota's document."),
+  quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
+});
+
+export type UserDocument = z.output<typeof UserSchema>;
