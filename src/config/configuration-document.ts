@@ -5,6 +5,7 @@ import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { Configuration } from "./configuration.ts";
+import { LayerSchema } from "./internal/schema/layer-schema.ts";
 
 const MASKED = "***";
 
@@ -34,7 +35,16 @@ function expiryDocument(rules: ByZoom<number | "no-cache">) {
   return list.length === 1 ? list[0]?.seconds : list;
 }
 
-const layerDocument = ({ vectorLayers: _, ...layer }: Layer) => ({
+const LAYER_KEYS = Object.keys(LayerSchema.shape);
+
+/** Returns a layer with its keys in the order of the schema, so that equal layers have equal documents. */
+function layerDocument(layer: Layer): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(plainLayer(layer));
+  const rank = (key: string): number => LAYER_KEYS.indexOf(key);
+  return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b)));
+}
+
+const plainLayer = ({ vectorLayers: _, ...layer }: Layer) => ({
   ...layer,
   source: sourceDocument(layer.source),
   gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({
