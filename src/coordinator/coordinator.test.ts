@@ -7,6 +7,7 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/block.ts";
+import { Ledger } from "../ledger/ledger.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
@@ -284,4 +285,31 @@ test("a wall clock that steps does not end the time in which a truncation can be
   };
   expect(await stateAfter(7_200_000, 10)).toBe("kept");
   expect(await stateAfter(-14_400_000, 3_600_000)).toBe("reclaimed");
+});
+
+test("a close writes the use of all blocks, however short ago they were read and however many they are", async () => {
+  const store = createMemoryStore();
+  const blocks = 40;
+  const first = live(store);
+  const { userWrites } = first.coordinator;
+  const z = 16;
+  const places = Array.from({ length: blocks }, (_, n) => ({ x: n * 128, y: 0, z }));
+  for (const at of places) {
+    const rect = { z, minX: at.x, minY: 0, maxX: at.x, maxY: 0 };
+    const opened = await userWrites.open({ tileSet, rect }, at);
+    await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
+    userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
+    if (opened !== undefined) userWrites.closeCells(opened.id);
+  }
+  // The periodic flush has written the tiles: of all blocks only the use changes from here on.
+  await vi.waitFor(() => expect(first.db.prepare("SELECT tile_set FROM block").all()).toHaveLength(blocks), 5_000);
+  first.coordinator.used({ cells: places.map((at) => ({ tileSet, ...at, repeats: 3 })), reads: [], sampledBelow: 0 });
+  await first.coordinator.stop(0);
+  await first.coordinator.close();
+  first.db.close();
+  const db = openDatabase(join(directory, "state.db"));
+  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const used = [...ledger.usedCells(tileSet, { z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 127 })].flat();
+  expect(used).toHaveLength(blocks);
+  db.close();
 });

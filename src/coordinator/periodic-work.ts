@@ -67,7 +67,7 @@ export class PeriodicWork {
       ledger.recountSome(16);
       state.writeAll();
     }
-    if (ledger.useIsDue) this.#writeUse();
+    if (ledger.useIsDue) void this.#writeUse(() => ledger.useIsDue);
     if (ledger.truncated.emptied > 0) this.#removeEmptied();
     records.report();
     webhooks.tick();
@@ -114,11 +114,14 @@ export class PeriodicWork {
       });
   }
 
-  /** Writes the use of blocks, a few at a time. A loss of power may undo it, as a kill may before it is written. */
-  #writeUse(): void {
+  /**
+   * Writes the use of blocks while `hasMore`, a few at a time. A loss of power may undo it, as a kill may before it is
+   * written.
+   */
+  #writeUse(hasMore: () => boolean): Promise<void> {
     const { db, ledger, state } = this.#parts;
     const write = async (): Promise<void> => {
-      while (ledger.useIsDue) {
+      while (hasMore()) {
         db.unsynced(() => ledger.writeSomeUse(USED_AT_ONCE));
         await new Promise(setImmediate);
       }
@@ -129,6 +132,7 @@ export class PeriodicWork {
       .finally(() => {
         this.#writingUse = undefined;
       });
+    return this.#writingUse;
   }
 
   #trim(nowMs: number): void {
@@ -144,10 +148,11 @@ export class PeriodicWork {
 
   /** Writes all remaining state. Called after the last write of a tile. */
   async close(): Promise<void> {
-    const { state, accesses, history, webhooks, now } = this.#parts;
+    const { ledger, state, accesses, history, webhooks, now } = this.#parts;
     clearInterval(this.#timer);
     await this.#emptying;
     await this.#writingUse;
+    await this.#writeUse(() => ledger.hasUse);
     await history.close();
     state.writeAll(() => accesses.write(now()));
     await webhooks.close();

@@ -128,6 +128,11 @@ export class BlockTable {
     return this.#dirty.size > 0;
   }
 
+  /** Whether blocks of which only the use has changed are not written yet. */
+  get hasUse(): boolean {
+    return this.#used.size > 0;
+  }
+
   /** Returns whether the use of blocks has to be written by now. */
   useIsDue(nowMs: number): boolean {
     return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
@@ -151,9 +156,15 @@ export class BlockTable {
    * transaction.
    */
   writeSomeUse(most: number): void {
-    let left = most;
+    const some: Block[] = [];
     for (const block of this.#used) {
-      if (left-- <= 0) return;
+      if (some.length >= most) break;
+      some.push(block);
+    }
+    this.#db.onRollback(() => {
+      for (const block of some) this.#used.add(block);
+    });
+    for (const block of some) {
       this.#put(block);
       this.#used.delete(block);
     }

@@ -196,6 +196,11 @@ export class Ledger {
     return this.#in.blocks.useIsDue(this.#in.monotonicNow());
   }
 
+  /** Whether the use of blocks is not written yet, due or not. */
+  get hasUse(): boolean {
+    return this.#in.blocks.hasUse;
+  }
+
   /** Writes the use of some blocks. Inside the caller's transaction. */
   writeSomeUse(most: number): void {
     this.#in.blocks.writeSomeUse(most);
@@ -206,7 +211,10 @@ export class Ledger {
     this.#in.marks.writeFresh();
   }
 
-  /** Writes blocks, sums and marks. Inside the caller's transaction, so that they change together. */
+  /**
+   * Writes blocks, sums and marks. Inside the caller's transaction, so that they change together. Leaves the use of
+   * blocks that have not changed otherwise to `writeSomeUse`.
+   */
   writeAll(): void {
     this.#in.blocks.write();
     this.#in.tileSets.write();
