@@ -163,7 +163,8 @@ test("a user's miss does not queue up behind the threads of a seed", async () =>
 test("a user who misses what a seed is about to render goes before the rest of the seed", async () => {
   const held = await startHeldUpstream();
   running.upstream = held.upstream;
-  const layers = [{ name: LAYER, connections: 2, extra: "metatile: [1, 1]" }];
+  // The held pictures must not time out on a busy machine: the user would get a connection and wait no longer.
+  const layers = [{ name: LAYER, connections: 2, timeoutSeconds: 600, extra: "metatile: [1, 1]" }];
   const server = await startServer({ configuration: smallTiles(held.upstream.url, layers) });
   running.server = server;
   const queue = async (who: "users" | "jobs"): Promise<number> => {
@@ -177,7 +178,14 @@ test("a user who misses what a seed is about to render goes before the rest of t
   );
   // The last tile of the level, in the upper right corner.
   const read = fetch(`${server.url}/xyz/${LAYER}/2/3/0.png`);
-  await until("the user queues up", async () => ((await queue("users")) === 1 ? true : undefined));
+  let answered: number | undefined;
+  void read.then(({ status }) => {
+    answered = status;
+  });
+  await until("the user queues up", async () => {
+    expect(answered, "the user is answered without waiting").toBeUndefined();
+    return (await queue("users")) === 1 ? true : undefined;
+  });
   held.release();
   const next = await until("two more are asked for", async () =>
     held.waiting().length === 2 ? held.waiting() : undefined,
