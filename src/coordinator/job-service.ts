@@ -184,21 +184,33 @@ export class JobService {
     return ok(job.view(monotonicNow()));
   }
 
-  /** Changes the given terms of a job that has not ended. Leaves other terms unchanged. */
+  /**
+   * Changes the given terms of a job that has not ended. Leaves other terms unchanged. If a window then holds the job,
+   * its tasks stop before its terms change: a job that ends meanwhile keeps its terms, as the change is refused.
+   */
   async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;
-    const job = await this.#live(id);
-    if (job === undefined) return this.#notLive(id);
     const { rateLimit = null } = terms;
-    if (job.request.type === "truncate" && rateLimit !== null)
-      return refuse(badField("rateLimit", "none for a truncate, as it renders nothing", rateLimit));
-    // A new window holds the job even if an operator had released the job from the previous window.
-    if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
-    runner.setTerms(job, { ...job.terms, ...terms });
-    windows.check(job);
-    await windows.stopped();
-    const view = job.view(monotonicNow());
-    return job.outcome === null ? ok(view) : refuse(hasEnded(view));
+    for (;;) {
+      const job = await this.#live(id);
+      if (job === undefined) return this.#notLive(id);
+      if (job.request.type === "truncate" && rateLimit !== null)
+        return refuse(badField("rateLimit", "none for a truncate, as it renders nothing", rateLimit));
+      const held = windows.holdBefore(job, terms);
+      if (held === undefined) {
+        // A new window holds the job even if an operator had released the job from the previous window.
+        if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
+        try {
+          runner.setTerms(job, { ...job.terms, ...terms });
+        } finally {
+          // Also resumes a job that was held for terms that could not be saved.
+          windows.check(job);
+        }
+        return ok(job.view(monotonicNow()));
+      }
+      await held;
+      // An operator may have resumed the job meanwhile.
+    }
   }
 
   /** Makes a new job for the tiles that failed, or that an aborted job did not reach. */

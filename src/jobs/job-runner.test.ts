@@ -72,7 +72,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
         hold: null,
       },
     ]).jobId;
-  return { jobs, runner, service, submit, persist };
+  return { jobs, runner, windows, service, submit, persist };
 }
 
 /** Work that stops only when the test lets it, even after several aborts. */
@@ -156,6 +156,42 @@ test("whoever ends a job that somebody else is just ending is answered when it h
   for (const answer of [await paused, await resumed])
     expect(answer).toMatchObject({ ok: false, error: { message: `Job ${id} has ended: aborted.` } });
   expect(await all).toEqual([]);
+});
+
+/** Closed at `NOON`. */
+const runWindow = { window: { startMinute: 60, endMinute: 120 }, timeZone: "UTC" };
+const NOON = (): number => Date.UTC(2026, 0, 1, 12);
+
+test("a change is refused if the job is killed while a closed window holds it, and leaves the terms as they were", async () => {
+  const { work, begun, finishStep } = stubborn();
+  const { service, runner, submit } = live(work, 4, NOON);
+  const id = submit(seed);
+  await begun;
+  const changed = service.change(id, { priority: 100, rateLimit: 1_000_000, runWindow });
+  const again = service.change(id, { runWindow });
+  await turns();
+  const killed = runner.endings.killScope("running", undefined, "cid");
+  finishStep();
+  for (const answer of [await changed, await again])
+    expect(answer).toMatchObject({ ok: false, error: { message: `Job ${id} has ended: aborted.` } });
+  expect(await killed).toMatchObject([{ status: 1 }]);
+  expect(runner.active.view(id)).toMatchObject({ outcome: "aborted", priority: 10, rateLimit: null, runWindow: null });
+});
+
+test("a change is carried out when the tasks have stopped, though windows are checked meanwhile", async () => {
+  const { work, begun, finishStep } = stubborn();
+  const { service, runner, windows, submit } = live(work, 4, NOON);
+  const id = submit(seed);
+  await begun;
+  const changed = service.change(id, { priority: 100, runWindow });
+  const again = service.change(id, { rateLimit: 1_000_000, runWindow });
+  await turns();
+  await windows.checkAll();
+  finishStep();
+  const held = { state: "pending", paused: true, runWindow: { from: "01:00", to: "02:00", timeZone: "UTC" } };
+  expect(await changed).toMatchObject({ ok: true, value: held });
+  expect(await again).toMatchObject({ ok: true, value: held });
+  expect(runner.active.view(id)).toMatchObject({ ...held, priority: 100, rateLimit: 1_000_000 });
 });
 
 test("a pause of a job that is just reaching its failure limit is answered when the job has ended", async () => {

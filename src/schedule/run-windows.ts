@@ -79,6 +79,20 @@ export class RunWindows {
     }
   }
 
+  /**
+   * Holds a job for a window that is closed under the changed terms, before they change. Resolves when its tasks have
+   * stopped. Undefined: there is nothing to wait for.
+   */
+  holdBefore(job: ActiveJob, change: Partial<JobTerms>): Promise<void> | undefined {
+    const { runner } = this.#parts;
+    const reason = this.#closedReason({ schedule: job.schedule, terms: { ...job.terms, ...change } });
+    if (reason === undefined) return undefined;
+    if (job.paused)
+      return job.hold === "held" && job.tasks.some((task) => task.isAtWork) ? runner.stopped(job) : undefined;
+    if (job.hold === "released" && change.runWindow === undefined) return undefined;
+    return runner.pause(job, reason, "held");
+  }
+
   /** Waits until the jobs that are being held have stopped. */
   async stopped(): Promise<void> {
     await Promise.all(this.#closing);
