@@ -90,7 +90,7 @@ export function buildRendering(parts: RenderingParts): Rendering {
       upstreams: upstreamLimits.states(),
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),
-      spacedRenders: throttle.waiting,
+      throttledRenders: throttle.waiting,
       renderersHung: renderers.hung,
     }),
   };

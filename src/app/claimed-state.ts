@@ -3,7 +3,7 @@ import { lockDataDirectory, secureDataDirectory } from "../state/data-directory.
 import { type Database, openDatabase } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
-import { PlaceProbe } from "./place-probe.ts";
+import { DirectoryProbe } from "./place-probe.ts";
 
 /** The data directory, locked for this process, with the state database open. */
 export interface ClaimedState {
@@ -29,7 +29,7 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   const loss = mark.loss();
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
-  const probes = [new PlaceProbe(file, "the state database"), new PlaceProbe(storeRoot, "the store")];
+  const probes = [new DirectoryProbe(file, "the state database"), new DirectoryProbe(storeRoot, "the store")];
   return {
     db,
     loss,

@@ -31,12 +31,12 @@ test("as many maps as there may be are put together at once, and those beyond th
 test("a map whose client has gone is not begun, and one that is begun is told", async () => {
   const queue = new MapQueue(1);
   const [first, second] = [new AbortController(), new AbortController()];
-  let told = false;
+  let reported = false;
   const running = queue.add(
     (signal) =>
       new Promise<string>((_, reject) =>
         signal.addEventListener("abort", () => {
-          told = true;
+          reported = true;
           reject(signal.reason);
         }),
       ),
@@ -51,7 +51,7 @@ test("a map whose client has gone is not begun, and one that is begun is told", 
   first.abort(new Error("gone"));
   await expect(running).rejects.toThrow("gone");
   await expect(waiting).rejects.toThrow("gone");
-  expect([told, begun]).toEqual([true, false]);
+  expect([reported, begun]).toEqual([true, false]);
 });
 
 test("a map that waits or takes too long is refused with a time to ask again", async () => {

@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 2_000;
  * Checks whether a file or a directory is the same as at the start, and can be written. A directory may have been
  * created again on the same file system. A directory on another file system means that its volume is not mounted.
  */
-export class PlaceProbe {
+export class DirectoryProbe {
   readonly #path: string;
   readonly #name: string;
   readonly #first: Stats;

@@ -141,7 +141,7 @@ export class RendererPool implements Renderers {
       renderer.watch.end();
       clearTimeout(renderer.idleTimer);
       channel.close(new Error("the renderer has ended"));
-      for (const tell of renderer.lost) tell();
+      for (const report of renderer.lost) report();
       if (this.#renderers.size === 0) this.#atRest();
     };
     child.on("error", (error) => {
@@ -255,16 +255,16 @@ export class RendererPool implements Renderers {
   async #busy<T>(who: Work, work: (renderer: Renderer, died: Promise<void>) => Promise<T>): Promise<T> {
     const renderer = this.#choose(who);
     clearTimeout(renderer.idleTimer);
-    let tell = () => {};
+    let report = () => {};
     const died = new Promise<void>((resolve) => {
-      tell = resolve;
+      report = resolve;
     });
-    renderer.lost.add(tell);
+    renderer.lost.add(report);
     renderer.watch.begin();
     try {
       return await work(renderer, died);
     } finally {
-      renderer.lost.delete(tell);
+      renderer.lost.delete(report);
       if (renderer.lost.size === 0) {
         renderer.watch.end();
         renderer.idleTimer = setTimeout(() => void this.#end(renderer), IDLE_MS);

@@ -112,7 +112,10 @@ export class Serving implements ServingProcesses {
         catalogue: () => this.#catalogue,
         reader,
         explain: (request) =>
-          explainTile({ inspect: (asked) => reader.inspect(asked), jobs: operations.jobs, now: Date.now }, request),
+          explainTile(
+            { inspect: (requested) => reader.inspect(requested), jobs: operations.jobs, now: Date.now },
+            request,
+          ),
         ask: (question, requester) => askUpstream(renders, question, requester),
         maps: new MapRenderer({
           tiles: reader,

@@ -41,7 +41,7 @@ export function startTelemetry(): Telemetry {
   const tracer = provider.getTracer("nuthatch", ownVersion());
   return {
     traced: (renders) => tracedRenders(renders, tracer),
-    jobEvent: (event) => tellJob(event, tracer),
+    jobEvent: (event) => reportJob(event, tracer),
     close: () => Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
   };
 }
@@ -102,7 +102,7 @@ function traceOf(span: Span, parent: TraceContext | undefined): TraceContext {
   return parent?.tracestate === undefined ? { traceparent } : { traceparent, tracestate: parent.tracestate };
 }
 
-function tellJob(event: JobEvent, tracer: Tracer): void {
+function reportJob(event: JobEvent, tracer: Tracer): void {
   if (event.kind !== "job") return;
   const { job } = event;
   if (job.endedAt === null) return;

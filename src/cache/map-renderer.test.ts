@@ -33,10 +33,10 @@ test("a map whose client has gone is not put together, and one that is being put
   const renderer = new MapRenderer({
     tiles,
     most: 1,
-    compose: (_, asked) =>
+    compose: (_, requested) =>
       new Promise((_resolve, reject) => {
-        signal = asked;
-        asked.addEventListener("abort", () => reject(asked.reason));
+        signal = requested;
+        requested.addEventListener("abort", () => reject(requested.reason));
       }),
   });
   const map = renderer.render(REQUEST, { client: "client", gone: gone.signal });

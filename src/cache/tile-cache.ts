@@ -92,19 +92,19 @@ export class TileCache implements TileReader {
       this.counts.memoryHits++;
       return { kind: "tile", tile: hot };
     }
-    const kept = this.#readStore(tileSet, index, key);
-    if (kept !== undefined && isFresh(kept, oldest, expiredBefore)) {
+    const stored = this.#readStore(tileSet, index, key);
+    if (stored !== undefined && isFresh(stored, oldest, expiredBefore)) {
       this.counts.storeHits++;
-      return { kind: "tile", tile: kept };
+      return { kind: "tile", tile: stored };
     }
-    if (kept !== undefined && kept.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
+    if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       this.counts.staleServed++;
-      this.#revalidate(request, tileSet, key, kept, requester);
-      return { kind: "tile", tile: kept };
+      this.#revalidate(request, tileSet, key, stored, requester);
+      return { kind: "tile", tile: stored };
     }
-    if (kept === undefined) this.counts.absent++;
+    if (stored === undefined) this.counts.absent++;
     else this.counts.expired++;
-    return this.#miss(request, tileSet, key, kept, requester());
+    return this.#miss(request, tileSet, key, stored, requester());
   }
 
   /**
@@ -144,12 +144,12 @@ export class TileCache implements TileReader {
   }
 
   /** Renders a stale tile in the background, at most once at a time for any number of reads. */
-  #revalidate(request: TileRequest, tileSet: TileSet, key: string, kept: ServedTile, requester: RequesterOf): void {
+  #revalidate(request: TileRequest, tileSet: TileSet, key: string, stored: ServedTile, requester: RequesterOf): void {
     const epoch = this.#memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
     // The reader has its answer already, so its departure must not cancel the render.
-    this.#miss(request, tileSet, key, kept, { client: requester().client, gone: new AbortController().signal })
+    this.#miss(request, tileSet, key, stored, { client: requester().client, gone: new AbortController().signal })
       .catch(() => this.counts.failures++)
       .finally(() => {
         if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
@@ -157,8 +157,8 @@ export class TileCache implements TileReader {
   }
 
   #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
-    const kept = this.#found({ tileSet, ...index });
-    return kept?.bytes === bytes.byteLength && wholeSeconds(kept.modifiedMs) === modifiedMs;
+    const stored = this.#found({ tileSet, ...index });
+    return stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs;
   }
 
   #found(at: TileAddress): ReturnType<TileStore["stat"]> {
@@ -235,8 +235,8 @@ export class TileCache implements TileReader {
     if (!gone.aborted) this.counts.failures++;
     if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
-      const isAsked = rendered.kind !== "refused" && !isRemembered;
-      return { kind: "tile", tile: isAsked ? { ...expired, forwarded } : expired };
+      const isRequested = rendered.kind !== "refused" && !isRemembered;
+      return { kind: "tile", tile: isRequested ? { ...expired, forwarded } : expired };
     }
     return { kind: "failure", failure: failureOf(rendered) };
   }

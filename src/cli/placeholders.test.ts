@@ -20,10 +20,14 @@ async function* commands(command?: Command): AsyncGenerator<Command> {
 test("what every option and argument takes is a list of words, files, what a server has, or free on purpose", async () => {
   const unknown: string[] = [];
   for await (const command of commands())
-    for (const asked of [...optionsOf(command).filter(({ required }) => required), ...command.registeredArguments]) {
-      const name = placeholderOf(asked);
+    for (const requested of [
+      ...optionsOf(command).filter(({ required }) => required),
+      ...command.registeredArguments,
+    ]) {
+      const name = placeholderOf(requested);
       const isKnown = [WORDS, SERVER_VALUES, FILES].some((known) => known.has(name)) || FREE.includes(name);
-      if (!isKnown && asked.argChoices === undefined) unknown.push(`${command.name()} ${asked.name()} <${name}>`);
+      if (!isKnown && requested.argChoices === undefined)
+        unknown.push(`${command.name()} ${requested.name()} <${name}>`);
     }
   expect(unknown).toEqual([]);
 });

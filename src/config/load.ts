@@ -83,8 +83,8 @@ export async function loadConfiguration(
     cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(path) !== undefined,
   });
   // A text whose variable is not set is reported once: its emptiness is not a second problem.
-  const told = new Set((file?.problems ?? []).map(({ path }) => path));
-  const found = [...(file?.problems ?? []), ...unplaced, ...problems.list.filter(({ path }) => !told.has(path))];
+  const reported = new Set((file?.problems ?? []).map(({ path }) => path));
+  const found = [...(file?.problems ?? []), ...unplaced, ...problems.list.filter(({ path }) => !reported.has(path))];
   return found.length > 0 ? refuse(found) : ok(freeze(built));
 }
 

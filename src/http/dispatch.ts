@@ -36,7 +36,7 @@ export function createDispatch(
 
   const serveTiles = (request: IncomingMessage, target: Target, response: ServerResponse): Promise<void> => {
     if (isDraining()) response.setHeader("Connection", "close");
-    const asked = {
+    const requested = {
       method: request.method ?? "GET",
       path: target.path,
       query: target.query,
@@ -47,7 +47,9 @@ export function createDispatch(
       const answer = refusalText({ code: "too_many_requests", message: "Too many requests wait on this connection." });
       return send(response, answer, { head: request.method === "HEAD", draining: isDraining() });
     };
-    return Promise.resolve(pipelined.begin(response, () => options.tileProtocols.handle(asked, response), refuseOne));
+    return Promise.resolve(
+      pipelined.begin(response, () => options.tileProtocols.handle(requested, response), refuseOne),
+    );
   };
 
   return (request, response) => {

@@ -54,16 +54,16 @@ type Refused = (refusal: Refusal) => Answer;
  * it checks in this order: credentials (401), the Host of a server without users and cross-site requests (403), the
  * path (404), the method (405), the role (403), the layer, the body.
  */
-export function createManagement(options: ManagementOptions): (asked: ManagementRequest) => Promise<Answer> {
+export function createManagement(options: ManagementOptions): (requested: ManagementRequest) => Promise<Answer> {
   const find = createRouting(options);
-  return async (asked) => {
-    const { request, target } = asked;
+  return async (requested) => {
+    const { request, target } = requested;
     const { resource, isOwned, problems } = find(target.path);
     const found = resource.ok ? resource.value : undefined;
     if (found !== undefined && "document" in found) return publicAnswer(found, request.method ?? "GET");
     const refused = problems ? refusalProblem : refusalText;
     const server = options.server();
-    const caller = await callerOf(request, found !== undefined || isOwned, { ...options, server }, asked.signal);
+    const caller = await callerOf(request, found !== undefined || isOwned, { ...options, server }, requested.signal);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
     const origin = ownOrigin(request, server);
     if (isForeignChange(request, origin, server))
@@ -76,7 +76,7 @@ export function createManagement(options: ManagementOptions): (asked: Management
     if (forbidden !== undefined) return refused(forbidden);
     const { layer } = found;
     if (layer !== undefined && !options.catalogue().layers.has(layer)) return refused(unknownLayer(layer));
-    return run(options, asked, { handler, caller: caller.value, origin }, refused);
+    return run(options, requested, { handler, caller: caller.value, origin }, refused);
   };
 }
 

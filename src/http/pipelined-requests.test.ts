@@ -69,9 +69,9 @@ test("all requests of a connection that is closed are told, and none that waited
   const { begun, socket, ask } = await serving();
   ask(100);
   await expect.poll(() => begun).toHaveLength(32);
-  const told = Promise.all(begun.map(({ gone }) => once(gone, "abort")));
+  const reported = Promise.all(begun.map(({ gone }) => once(gone, "abort")));
   socket.destroy();
-  await told;
+  await reported;
   for (const { end } of begun) end();
   await new Promise((resolve) => setImmediate(resolve));
   expect(begun).toHaveLength(32);

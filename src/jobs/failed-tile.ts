@@ -17,7 +17,7 @@ export interface FailedTilePage {
 }
 
 /** The number of failed tiles of a job that are stored one by one. Further ones are only counted by class. */
-export const FAILED_TILES_KEPT = 100_000;
+export const MOST_FAILED_TILES = 100_000;
 
 /** Reads a row of the table `failed_tile`. */
 export const failedTileOf = (row: Row): FailedTile => ({

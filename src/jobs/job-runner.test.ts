@@ -140,13 +140,13 @@ test("whoever ends a job that somebody else is just ending is answered when it h
   const id = submit(seed);
   await begun;
   const answers: string[] = [];
-  const told = (name: string) => () => void answers.push(name);
+  const reported = (name: string) => () => void answers.push(name);
   const first = service.cancel(id, "ann");
   const second = service.cancel(id, "bob");
   const paused = service.pause(id, "bob");
   const resumed = service.unpause(id);
   const all = runner.endings.killScope("all", undefined, "cid");
-  const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(told(String(n))));
+  const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(reported(String(n))));
   await turns();
   expect(answers).toEqual([]);
   finishStep();
@@ -226,14 +226,14 @@ test("whoever pauses a job that somebody else is just pausing is answered when i
   const id = submit(seed);
   await begun;
   const states: string[] = [];
-  const asked = ["ann", "bob"].map(async (by) => {
+  const requested = ["ann", "bob"].map(async (by) => {
     const answer = await service.pause(id, by);
     states.push(answer.ok ? `${answer.value.state} ${answer.value.paused}` : "refused");
   });
   await turns();
   expect(states).toEqual([]);
   finishStep();
-  await Promise.all(asked);
+  await Promise.all(requested);
   expect(states).toEqual(["pending true", "pending true"]);
 });
 

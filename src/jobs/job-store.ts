@@ -319,13 +319,13 @@ export class JobStore {
 
   /** Returns the first job of the batch for each job that belongs to one. */
   #firsts(ids: readonly number[]): ReadonlyMap<number, number> {
-    const asked = JSON.stringify(ids);
+    const requested = JSON.stringify(ids);
     const rows = this.#db
       .prepare(
         `SELECT job, first FROM job_together WHERE job IN (SELECT value FROM json_each(?))
          UNION SELECT first, first FROM job_together WHERE first IN (SELECT value FROM json_each(?))`,
       )
-      .all(asked, asked);
+      .all(requested, requested);
     return new Map(rows.map((row) => [int(row, "job"), int(row, "first")]));
   }
 }

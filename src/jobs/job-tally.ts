@@ -4,7 +4,7 @@ import type { JobError, JobRequest } from "../plan/job-request.ts";
 import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 
 /** The number of failure classes of which a job stores the first message. */
-const CLASSES_KEPT = 20;
+const MOST_ERROR_CLASSES = 20;
 
 /** What a job has done: its tiles by outcome, its failures by class, its time at work and its rate. */
 export class JobTally {
@@ -86,7 +86,7 @@ export class JobTally {
   addError(name: string, message: string, tiles: number, tile: JobError["tile"]): void {
     const known = this.#errors.get(name);
     if (known !== undefined) this.#errors.set(name, { ...known, count: known.count + tiles });
-    else if (this.#errors.size < CLASSES_KEPT) this.#errors.set(name, { count: tiles, message, tile });
+    else if (this.#errors.size < MOST_ERROR_CLASSES) this.#errors.set(name, { count: tiles, message, tile });
   }
 
   startClock(nowMs: number): void {

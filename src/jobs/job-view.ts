@@ -28,11 +28,11 @@ export function listed(view: JobView): JobView {
 
 /**
  * Returns a job as the management interface shows it.
- * @param pace of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
+ * @param rate of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
  */
 export function viewOf(
   job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
-  pace: JobRate | undefined,
+  rate: JobRate | undefined,
 ): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
   const { bounds } = request;
@@ -71,7 +71,7 @@ export function viewOf(
     maxFailurePercent: request.failurePercent ?? null,
     bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
     secondsWorked: Math.round(progress.workedMs) / 1000,
-    ...roundedPace(pace ?? pastRate(request, progress)),
+    ...roundedRate(rate ?? pastRate(request, progress)),
     ...(request.combinations === undefined
       ? {}
       : { combinations: request.combinations.map(({ parameters }) => parameters) }),
@@ -108,7 +108,7 @@ const tilesOf = (
   ...(type === "truncate" ? { deleted: BigInt(counts.deleted) } : {}),
 });
 
-const roundedPace = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({
+const roundedRate = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({
   tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
   timeLeft,
 });

@@ -5,17 +5,17 @@ import type { TimeLeft } from "../plan/rate-meter.ts";
  * stored tiles and be faster, so for a seed the limit counts only until a rate has been measured.
  * @param measured undefined: nothing has been measured yet
  * @param rateLimit tiles per second
- * @param drawsAll whether the job renders every tile
+ * @param rendersAll whether the job renders every tile
  */
 export function limitedTime(
   measured: TimeLeft | undefined,
   left: bigint,
   rateLimit: number,
-  drawsAll: boolean,
+  rendersAll: boolean,
 ): TimeLeft {
   const seconds = Math.min(Number.MAX_SAFE_INTEGER, Math.round(Number(left) / rateLimit));
-  if (measured === undefined) return { seconds, least: drawsAll ? seconds : 0, most: null, confidence: "low" };
-  if (!drawsAll || measured.seconds >= seconds) return measured;
+  if (measured === undefined) return { seconds, least: rendersAll ? seconds : 0, most: null, confidence: "low" };
+  if (!rendersAll || measured.seconds >= seconds) return measured;
   const { least, most, confidence } = measured;
   return {
     seconds,

@@ -39,8 +39,8 @@ test("between any two starts no more is begun than the rate allows, and a timer 
 });
 
 test("who is let go ahead keeps the others out until it begins or gives up", () => {
-  let told = 0;
-  const rateLimiter = new RateLimiter<string>(() => told++);
+  let reported = 0;
+  const rateLimiter = new RateLimiter<string>(() => reported++);
   rateLimiter.hold("a");
   const open = () => [undefined, "a", "b"].map((holder) => rateLimiter.isOpen(10, holder, START));
   expect(open()).toEqual([false, true, false]);
@@ -50,7 +50,7 @@ test("who is let go ahead keeps the others out until it begins or gives up", () 
   expect(open()).toEqual([true, true, true]);
   rateLimiter.hold("a");
   rateLimiter.begin(5, 10, START);
-  expect([open(), told, rateLimiter.waitMs(10, START)]).toEqual([[false, false, false], 1, 500]);
+  expect([open(), reported, rateLimiter.waitMs(10, START)]).toEqual([[false, false, false], 1, 500]);
 });
 
 test("another limit counts at once, and none lets everything go", () => {

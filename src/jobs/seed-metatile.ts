@@ -2,11 +2,11 @@ import { intersectRects, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { countedTiles, metatileAt } from "../grid/metatile.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { ActiveJob } from "./active-job.ts";
-import type { IsCounted, MetatilePlace } from "./wanted-tiles.ts";
+import type { IsCounted, MetatilePosition } from "./wanted-tiles.ts";
 import { JobAborted } from "./work.ts";
 
 /** One metatile of a job, with its tile set and parameters. */
-export interface Metatile extends MetatilePlace {
+export interface Metatile extends MetatilePosition {
   readonly n: bigint;
   /** The number of the combination of parameters among the job's. */
   readonly combination: number;

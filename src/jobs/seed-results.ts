@@ -1,6 +1,6 @@
 import { isWanted, type RenderFailure, type RenderOutcome } from "../render/render-order.ts";
 import type { ActiveJob } from "./active-job.ts";
-import { FAILED_TILES_KEPT, type FailedTile } from "./failed-tile.ts";
+import { type FailedTile, MOST_FAILED_TILES } from "./failed-tile.ts";
 import { failureLimitReason } from "./failure-limits.ts";
 import type { JobStore } from "./job-store.ts";
 import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
@@ -60,7 +60,7 @@ export class SeedResults {
     }
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
     job.bookError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
-    if (before < BigInt(FAILED_TILES_KEPT)) this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
+    if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     const reason = failureLimitReason(job.request, job.tally.sum, "going on");
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${failure.message}`);
   }

@@ -149,8 +149,8 @@ export class Truncation implements Work {
     const left = new Map(tally.zooms.map((z) => [z, 0n]));
     for (const level of levels) {
       const { z } = level.rect;
-      const kept = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);
-      left.set(z, (left.get(z) ?? 0n) + kept);
+      const stored = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);
+      left.set(z, (left.get(z) ?? 0n) + stored);
     }
     for (const [z, kept] of left) {
       const { total, deleted } = tally.of(z);
@@ -165,7 +165,7 @@ export class Truncation implements Work {
     const { layer: name, ranges, parametersChosen, bounds } = job.request;
     const layer = catalogue().layers.get(name);
     const known = ranges.map((r) => r.gridSet);
-    const kept = (): readonly string[] => [
+    const stored = (): readonly string[] => [
       ...new Set([
         ...store.pyramids(name, known).map((p) => p.parametersId),
         ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
@@ -183,7 +183,7 @@ export class Truncation implements Work {
       return values !== undefined && isChosen(values);
     };
     const named = combinationsOf(job.request)?.map(({ parametersId }) => parametersId);
-    const ids = named ?? kept().filter(isSelected);
+    const ids = named ?? stored().filter(isSelected);
     return ranges.flatMap(({ gridSet, rects }) =>
       ids.flatMap((id) => {
         const pyramid = { layer: name, gridSet, parametersId: id };

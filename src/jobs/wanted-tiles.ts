@@ -25,7 +25,7 @@ export interface WantedTilesParts {
 }
 
 /** The tile set and the rectangles of a job's metatile. */
-export interface MetatilePlace {
+export interface MetatilePosition {
   readonly tileSet: TileSet;
   /** The tiles to render: the part of the metatile inside the layer's coverage. */
   readonly rect: TileRect;
@@ -54,7 +54,7 @@ export class WantedTiles {
    * Returns which tiles a job counts. A job over existing tiles counts the stored tiles that have not been written or
    * confirmed since it began, be it by the job itself before a restart or by another writer.
    */
-  counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePlace): IsCounted {
+  counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): IsCounted {
     const { selection } = job;
     const isSelected = selectedIn(counted, selection);
     if (job.request.onlyExisting !== true) return isSelected;
@@ -68,7 +68,7 @@ export class WantedTiles {
   wanted(
     job: ActiveJob,
     layer: Layer,
-    { tileSet, rect, counted }: MetatilePlace,
+    { tileSet, rect, counted }: MetatilePosition,
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
     const fresh = this.#freshness(job, layer, rect.z);

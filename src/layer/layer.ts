@@ -170,7 +170,7 @@ export interface EncodingOptions {
 export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
 /** Returns whether a source offers single tiles of its own grid. Its layers then have no metatiles and no gutter. */
-export function drawsSingleTiles(source: SourceOptions): boolean {
+export function rendersSingleTiles(source: SourceOptions): boolean {
   switch (source.type) {
     case "wms":
     case "demo":
@@ -186,7 +186,7 @@ export function drawsSingleTiles(source: SourceOptions): boolean {
 }
 
 /** Returns whether a layer with this source may offer formats that are not pictures. */
-export function drawsData(source: SourceOptions): boolean {
+export function rendersData(source: SourceOptions): boolean {
   switch (source.type) {
     case "arcgis":
     case "demo":
@@ -317,5 +317,5 @@ export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | und
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
 /** Returns whether a source offers legends: a WMS, or the demo's states. */
-export const drawsLegends = (source: SourceOptions): boolean =>
+export const rendersLegends = (source: SourceOptions): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

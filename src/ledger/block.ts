@@ -159,12 +159,12 @@ export class Block {
   }
 
   /** Returns the least used cell that holds tiles and that `mayGo` accepts; undefined: there is none. */
-  coldest(order: CellOrder, mayGo: (cell: number) => boolean): { cell: number; key: number } | undefined {
+  coldest(order: CellOrder, isEvictable: (cell: number) => boolean): { cell: number; key: number } | undefined {
     const keys = order === "LRU" ? this.lastUseMs : this.frequency;
     let found: { cell: number; key: number } | undefined;
     for (let cell = 0; cell < CELLS; cell++) {
       const key = keys[cell] ?? 0;
-      if (this.cellTiles[cell] === 0 || (found !== undefined && found.key <= key) || !mayGo(cell)) continue;
+      if (this.cellTiles[cell] === 0 || (found !== undefined && found.key <= key) || !isEvictable(cell)) continue;
       found = { cell, key };
     }
     return found;

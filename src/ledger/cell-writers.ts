@@ -2,7 +2,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, cellOf } from "./block.ts";
-import { type CellPlace, cellId, placeOf } from "./cells.ts";
+import { type CellPosition, cellId, placeOf } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 import { WriteWatch } from "./write-watch.ts";
 
@@ -10,7 +10,7 @@ import { WriteWatch } from "./write-watch.ts";
 export interface OpenCells {
   /** True: a mark is new, and the writer must not write before `writeMarks` has been committed. */
   readonly mustCommit: boolean;
-  readonly cells: readonly CellPlace[];
+  readonly cells: readonly CellPosition[];
   /** The layer that may get tiles; absent: the writer only removes tiles. */
   readonly layer?: string;
 }
@@ -108,7 +108,7 @@ export class CellWriters {
     }
   }
 
-  #countAgain(place: CellPlace): void {
+  #countAgain(place: CellPosition): void {
     const found = this.#in.cells.find(place);
     if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, place.cell);
   }

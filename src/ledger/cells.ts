@@ -7,7 +7,7 @@ import type { BlockTable } from "./block-table.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
 /** A cell by the name of its tile set. A truncation changes the id of the tile set, and the place stays valid. */
-export interface CellPlace {
+export interface CellPosition {
   readonly tileSet: TileSet;
   readonly z: number;
   readonly bx: number;
@@ -36,7 +36,7 @@ export class Cells {
   }
 
   /** Returns the current record and block of a cell; undefined: its tile set has no record any more. */
-  find({ tileSet, z, bx, by }: CellPlace): { readonly record: TileSetRecord; readonly block: Block } | undefined {
+  find({ tileSet, z, bx, by }: CellPosition): { readonly record: TileSetRecord; readonly block: Block } | undefined {
     const record = this.#parts.tileSets.find(tileSet);
     return record && { record, block: this.#parts.blocks.at(record.id, z, bx, by) };
   }
@@ -85,7 +85,7 @@ export class Cells {
   }
 }
 
-export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPlace => ({
+export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPosition => ({
   tileSet,
   z,
   bx,

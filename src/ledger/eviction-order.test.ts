@@ -133,15 +133,15 @@ test("a cell that a writer has open does not come", () => {
 test("what must stay does not come: whole blocks, or cells by their rectangle and bytes", () => {
   const at = fresh();
   for (const n of [0, 1, 2]) at.write("a", n);
-  const asked: { readonly rect: TileRect; readonly bytes: number }[] = [];
+  const requested: { readonly rect: TileRect; readonly bytes: number }[] = [];
   const keep: Keep = (_, rect, bytes) => {
-    asked.push({ rect, bytes });
+    requested.push({ rect, bytes });
     if (rect.minX === 0) return bytes === 0 ? "all" : "none";
     return rect.minX === 128 && bytes > 0 ? "some" : "none";
   };
   at.ledger.flush();
   expect(all(at.walk("LRU", { keep }))).toEqual([2]);
-  expect(asked).toContainEqual({ rect: { z: Z, minX: 128, minY: 0, maxX: 143, maxY: 15 }, bytes: 100 });
+  expect(requested).toContainEqual({ rect: { z: Z, minX: 128, minY: 0, maxX: 143, maxY: 15 }, bytes: 100 });
 });
 
 test("a search yields at each block that it looks at, so that the coordinator can give way", () => {

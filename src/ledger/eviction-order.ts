@@ -81,12 +81,12 @@ export class EvictionOrder {
   }
 
   #wait(block: Block): void {
-    const coldest = block.coldest(this.#order, this.#mayGo(block));
+    const coldest = block.coldest(this.#order, this.#isEvictable(block));
     if (coldest === undefined) return;
     this.#waiting.push({ ...block.at, key: coldest.key, from: "memory" });
   }
 
-  #mayGo(block: Block): (cell: number) => boolean {
+  #isEvictable(block: Block): (cell: number) => boolean {
     const tileSet = this.#records.get(block.at.tileSetId)?.tileSet;
     return (cell) =>
       block.writers[cell] === 0 &&
@@ -112,7 +112,7 @@ export class EvictionOrder {
       if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
       if (this.#keep(record.tileSet, blockRect(at), 0) === "all") continue;
       const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
-      const coldest = block.coldest(this.#order, this.#mayGo(block));
+      const coldest = block.coldest(this.#order, this.#isEvictable(block));
       if (coldest === undefined) {
         vain++;
         continue;

@@ -56,11 +56,11 @@ test("a walk over what is kept passes over no metatile that holds something, and
     fc.asyncProperty(tilesArbitrary, rectArbitrary, factors, async (tiles, rect, metatile) => {
       const { db, ledger } = await ledgerOf(String(run++), tiles);
       const walk = metatileWalk(rect, metatile);
-      const kept = ledger.storedMetatiles(tileSet, walk);
+      const stored = ledger.storedMetatiles(tileSet, walk);
       const inside = tiles.filter(({ x, y }) => rectHolds(rect, x, y));
       const wanted = new Set(inside.map(({ x, y }) => metatileNumber(walk, x, y)));
       const met = new Set<bigint>();
-      for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) met.add(n);
+      for (let n = stored.next(0n); n < walk.count; n = stored.next(n + 1n)) met.add(n);
       for (const n of wanted) expect(met).toContain(n);
       // Some steps end for patience alone; what is far from anything that is kept costs none.
       expect(met.size).toBeLessThanOrEqual(wanted.size + 40 * tiles.length);
@@ -95,9 +95,9 @@ test("a few tiles of a level of ten million are found without looking at the oth
   const tiles = Array.from({ length: 30 }, (_, i) => ({ x: (i * 137) % 4096, y: (i * 911) % 4096 }));
   const { db, ledger } = await ledgerOf("sparse", tiles);
   const walk = metatileWalk({ z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 }, [1, 1]);
-  const kept = ledger.storedMetatiles(tileSet, walk);
+  const stored = ledger.storedMetatiles(tileSet, walk);
   let looks = 0;
-  for (let n = kept.next(0n); n < walk.count; n = kept.next(n + 1n)) looks++;
+  for (let n = stored.next(0n); n < walk.count; n = stored.next(n + 1n)) looks++;
   expect(looks).toBeLessThan(30 * 40);
   db.close();
 });

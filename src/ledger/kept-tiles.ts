@@ -150,7 +150,7 @@ export function* countStored(
 }
 
 /** The selected columns of a row of tiles. */
-interface MeantRow {
+interface SelectedRow {
   readonly y: number;
   readonly spans: readonly Span[];
 }
@@ -161,7 +161,7 @@ function isAround(spans: readonly Span[], { minX, maxX }: TileRect): boolean {
 }
 
 /** Returns the number of selected tiles of a block that are stored. */
-function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly MeantRow[]): number {
+function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly SelectedRow[]): number {
   let count = 0;
   for (const { y, spans } of selected) {
     for (let i = spanFrom(spans, minX); i < spans.length; i++) {
@@ -178,8 +178,8 @@ function* selectedOf(
   rect: TileRect,
   selection: TileSelection | undefined,
   by: number,
-): Generator<undefined, readonly MeantRow[]> {
-  const rows: MeantRow[] = [];
+): Generator<undefined, readonly SelectedRow[]> {
+  const rows: SelectedRow[] = [];
   const whole = { first: rect.minX, last: rect.maxX };
   const lastY = Math.min(rect.maxY, (by + 1) * BLOCK_SIDE - 1);
   for (let y = Math.max(rect.minY, by * BLOCK_SIDE); y <= lastY; y++) {

@@ -1,11 +1,11 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import { type CellPlace, cellId, placeOf } from "./cells.ts";
+import { type CellPosition, cellId, placeOf } from "./cells.ts";
 import type { TileSetTable } from "./tile-set-table.ts";
 
 /** The cells that were written, by their ids. */
-type Seen = Map<string, CellPlace>;
+type Seen = Map<string, CellPosition>;
 
 /**
  * Notes the cells of a layer that are written while a range of the layer is being deleted. Reports of a write and of a
@@ -15,10 +15,10 @@ type Seen = Map<string, CellPlace>;
 export class WriteWatch {
   readonly #tileSets: TileSetTable;
   readonly #blocks: BlockTable;
-  readonly #countAgain: (place: CellPlace) => void;
+  readonly #countAgain: (place: CellPosition) => void;
   readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
 
-  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (place: CellPlace) => void) {
+  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (place: CellPosition) => void) {
     this.#tileSets = tileSets;
     this.#blocks = blocks;
     this.#countAgain = countAgain;

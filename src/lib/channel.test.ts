@@ -29,9 +29,9 @@ function channels(): { near: Channel<Near, Far>; started: Promise<void> } {
     words: () => words,
     wait: (name, signal) =>
       new Promise((resolve) => {
-        const tell = (): void => resolve(`${name}: ${String(signal.reason)}`);
-        if (signal.aborted) tell();
-        signal.addEventListener("abort", tell);
+        const report = (): void => resolve(`${name}: ${String(signal.reason)}`);
+        if (signal.aborted) report();
+        signal.addEventListener("abort", report);
         start();
       }),
   });

@@ -18,8 +18,8 @@ export class SharedTurn {
   }
 
   /** Sets the function that is called for each client that joins from now on. */
-  whenJoined(tell: (client: string) => void): void {
-    this.#joined = tell;
+  whenJoined(report: (client: string) => void): void {
+    this.#joined = report;
   }
 }
 

@@ -22,12 +22,12 @@ test("of any stream a count is short by no more than is told, and that by no mor
         items.add(item);
         exact.set(item, (exact.get(item) ?? 0) + 1);
       }
-      const told = new Map(items.top(most).map(({ item, count }) => [item, count]));
-      expect(told.size).toBeLessThanOrEqual(most);
+      const reported = new Map(items.top(most).map(({ item, count }) => [item, count]));
+      expect(reported.size).toBeLessThanOrEqual(most);
       expect(items.shortBy).toBeLessThanOrEqual((2 * stream.length) / most);
       for (const [item, count] of exact) {
-        expect(told.get(item) ?? 0).toBeLessThanOrEqual(count);
-        expect((told.get(item) ?? 0) + items.shortBy).toBeGreaterThanOrEqual(count);
+        expect(reported.get(item) ?? 0).toBeLessThanOrEqual(count);
+        expect((reported.get(item) ?? 0) + items.shortBy).toBeGreaterThanOrEqual(count);
       }
     }),
   );

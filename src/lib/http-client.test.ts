@@ -31,8 +31,8 @@ const question = {
   limit: 1000,
   server: "configured",
 } as const;
-const text = async (client: HttpClient, url: URL, asked: HttpQuestion, signal: AbortSignal): Promise<string> =>
-  String((await client.ask(url, asked, signal)).body);
+const text = async (client: HttpClient, url: URL, requested: HttpQuestion, signal: AbortSignal): Promise<string> =>
+  String((await client.ask(url, requested, signal)).body);
 
 test("an address is asked as it is written, its user and password left out", async () => {
   const url = await serve(({ url: target, headers }, response) =>
@@ -63,11 +63,11 @@ test("connections are kept, and no more of them are opened than allowed", async 
 });
 
 test("a kept connection that its server closes under a question is no failure of a GET, and one of a POST", async () => {
-  const asked = new Map<unknown, number>();
+  const requested = new Map<unknown, number>();
   let closing = "second";
   const url = await serve((request, response) => {
-    const times = (asked.get(request.socket) ?? 0) + 1;
-    asked.set(request.socket, times);
+    const times = (requested.get(request.socket) ?? 0) + 1;
+    requested.set(request.socket, times);
     if (closing === "every" || times === 2) request.socket.destroy();
     else response.end(`${times}`);
   });
@@ -149,15 +149,15 @@ test("a body is sent with its length; a closed client lets what it asks end, and
         resolve();
       });
     }).then((url) => {
-      asked = text(client, url, { ...question, method: "POST", body: "größer" }, never);
+      requested = text(client, url, { ...question, method: "POST", body: "größer" }, never);
     });
   });
   const client = clientOf(1);
-  let asked: Promise<string> | undefined;
+  let requested: Promise<string> | undefined;
   await arrived;
   const closed = client[Symbol.asyncDispose]();
   answerNow();
-  expect(await asked).toBe("8 größer");
+  expect(await requested).toBe("8 größer");
   await closed;
   const refused = text(client, new URL("http://127.0.0.1:9/"), question, never);
   await expect(refused).rejects.toMatchObject({ code: "ECANCELED" });

@@ -37,7 +37,7 @@ export class HttpClient implements AsyncDisposable {
   });
   #running = 0;
   #closed = false;
-  #tellIdle = (): void => {};
+  #reportIdle = (): void => {};
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -63,7 +63,7 @@ export class HttpClient implements AsyncDisposable {
         }
       }
     } finally {
-      if (--this.#running === 0) this.#tellIdle();
+      if (--this.#running === 0) this.#reportIdle();
     }
   }
 
@@ -83,7 +83,7 @@ export class HttpClient implements AsyncDisposable {
     this.#closed = true;
     if (this.#running > 0)
       await new Promise<void>((resolve) => {
-        this.#tellIdle = resolve;
+        this.#reportIdle = resolve;
       });
     await Promise.all(Array.from(this.#dispatchers.values(), (dispatcher) => dispatcher.destroy()));
   }

@@ -74,12 +74,12 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     const tiles = from.totals.of(rect.z).total;
     // A job over existing tiles counts stored tiles only.
-    const kept = request.onlyExisting === true ? tiles : yield* storedIn(known, rect, index, from);
-    zooms.push({ z: rect.z, tiles, kept, missing: kept === null ? null : tiles - kept });
+    const stored = request.onlyExisting === true ? tiles : yield* storedIn(known, rect, index, from);
+    zooms.push({ z: rect.z, tiles, kept: stored, missing: stored === null ? null : tiles - stored });
   }
   const tiles = zooms.reduce((sum, zoom) => sum + zoom.tiles, 0n);
-  const kept = zooms.reduce<bigint | null>((sum, zoom) => addCounts(sum, zoom.kept), 0n);
-  const missing = kept === null ? null : tiles - kept;
+  const stored = zooms.reduce<bigint | null>((sum, zoom) => addCounts(sum, zoom.kept), 0n);
+  const missing = stored === null ? null : tiles - stored;
   const added = zooms.map((zoom) => ({ z: zoom.z, tiles: (missing === null ? null : zoom.missing) ?? zoom.tiles }));
   const renderedOf = request.type === "seed" ? added : zooms;
   const rendered = renderedOf.reduce((sum, zoom) => sum + zoom.tiles, 0n);
@@ -87,7 +87,7 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
   const view = {
     tiles,
-    kept,
+    kept: stored,
     missing,
     bytes: bytesOf(renderedOf, known),
     fitsQuota: growth === null ? null : fitsQuota(new Map([[request.layer, growth]]), from),
@@ -121,9 +121,9 @@ function* storedIn(
   if (!from.isCounted) return null;
   let sum = 0n;
   for (const one of known) {
-    const kept = yield* storedOf(one, rect, index, from);
-    if (kept === null) return null;
-    sum += kept;
+    const stored = yield* storedOf(one, rect, index, from);
+    if (stored === null) return null;
+    sum += stored;
   }
   return sum;
 }
@@ -155,12 +155,12 @@ interface Stored {
 }
 
 function bytesOf(zooms: readonly Pick<Stored, "z" | "tiles">[], known: readonly KnownTileSet[]): bigint | null {
-  const kept: Stored[] = [];
+  const stored: Stored[] = [];
   for (const { sums } of known)
-    for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) kept.push({ z, tiles, bytes });
-  if (kept.length === 0) return null;
+    for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) stored.push({ z, tiles, bytes });
+  if (stored.length === 0) return null;
   return zooms.reduce((sum, { z, tiles }) => {
-    const sample = sampleAt(z, tiles, kept);
+    const sample = sampleAt(z, tiles, stored);
     return sum + (tiles * sample.bytes) / sample.tiles;
   }, 0n);
 }
@@ -169,8 +169,8 @@ function bytesOf(zooms: readonly Pick<Stored, "z" | "tiles">[], known: readonly 
  * Returns the tiles and bytes of the nearest levels, as many as the sample needs: sizes at deep levels say little about
  * high ones.
  */
-function sampleAt(z: number, wanted: bigint, kept: readonly Stored[]): Omit<Stored, "z"> {
-  const nearest = [...kept].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
+function sampleAt(z: number, wanted: bigint, stored: readonly Stored[]): Omit<Stored, "z"> {
+  const nearest = [...stored].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
   const sample = { tiles: 0n, bytes: 0n };
   for (const { tiles, bytes } of nearest) {
     if (sample.tiles >= SAMPLE || (sample.tiles > 0n && sample.tiles >= wanted)) break;

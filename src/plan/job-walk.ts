@@ -18,14 +18,14 @@ export interface JobWalk {
 }
 
 /** A metatile of one of a job's walks. */
-export interface WalkPlace {
+export interface WalkPosition {
   readonly at: JobWalk;
   /** The number of the metatile in the walk. */
   readonly local: bigint;
 }
 
 /** Returns the walk and the number in it of a metatile number by zoom. */
-export function placeByZoom(walks: readonly JobWalk[], n: bigint): WalkPlace {
+export function positionByZoom(walks: readonly JobWalk[], n: bigint): WalkPosition {
   const found = walks[firstWhere(walks.length, (i) => (walks[i]?.offset ?? 0n) > n) - 1];
   if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
   return { at: found, local: n - found.offset };

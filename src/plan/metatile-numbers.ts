@@ -1,13 +1,13 @@
 import type { JobOrder } from "./job-fields.ts";
-import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
+import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job-walk.ts";
 import { MostUsedFirst } from "./most-used-first.ts";
 
 /** Numbers the metatiles of a job by arithmetic, so that progress is a set of intervals in any order. */
 export interface JobNumbers {
   readonly count: bigint;
-  placeOf(n: bigint): WalkPlace;
+  placeOf(n: bigint): WalkPosition;
   /** The inverse of `placeOf`. */
-  numberOf(place: WalkPlace): bigint;
+  numberOf(place: WalkPosition): bigint;
   /**
    * Returns a number at or after `n`; no metatile from `n` to before it is wanted. Returns `count` if no more follow.
    */
@@ -23,7 +23,7 @@ export function numbersOf(
   const last = walks.at(-1);
   const count = last === undefined ? 0n : last.offset + last.walk.count;
   if (order === "hot") return new MostUsedFirst(walks, count, hot);
-  const placeOf = (n: bigint): WalkPlace => placeByZoom(walks, n);
+  const placeOf = (n: bigint): WalkPosition => positionByZoom(walks, n);
   return {
     count,
     placeOf,

@@ -1,6 +1,6 @@
 import { bandOf, groupEnd } from "../grid/metatile.ts";
 import { firstWhere } from "../lib/first-where.ts";
-import { type JobWalk, nextChosen, placeByZoom, type WalkPlace } from "./job-walk.ts";
+import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job-walk.ts";
 
 /** Groups of metatiles that are numbered before all others. */
 interface Groups {
@@ -50,11 +50,11 @@ export class MostUsedFirst {
     return BigInt(this.#groups.begins.at(-1) ?? 0);
   }
 
-  placeOf(n: bigint): WalkPlace {
-    return placeByZoom(this.#walks, this.#runOf(n).byZoom);
+  placeOf(n: bigint): WalkPosition {
+    return positionByZoom(this.#walks, this.#runOf(n).byZoom);
   }
 
-  numberOf({ at, local }: WalkPlace): bigint {
+  numberOf({ at, local }: WalkPosition): bigint {
     const { begins, sorted, rank, before } = this.#groups;
     const byZoom = at.offset + local;
     const i = firstWhere(sorted.length, (j) => (sorted[j] ?? 0n) > byZoom);
@@ -68,7 +68,7 @@ export class MostUsedFirst {
     let from = n;
     for (let looks = 0; from < this.count && looks < MOST_LOOKS; looks++) {
       const { byZoom, end } = this.#runOf(from);
-      const { at, local } = placeByZoom(this.#walks, byZoom);
+      const { at, local } = positionByZoom(this.#walks, byZoom);
       const chosen = from + nextChosen(at, local) - local;
       // The choices of this walk do not apply to the next walk.
       const endOfWalk = from + at.walk.count - local;
@@ -102,7 +102,7 @@ export class MostUsedFirst {
 
 function groupsOf(walks: readonly JobWalk[], hot: BigUint64Array): Groups {
   const sizeOf = (first: bigint): number => {
-    const { at, local } = placeByZoom(walks, first);
+    const { at, local } = positionByZoom(walks, first);
     const { band, group } = bandOf(at.walk, local);
     return Number(groupEnd(at.walk, band, group) - local);
   };

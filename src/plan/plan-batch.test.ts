@@ -40,8 +40,8 @@ const plan = (many: Partial<Omit<BatchRequest, "request">>, request: Partial<See
     catalogue,
     { options: JOB_OPTIONS, nowMs: 0 },
   );
-const jobs = async (...asked: Parameters<typeof plan>): Promise<readonly string[]> => {
-  const planned = await plan(...asked);
+const jobs = async (...requested: Parameters<typeof plan>): Promise<readonly string[]> => {
+  const planned = await plan(...requested);
   if (!planned.ok) throw new Error(planned.error.message);
   return planned.value.requests.map((request) =>
     [request.layer, request.gridSet ?? "all", request.format ?? "all", parametersOf(request)].join(" "),
@@ -51,8 +51,8 @@ const parametersOf = (request: JobRequest): string =>
   combinationsOf(request)
     ?.map(({ parameters }) => Object.values(parameters).join("/"))
     .join("|") ?? "all";
-const refusal = async (...asked: Parameters<typeof plan>): Promise<string> => {
-  const planned = await plan(...asked);
+const refusal = async (...requested: Parameters<typeof plan>): Promise<string> => {
+  const planned = await plan(...requested);
   return planned.ok ? "accepted" : [planned.error.message, ...(planned.error.details ?? [])].join(" ");
 };
 

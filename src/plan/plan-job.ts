@@ -41,25 +41,25 @@ interface Asking {
 
 /** Runs `planSeedInSteps` without pauses: without an area the planning takes no time. */
 export const planSeed = (
-  asked: SeedRequest,
+  requested: SeedRequest,
   layer: Layer,
   options: JobOptions,
   asking: Asking = {},
-): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(asked, layer, options, asking));
+): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(requested, layer, options, asking));
 
 /**
  * Validates a seed request against its layer. Returns the exact work, or a refusal that names the field. Yields at
  * intervals. Pure.
  */
 export function* planSeedInSteps(
-  asked: SeedRequest,
+  requested: SeedRequest,
   layer: Layer,
   options: JobOptions,
   { gridSetField = "gridSetId", nowMs = 0 }: Asking,
 ): Generator<undefined, Result<JobRequest, Refusal>> {
-  const subsets = chooseSubsets(asked, layer, gridSetField);
+  const subsets = chooseSubsets(requested, layer, gridSetField);
   if (!subsets.ok) return subsets;
-  const request = withBounds(asked, subsets.value);
+  const request = withBounds(requested, subsets.value);
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
   const parameters = chooseParameters(request, layer);
@@ -324,8 +324,8 @@ function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent
   for (let z = start; z <= stop; z++) {
     const coverage = coverageAt(subset, z);
     if (coverage === undefined) continue;
-    const asked = bounds === undefined ? coverage : rectOf(subset.gridSet, z, bounds);
-    const rect = asked === undefined ? undefined : intersectRects(asked, coverage);
+    const requested = bounds === undefined ? coverage : rectOf(subset.gridSet, z, bounds);
+    const rect = requested === undefined ? undefined : intersectRects(requested, coverage);
     if (rect !== undefined) rects.push(rect);
   }
   return rects;

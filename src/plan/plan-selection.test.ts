@@ -123,14 +123,14 @@ test("WKT is in the grid set's own units, whichever they are", async () => {
 });
 
 test("an area that cannot be what is meant is refused by name", () => {
-  const asked = (polygons: RequestedArea["polygons"], more: Partial<SeedRequest> = {}) =>
+  const requested = (polygons: RequestedArea["polygons"], more: Partial<SeedRequest> = {}) =>
     refusal({ area: area(polygons), ...more });
-  expect(asked([[box(48, 91, 49, 92)]])).toMatch(/^area: expected \[longitude, latitude\] in degrees/);
+  expect(requested([[box(48, 91, 49, 92)]])).toMatch(/^area: expected \[longitude, latitude\] in degrees/);
   expect(refusal({ area: area([[box(0, 0, 1, 1)]], 2056) })).toMatch(/^areaCrs: expected 4326, .* got 2056$/);
-  expect(asked([[box(0, 0, 10, 10)]], { gridSetId: "atlas", zoomStop: 2 })).toMatch(/^area: expected an area that/);
-  expect(asked([[box(-180, -80, 180, 80)]], { zoomStart: 0, zoomStop: 21 })).toBe("accepted");
+  expect(requested([[box(0, 0, 10, 10)]], { gridSetId: "atlas", zoomStop: 2 })).toMatch(/^area: expected an area that/);
+  expect(requested([[box(-180, -80, 180, 80)]], { zoomStart: 0, zoomStop: 21 })).toBe("accepted");
   const combed = Array.from({ length: 40_000 }, (_, i): Point => [(i % 2000) / 20 - 50, i % 2 === 0 ? -80 : 80]);
-  expect(asked([[combed]])).toMatch(/^zoomStop: expected a level at which the area has at most/);
+  expect(requested([[combed]])).toMatch(/^zoomStop: expected a level at which the area has at most/);
   expect(refusal({ type: "truncate", area: area([[box(0, 0, 1, 1)]]), gridSetId: undefined as never })).toMatch(
     /^gridSetId: /,
   );
@@ -181,13 +181,17 @@ test("a country at all levels is counted within a second, and others get their t
 
 test("bounds in a CRS of their own are bounds where they stay a box, at the deepest level too", () => {
   const place = { minX: -125, minY: 25, maxX: -60, maxY: 50 };
-  const asked = (bounds: Extent): RequestedArea => ({
+  const requested = (bounds: Extent): RequestedArea => ({
     polygons: [[box(bounds.minX, bounds.minY, bounds.maxX, bounds.maxY)]],
     srs: 4326,
     bounds,
   });
   const planOf = (gridSetId: string, bounds: Extent, more: Partial<SeedRequest> = {}) =>
-    planSeed({ type: "truncate", gridSetId, parameters: new Map(), area: asked(bounds), ...more }, layer, JOB_OPTIONS);
+    planSeed(
+      { type: "truncate", gridSetId, parameters: new Map(), area: requested(bounds), ...more },
+      layer,
+      JOB_OPTIONS,
+    );
   const plain = planSeed(
     { type: "truncate", gridSetId: "EPSG:4326", parameters: new Map(), bounds: place },
     layer,

@@ -48,12 +48,12 @@ const MOST_EAST = 540;
 
 /** Validates an area against a grid subset. Yields at intervals. Pure. */
 export function* planArea(
-  asked: RequestedArea,
+  requested: RequestedArea,
   subset: GridSubset,
   zoomStart: number,
   zoomStop: number,
 ): Generator<undefined, Result<Limits, Refusal>> {
-  const polygons = yield* projectedPolygons(asked, subset, zoomStop);
+  const polygons = yield* projectedPolygons(requested, subset, zoomStop);
   if (!polygons.ok) return polygons;
   const bounds = extentAround(polygons.value);
   const levels: AreaLevel[] = [];
@@ -108,22 +108,22 @@ function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
  * at the other edge.
  */
 function* projectedPolygons(
-  asked: RequestedArea,
+  requested: RequestedArea,
   subset: GridSubset,
   zoomStop: number,
 ): Generator<undefined, Result<Polygon[], Refusal>> {
   const { gridSet } = subset;
-  const from = asked.srs === "grid_set" ? gridSet.srs : asked.srs;
+  const from = requested.srs === "grid_set" ? gridSet.srs : requested.srs;
   const transform = transformBetween(from, gridSet.srs);
   if (transform === undefined) return refuse(unknownSystem(from, subset));
   if (isGeographic(from)) {
-    const doubt = doubtfulDegrees(asked.polygons);
+    const doubt = doubtfulDegrees(requested.polygons);
     if (doubt !== undefined) return refuse(doubt);
   }
   const tolerance = PIXELS_OFF * matrixOf(gridSet, zoomStop).resolution;
   const projected: Polygon[] = [];
   let left = MOST_CORNERS;
-  for (const polygon of asked.polygons) {
+  for (const polygon of requested.polygons) {
     for (const turned of isGeographic(from) && isRolledOut(gridSet.srs) ? turnsOf(polygon) : [polygon]) {
       const rings: Float64Array[] = [];
       for (const ring of turned) {
@@ -192,10 +192,10 @@ function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly
 }
 
 /** Validates a list of tiles against a grid subset: each must be one of its tiles. Pure. */
-export function planTiles(asked: readonly RequestedTile[], subset: GridSubset): Result<Limits, Refusal> {
+export function planTiles(requested: readonly RequestedTile[], subset: GridSubset): Result<Limits, Refusal> {
   const { gridSet, zoomStart, zoomStop } = subset;
   const tiles: TileIndex[] = [];
-  for (const { z, x, y: fromTop } of asked) {
+  for (const { z, x, y: fromTop } of requested) {
     const coverage = coverageAt(subset, z);
     const y = (gridSet.matrices[z]?.matrixHeight ?? 0) - 1 - fromTop;
     if (coverage === undefined || !rectHolds(coverage, x, y)) {

@@ -11,7 +11,7 @@ const older = jobRequest({ ranges: ranges(rect(2, [0, 3]), rect(3, [2, 5])) });
 const around = ranges(rect(1, [0, 1]), rect(2, [0, 3]), rect(3, [0, 7]));
 
 const FILTERS: readonly ParameterFilter[] = [{ type: "string", key: "STYLES", default: "", values: ["night"] }];
-const kept = { type: "truncate", ranges: around, format: null, parameters: null, parametersId: null } as const;
+const stored = { type: "truncate", ranges: around, format: null, parameters: null, parametersId: null } as const;
 const night = { parameters: { STYLES: "night" }, parametersId: "x" };
 
 const three = combinations(3);
@@ -32,10 +32,14 @@ const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<J
     true,
     { type: "truncate", ranges: around, format: null, parametersId: null },
   ],
-  ["a truncate of chosen values", true, { ...kept, parametersChosen: [[["STYLES", { kind: "like", pattern: "*" }]]] }],
-  ["a truncate of this value", true, { ...kept, parametersChosen: [[["styles", "night"]]] }, night],
-  ["a truncate of another value", false, { ...kept, parametersChosen: [[["STYLES", "day"]]] }, night],
-  ["a truncate of defaults", false, { ...kept, parametersChosen: [[]] }, night],
+  [
+    "a truncate of chosen values",
+    true,
+    { ...stored, parametersChosen: [[["STYLES", { kind: "like", pattern: "*" }]]] },
+  ],
+  ["a truncate of this value", true, { ...stored, parametersChosen: [[["styles", "night"]]] }, night],
+  ["a truncate of another value", false, { ...stored, parametersChosen: [[["STYLES", "day"]]] }, night],
+  ["a truncate of defaults", false, { ...stored, parametersChosen: [[]] }, night],
   [
     "a newer one of several combinations with this one",
     true,
@@ -45,8 +49,13 @@ const CASES: readonly (readonly [string, boolean, Partial<JobRequest>, Partial<J
   ["a newer one of several others", false, { type: "reseed", ranges: around, ...three }, night],
   ["a newer one of one of several", false, { type: "reseed", ranges: around, ...third }, three],
   ["a newer one of the same several", true, { type: "reseed", ranges: around, ...three }, three],
-  ["a truncate of values that mean all of several", true, { ...kept, parametersChosen: likeS }, three],
-  ["a truncate of values that mean one of several", false, { ...kept, parametersChosen: [[["STYLES", "s2"]]] }, three],
+  ["a truncate of values that mean all of several", true, { ...stored, parametersChosen: likeS }, three],
+  [
+    "a truncate of values that mean one of several",
+    false,
+    { ...stored, parametersChosen: [[["STYLES", "s2"]]] },
+    three,
+  ],
   ["an older truncate", false, { type: "truncate", ranges: around, format: null }, { type: "truncate" }],
 ];
 

@@ -39,8 +39,8 @@ describe("a range", () => {
 test("an age means the times before, as of the day on which it is asked", () => {
   const than = parseAge("P7D");
   if (than === undefined) throw new Error("not an age");
-  const asked: RequestedSet = new Map([["TIME", { kind: "older", than }]]);
-  const now = settled([asked], Date.UTC(2026, 10, 22));
+  const requested: RequestedSet = new Map([["TIME", { kind: "older", than }]]);
+  const now = settled([requested], Date.UTC(2026, 10, 22));
   const [choice] = now.ok ? [...(now.value[0]?.values() ?? [])] : [];
   if (choice === undefined) throw new Error("no choice");
   expect(selectedValues(choice, times, undefined)).toEqual([
@@ -88,7 +88,7 @@ describe("what is kept", () => {
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["STYLES", any]]), false],
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["elevation", any]]), true],
     [{ STYLES: "day", TIME: "" }, new Map([["ELEVATION", any]]), false],
-  ])("%j by %o: %s", (kept, set, isSelected) => {
-    expect(chooser([new Map([["STYLES", "gone"]]), set], filters)(kept)).toBe(isSelected);
+  ])("%j by %o: %s", (stored, set, isSelected) => {
+    expect(chooser([new Map([["STYLES", "gone"]]), set], filters)(stored)).toBe(isSelected);
   });
 });

@@ -147,7 +147,7 @@ type Selected = (value: string) => boolean;
 export function chooser(
   sets: readonly ChosenSet[],
   filters: readonly ParameterFilter[],
-): (kept: Readonly<Record<string, string>>) => boolean {
+): (stored: Readonly<Record<string, string>>) => boolean {
   const byKey = new Map(filters.map((filter) => [filter.key, filter]));
   const named = sets.map((set) => {
     const given = [...set].map(([key, choice]): [string, ValueChoice] => [key.toUpperCase(), choice]);
@@ -157,13 +157,13 @@ export function chooser(
     ]);
     return new Map([...choices].map(([key, choice]) => [key, selectedBy(choice, byKey.get(key))]));
   });
-  return (kept) =>
+  return (stored) =>
     named.some(
       (selected) =>
         // A key that the layer no longer has selects nothing unless a set names it.
-        Object.keys(kept).every((key) => selected.has(key)) &&
+        Object.keys(stored).every((key) => selected.has(key)) &&
         [...selected].every(([key, isSelected]) => {
-          const value = kept[key] ?? byKey.get(key)?.default;
+          const value = stored[key] ?? byKey.get(key)?.default;
           return value !== undefined && isSelected(value);
         }),
     );

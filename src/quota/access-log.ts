@@ -27,7 +27,7 @@ export interface AccessBatch {
 const BATCH_MS = 60_000;
 const BATCH_READS = 4_096;
 /** At most this many of the newest reads are kept, for at most this time. */
-const READS_KEPT = 500_000;
+const MOST_READS = 500_000;
 const KEPT_MS = 14 * 86_400_000;
 /** Tile set, zoom, x and y. x and y can exceed 2^32, and are exact as doubles. */
 const RECORD_BYTES = 2 + 1 + 8 + 8;
@@ -88,7 +88,7 @@ export class AccessLog {
         `DELETE FROM access_batch WHERE id <=
            (SELECT MAX(id) FROM (SELECT id, SUM(reads) OVER (ORDER BY id DESC) AS newer FROM access_batch) WHERE newer > ?)`,
       )
-      .run(READS_KEPT);
+      .run(MOST_READS);
     this.#db.onRollback(() => this.#reads.unshift(...reads));
     this.#reads = [];
   }

@@ -6,11 +6,11 @@ const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeIno
 
 /** A file system that answers when the test allows it, with a clock that the test moves. */
 function heldDisk() {
-  const asked: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
+  const requested: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
   const sleeping: { ms: number; wake: () => void }[] = [];
   const clock = { ms: 0 };
   const disk = new DiskRoom({
-    ask: () => new Promise((answer, fail) => void asked.push({ answer, fail })),
+    ask: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
     blockBytes: 10,
     now: () => clock.ms,
     sleep: (ms, signal) =>
@@ -19,7 +19,7 @@ function heldDisk() {
         signal.addEventListener("abort", () => resolve());
       }),
   });
-  return { disk, asked, sleeping, clock };
+  return { disk, asked: requested, sleeping, clock };
 }
 
 const settled = () => new Promise(setImmediate);

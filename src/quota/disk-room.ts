@@ -37,7 +37,7 @@ export class DiskRoom {
   /** Written since the request of the last reading. */
   #since = { bytes: 0, files: 0 };
   /** Written since the request that is not answered yet. */
-  #sinceAsked = { bytes: 0, files: 0 };
+  #sinceRequested = { bytes: 0, files: 0 };
   #asking: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
   #again: Promise<void> | undefined;
   #fault: string | undefined;
@@ -54,7 +54,7 @@ export class DiskRoom {
   /** Records that tiles were stored. */
   wrote({ bytes, files }: StoredSize): void {
     const taken = Math.max(0, bytes) + Math.max(0, files) * this.#parts.blockBytes;
-    for (const since of [this.#since, this.#sinceAsked]) {
+    for (const since of [this.#since, this.#sinceRequested]) {
       since.bytes += taken;
       since.files += Math.max(0, files);
     }
@@ -102,12 +102,12 @@ export class DiskRoom {
 
   #ask(): Promise<void> {
     const sinceMs = this.#parts.now();
-    this.#sinceAsked = { bytes: 0, files: 0 };
+    this.#sinceRequested = { bytes: 0, files: 0 };
     const answered = this.#parts.ask().then(
       (room) => {
         this.#reading = { room, askedMs: sinceMs };
-        this.#since = this.#sinceAsked;
-        this.#sinceAsked = { bytes: 0, files: 0 };
+        this.#since = this.#sinceRequested;
+        this.#sinceRequested = { bytes: 0, files: 0 };
         this.#fault = undefined;
       },
       (error: unknown) => {

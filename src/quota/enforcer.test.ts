@@ -101,13 +101,13 @@ test("usage and reservations together never pass the limit, whatever users and s
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const quota = quotaOf(bytes(LIMIT));
       const given: { reservation: Reservation; size: number }[] = [];
-      const asked: Promise<unknown>[] = [];
+      const requested: Promise<unknown>[] = [];
       let cells = 0;
       for (const one of steps) {
         if (one.kind === "reserve") {
           const reservation = quota.reservations.begin("a", one.user ? "user" : "seed");
           const size = { bytes: one.size, files: 1 };
-          asked.push(
+          requested.push(
             quota.enforcer.reserve(reservation, size).then(({ kind }) => {
               if (kind === "store") given.push({ reservation, size: one.size });
               else reservation.release();
@@ -125,7 +125,7 @@ test("usage and reservations together never pass the limit, whatever users and s
       }
       // No writer waits for ever: the last of the others makes room, or there is none.
       let all = false;
-      void Promise.all(asked).then(() => {
+      void Promise.all(requested).then(() => {
         all = true;
       });
       while (!all) {

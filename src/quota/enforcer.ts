@@ -278,7 +278,7 @@ export class Enforcer {
   /** Brings usage below all current limits. Requests that arrive during a clean-up share one further clean-up. */
   cleanUp(): Promise<void> {
     this.#requested++;
-    this.#running ??= this.#cleanUpAsAsked()
+    this.#running ??= this.#cleanUpAsRequested()
       .catch((error: unknown) => this.#parts.log.error("a clean-up failed", { error: String(error) }))
       .finally(() => {
         this.#running = undefined;
@@ -286,7 +286,7 @@ export class Enforcer {
     return this.#running;
   }
 
-  async #cleanUpAsAsked(): Promise<void> {
+  async #cleanUpAsRequested(): Promise<void> {
     for (let done = 0; done !== this.#requested && !this.#closed; ) {
       done = this.#requested;
       await this.#cleanUpAll();

@@ -146,8 +146,8 @@ test("cells that were written since the order was made are found when nothing el
 test("what other writers release during the search for cells is not evicted", async () => {
   const at = evictionOf();
   for (const n of [0, 1, 2]) await at.write("a", n);
-  let asked = 0;
-  const excess = () => (asked++ === 0 ? 300n : 100n);
+  let requested = 0;
+  const excess = () => (requested++ === 0 ? 300n : 100n);
   expect(await at.eviction.makeRoom(at.limits.global, "user", excess, MOST)).toBe(1);
   expect(at.evicted).toEqual(["a 0"]);
   expect(

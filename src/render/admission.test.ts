@@ -4,20 +4,20 @@ import { Allowance, type StoredSize } from "./admission.ts";
 const one = (bytes: number): StoredSize => ({ bytes, files: 1 });
 
 test("what was reserved before is handed out without a question, and the rest is asked for", async () => {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const allowance = new Allowance({ id: 7, bytes: 100, files: 2 }, async (...more) => {
-    asked.push(more);
+    requested.push(more);
     return true;
   });
   const unused = (): never => {
     throw new Error("looked at the store");
   };
   expect(await allowance.take(one(60), unused)).toBe(true);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   // 40 are left, and 10 of the 70 replace others.
   expect(await allowance.take(one(70), () => one(60))).toBe(true);
   expect(await allowance.take(one(5), () => one(5))).toBe(true);
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     [7, { bytes: 20, files: 0 }],
     [7, { bytes: 5, files: 1 }],
   ]);

@@ -20,10 +20,10 @@ export class EarlyAnswers {
     for (const tile of written) if (!this.#known.has(keyOf(tile))) this.#know(tile, { kind: "stored" });
   }
 
-  #know(tile: Place, answer: EarlyAnswer): void {
+  #know(tile: AnswerPosition, answer: EarlyAnswer): void {
     const key = keyOf(tile);
     this.#known.set(key, answer);
-    for (const tell of this.#waiting.get(key) ?? []) tell();
+    for (const report of this.#waiting.get(key) ?? []) report();
     this.#waiting.delete(key);
   }
 
@@ -34,8 +34,8 @@ export class EarlyAnswers {
   async of(tile: TileIndex, ended: Promise<unknown>): Promise<EarlyAnswer | undefined> {
     const key = keyOf(tile);
     if (!this.#known.has(key)) {
-      const known = new Promise<void>((tell) => {
-        this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), tell]);
+      const known = new Promise<void>((report) => {
+        this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), report]);
       });
       await Promise.race([known, ended]);
     }
@@ -43,6 +43,6 @@ export class EarlyAnswers {
   }
 }
 
-type Place = Pick<TileIndex, "x" | "y">;
+type AnswerPosition = Pick<TileIndex, "x" | "y">;
 
-const keyOf = ({ x, y }: Place): string => `${x}/${y}`;
+const keyOf = ({ x, y }: AnswerPosition): string => `${x}/${y}`;

@@ -88,7 +88,7 @@ export class InFlightRender {
   readonly ended: Promise<RenderResult>;
   /** The tile that the renderer is to store first: that of the first user. */
   #firstMissed: TileIndex | undefined;
-  #tellRenderer: ((missed: TileIndex) => void) | undefined;
+  #notifyRenderer: ((missed: TileIndex) => void) | undefined;
   /** The tiles that the renderer reported before the end. */
   readonly #reported: WrittenTile[] = [];
   #waiters: number;
@@ -126,7 +126,7 @@ export class InFlightRender {
   addUser(missed: TileIndex, gone: AbortSignal): void {
     if (this.#firstMissed === undefined) {
       this.#firstMissed = missed;
-      this.#tellRenderer?.(missed);
+      this.#notifyRenderer?.(missed);
     }
     if (this.missed === undefined) return;
     this.#waiters++;
@@ -150,8 +150,8 @@ export class InFlightRender {
   }
 
   /** Sets the function that tells the renderer of the first user, who joins after the order was sent. */
-  whenUserJoins(tell: (missed: TileIndex) => void): void {
-    this.#tellRenderer = tell;
+  whenUserJoins(report: (missed: TileIndex) => void): void {
+    this.#notifyRenderer = report;
   }
 
   /** Records tiles that the renderer reported before the end, and answers the users who wait for them. */

@@ -31,9 +31,9 @@ export class LayerEpochs {
    * of them. Every other layer gets a number that it never had.
    */
   keep(layers: Iterable<string>): void {
-    const kept = new Map<string, number>();
-    for (const layer of layers) kept.set(layer, this.#own.get(layer) ?? ++this.#last);
-    this.#own = kept;
+    const stored = new Map<string, number>();
+    for (const layer of layers) stored.set(layer, this.#own.get(layer) ?? ++this.#last);
+    this.#own = stored;
     this.#others = ++this.#last;
   }
 

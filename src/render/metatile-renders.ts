@@ -92,7 +92,7 @@ export class MetatileRenders {
           missed: render.firstMissed,
           openCells: missed === undefined ? undefined : () => openCells(missed),
           report: (tiles) => this.#reportEarly(render, tiles, reservation.id),
-          whenUserJoins: (tell) => render.whenUserJoins(tell),
+          whenUserJoins: (report) => render.whenUserJoins(report),
         },
         progress.signal,
       );
@@ -135,8 +135,8 @@ export class MetatileRenders {
             const render = renders[i];
             if (render !== undefined) this.#reportEarly(render, tiles, first.leave?.id);
           },
-          whenUserJoins: (tell) => {
-            for (const [i, render] of renders.entries()) render.whenUserJoins((missed) => tell(i, missed));
+          whenUserJoins: (report) => {
+            for (const [i, render] of renders.entries()) render.whenUserJoins((missed) => report(i, missed));
           },
         },
         progress.signal,

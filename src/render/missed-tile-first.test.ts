@@ -44,7 +44,7 @@ interface Case {
 
 function begin({ mayKeep, positions, afterReport, beforeEncode, signal, store, isCurrent }: Case) {
   const events: string[] = [];
-  const kept = store ?? createMemoryStore();
+  const stored = store ?? createMemoryStore();
   const nameOf = ({ x, y }: { x: number; y: number }) => `${x}/${y}`;
   let reports = 0;
   const report = ({ written, tiles }: EarlyTiles): void => {
@@ -62,14 +62,14 @@ function begin({ mayKeep, positions, afterReport, beforeEncode, signal, store, i
     { missed: MISSED, report },
     {
       layer,
-      store: kept,
+      store: stored,
       isCurrent: isCurrent ?? (() => true),
       mayKeep: mayKeep ?? (async () => "keep"),
       storing: (busy) => void events.push(busy ? "storing" : "stored"),
     },
     signal ?? new AbortController().signal,
   );
-  const has = (x: number, y: number) => kept.get({ tileSet, x, y, z: 2 }) !== undefined;
+  const has = (x: number, y: number) => stored.get({ tileSet, x, y, z: 2 }) !== undefined;
   return { done, events, has };
 }
 
@@ -132,10 +132,10 @@ test("a truncation after the missed tile keeps nothing of the others, whose byte
 
 test("nothing is stored before it may be, and nothing where it may not", async () => {
   let answer = (_may: KeepAnswer): void => undefined;
-  const asked = new Promise<KeepAnswer>((resolve) => {
+  const requested = new Promise<KeepAnswer>((resolve) => {
     answer = resolve;
   });
-  const { done, events, has } = begin({ mayKeep: () => asked });
+  const { done, events, has } = begin({ mayKeep: () => requested });
   await expect.poll(() => events).toEqual(["encode 0/1 at once"]);
   answer("no room");
   expect(await done).toMatchObject({ stale: true, refused: true });

@@ -3,11 +3,11 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { RenderOrder, WrittenTile } from "./render-order.ts";
 import {
   type KeepParts,
-  type KeptTiles,
   keepTiles,
-  notKept,
+  notStored,
   type PositionedTile,
   type RenderedTile,
+  type StoredTiles,
 } from "./store-tiles.ts";
 import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
 
@@ -44,7 +44,7 @@ class Steps {
   readonly #user: WaitingUser;
   readonly #parts: StoreParts;
   readonly #signal: AbortSignal;
-  #result: KeptTiles = { written: [], stale: false, storeFailure: undefined };
+  #result: StoredTiles = { written: [], stale: false, storeFailure: undefined };
 
   constructor(order: RenderOrder, user: WaitingUser, parts: StoreParts, signal: AbortSignal) {
     this.#order = order;
@@ -54,7 +54,7 @@ class Steps {
   }
 
   /** The result of all steps. `written` is empty, as each step has reported the tiles that it wrote. */
-  get result(): KeptTiles {
+  get result(): StoredTiles {
     return this.#result;
   }
 
@@ -67,16 +67,16 @@ class Steps {
     const { missed, report } = this.#user;
     if (!this.#result.stale && this.#result.storeFailure === undefined) {
       const answer = await mayKeepAll(this.#order, [tiles], this.#parts, this.#signal);
-      if (answer !== "keep") this.#result = notKept(answer);
+      if (answer !== "keep") this.#result = notStored(answer);
     }
     const { stale, storeFailure } = this.#result;
     this.#parts.storing(true);
     try {
-      const kept = stale || storeFailure !== undefined ? undefined : await keepTiles(this.#order, tiles, this.#parts);
-      const written = kept?.written ?? [];
-      if (kept !== undefined) this.#result = { ...kept, written: [] };
-      const stored = new Set(written.map(({ x, y }) => `${x}/${y}`));
-      const isSent = ({ x, y }: RenderedTile) => (x === missed.x && y === missed.y) || !stored.has(`${x}/${y}`);
+      const stored = stale || storeFailure !== undefined ? undefined : await keepTiles(this.#order, tiles, this.#parts);
+      const written = stored?.written ?? [];
+      if (stored !== undefined) this.#result = { ...stored, written: [] };
+      const storedKeys = new Set(written.map(({ x, y }) => `${x}/${y}`));
+      const isSent = ({ x, y }: RenderedTile) => (x === missed.x && y === missed.y) || !storedKeys.has(`${x}/${y}`);
       report({ written, tiles: tiles.filter(isSent).map(({ x, y, bytes }) => ({ x, y, bytes })) });
     } finally {
       this.#parts.storing(false);
@@ -97,7 +97,7 @@ export async function keepMissedFirst(
   user: WaitingUser,
   parts: StoreParts,
   signal: AbortSignal,
-): Promise<KeptTiles> {
+): Promise<StoredTiles> {
   const isMissed = ({ x, y }: Position): boolean => x === user.missed.x && y === user.missed.y;
   const first = positions.filter(isMissed);
   const tiles: PositionedTile[] = [];

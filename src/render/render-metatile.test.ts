@@ -35,10 +35,10 @@ async function rendered(
   rect: TileRect,
   answer: RenderedImage,
 ) {
-  const asked: RenderRequest[] = [];
+  const requested: RenderRequest[] = [];
   const source: Source = {
     async render(request) {
-      asked.push(request);
+      requested.push(request);
       return answer;
     },
     async [Symbol.asyncDispose]() {},
@@ -52,13 +52,13 @@ async function rendered(
     { layer, subset, format: formatNamed(mimeType), source, store, ...undisturbed },
     new AbortController().signal,
   );
-  const kept: Uint8Array[] = [];
+  const stored: Uint8Array[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++)
     for (let x = rect.minX; x <= rect.maxX; x++)
-      kept.push(store.get({ tileSet, x, y, z: rect.z })?.bytes ?? new Uint8Array());
-  const [request] = asked;
-  if (request === undefined || asked.length > 1) throw new Error(`${asked.length} requests`);
-  return { request, kept };
+      stored.push(store.get({ tileSet, x, y, z: rect.z })?.bytes ?? new Uint8Array());
+  const [request] = requested;
+  if (request === undefined || requested.length > 1) throw new Error(`${requested.length} requests`);
+  return { request, kept: stored };
 }
 
 const plain = layerNamed("a", { gridSubsets: [gridSubset(gridSetNamed("EPSG:4326"), {})] });
@@ -100,7 +100,7 @@ test("a hybrid's metatile is kept as JPEG and PNG side by side, each told by its
 });
 
 test("a source is told which tile it renders, y from the bottom, but for a metatile of several or one with a gutter", async () => {
-  const asked = async (gutter: number, rect: TileRect): Promise<RenderRequest> => {
+  const requested = async (gutter: number, rect: TileRect): Promise<RenderRequest> => {
     const width = 256 * (rect.maxX - rect.minX + 1) + 2 * gutter;
     const height = 256 * (rect.maxY - rect.minY + 1) + 2 * gutter;
     const raster = { width, height, channels: 3 as const, data: new Uint8Array(width * height * 3) };
@@ -108,9 +108,9 @@ test("a source is told which tile it renders, y from the bottom, but for a metat
     return request;
   };
   const one = { z: 2, minX: 3, minY: 1, maxX: 3, maxY: 1 };
-  expect(await asked(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
-  expect(await asked(0, { ...one, minX: 2, minY: 0 })).toMatchObject({ tile: undefined });
-  expect(await asked(8, { ...one, minX: 2, maxX: 2 })).toMatchObject({ tile: undefined });
+  expect(await requested(0, one)).toMatchObject({ tile: { x: 3, y: 1, z: 2 }, width: 256, height: 256 });
+  expect(await requested(0, { ...one, minX: 2, minY: 0 })).toMatchObject({ tile: undefined });
+  expect(await requested(8, { ...one, minX: 2, maxX: 2 })).toMatchObject({ tile: undefined });
 });
 
 test("one rendering fills the formats beside its own: a single PNG stays as it is, a JPEG is made of it", async () => {
@@ -121,10 +121,10 @@ test("one rendering fills the formats beside its own: a single PNG stays as it i
   const bytes = await sharp({ create: { width: 256, height: 256, channels: 3, background: "#123456" } })
     .png({ compressionLevel: 1 })
     .toBuffer();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const source: Source = {
     async render({ format }) {
-      asked.push(format.mimeType);
+      requested.push(format.mimeType);
       return { kind: "encoded", bytes };
     },
     async [Symbol.asyncDispose]() {},
@@ -139,11 +139,11 @@ test("one rendering fills the formats beside its own: a single PNG stays as it i
     { layer, subset, format: jpeg, source, store, ...undisturbed, beside: [png] },
     new AbortController().signal,
   );
-  expect([asked, written.length, writtenBeside?.map((tiles) => tiles.length)]).toEqual([["image/png"], 1, [1]]);
-  const kept = (format: string) =>
+  expect([requested, written.length, writtenBeside?.map((tiles) => tiles.length)]).toEqual([["image/png"], 1, [1]]);
+  const stored = (format: string) =>
     store.get({ tileSet: { ...tileSet, format }, x: rect.minX, y: rect.minY, z: rect.z });
-  expect(Buffer.from(kept("image/png")?.bytes ?? []).equals(bytes)).toBe(true);
-  expect((await sharp(kept("image/jpeg")?.bytes).metadata()).format).toBe("jpeg");
+  expect(Buffer.from(stored("image/png")?.bytes ?? []).equals(bytes)).toBe(true);
+  expect((await sharp(stored("image/jpeg")?.bytes).metadata()).format).toBe("jpeg");
 });
 
 test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {

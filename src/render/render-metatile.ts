@@ -18,7 +18,7 @@ import {
 import type { TileStore } from "../store/tile-store.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
 import { isWanted, type RenderOrder } from "./render-order.ts";
-import { type KeptTiles, keepBeside, keepTiles, notKept, type PositionedTile } from "./store-tiles.ts";
+import { keepBeside, keepTiles, notStored, type PositionedTile, type StoredTiles } from "./store-tiles.ts";
 import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
 
 export interface RenderParts {
@@ -38,7 +38,7 @@ export interface RenderParts {
 }
 
 /** The result of a render. For a user, `written` excludes the tiles that were reported before. */
-export interface RenderedMetatile extends KeptTiles {
+export interface RenderedMetatile extends StoredTiles {
   /** How long the source took. */
   readonly upstreamMs: number;
 }
@@ -135,26 +135,26 @@ export async function renderMetatile(
   if (user !== undefined) {
     const encodeOne = async (position: Position, inHaste: boolean) =>
       (await encode([position], format, inHaste))[0] ?? new Uint8Array(0);
-    const kept = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
-    if (beside.length === 0) return { ...kept, upstreamMs };
+    const stored = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
+    if (beside.length === 0) return { ...stored, upstreamMs };
     const others = await Promise.all(beside.map(tilesAs));
     const answer = await mayKeepAll(order, [[], ...others], parts, signal);
-    if (answer !== "keep") return { ...kept, ...notKept(answer), upstreamMs };
-    return { ...(await stored(parts, () => keepBeside(kept, order, beside, others, parts))), upstreamMs };
+    if (answer !== "keep") return { ...stored, ...notStored(answer), upstreamMs };
+    return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts))), upstreamMs };
   }
   const tiles = await tilesAs(format);
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const answer = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
-  if (answer !== "keep") return { ...notKept(answer), upstreamMs };
-  const kept = await stored(parts, async () => {
+  if (answer !== "keep") return { ...notStored(answer), upstreamMs };
+  const stored = await whileStoring(parts, async () => {
     const own = await keepTiles(order, tiles, parts);
     return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts);
   });
-  return { ...kept, upstreamMs };
+  return { ...stored, upstreamMs };
 }
 
-async function stored<T>({ storing }: Pick<RenderParts, "storing">, keep: () => Promise<T>): Promise<T> {
+async function whileStoring<T>({ storing }: Pick<RenderParts, "storing">, keep: () => Promise<T>): Promise<T> {
   storing(true);
   try {
     return await keep();

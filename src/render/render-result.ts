@@ -8,7 +8,7 @@ import {
   type WrittenTile,
 } from "./render-order.ts";
 import type { RendererResult } from "./renderers.ts";
-import type { KeptTiles, StoreFailure } from "./store-tiles.ts";
+import type { StoredTiles, StoreFailure } from "./store-tiles.ts";
 import type { Refused } from "./upstream-limit.ts";
 
 /** The result of a render. Only a render for a user can be refused. */
@@ -92,7 +92,7 @@ function notStored({ code, message }: StoreFailure): RenderOutcome {
 function writtenIn(
   format: string,
   { tileSet, beside = [] }: RenderOrder,
-  { written, writtenBeside = [] }: KeptTiles,
+  { written, writtenBeside = [] }: StoredTiles,
 ): readonly WrittenTile[] {
   return tileSet.format === format ? written : (writtenBeside[beside.indexOf(format)] ?? []);
 }

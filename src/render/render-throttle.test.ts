@@ -12,14 +12,14 @@ const never = (): AbortSignal => new AbortController().signal;
 
 function paceOf(share: number) {
   const users = { active: true };
-  const pace = new RenderThrottle({ share, usersActive: () => users.active, now: () => Date.now() });
-  return { pace, users };
+  const rate = new RenderThrottle({ share, usersActive: () => users.active, now: () => Date.now() });
+  return { pace: rate, users };
 }
 
 /** Returns how many of the renders that were requested at once have begun after the given ms. */
-async function begunAfter(pace: RenderThrottle, renders: number, ms: number): Promise<number> {
+async function begunAfter(rate: RenderThrottle, renders: number, ms: number): Promise<number> {
   let begun = 0;
-  for (let i = 0; i < renders; i++) void pace.turn(never()).then(() => begun++);
+  for (let i = 0; i < renders; i++) void rate.turn(never()).then(() => begun++);
   await vi.advanceTimersByTimeAsync(ms);
   return begun;
 }

@@ -36,13 +36,13 @@ export interface RenderClient {
   /** Called with tiles before the end of the render. */
   readonly report: (tiles: EarlyTiles) => void;
   /** Sets the function that tells the renderer of the first user who joins the render. */
-  readonly whenUserJoins: (tell: (missed: TileIndex) => void) => void;
+  readonly whenUserJoins: (report: (missed: TileIndex) => void) => void;
 }
 
 /** The server's side of a batch in a renderer. Orders are named by their position in the batch. */
 export interface BatchClient {
   readonly report: (order: number, tiles: EarlyTiles) => void;
-  readonly whenUserJoins: (tell: (order: number, missed: TileIndex) => void) => void;
+  readonly whenUserJoins: (report: (order: number, missed: TileIndex) => void) => void;
 }
 
 /** The renderers, as the server sees them. */

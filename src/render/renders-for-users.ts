@@ -125,11 +125,11 @@ export class RendersForUsers {
   }
 }
 
-const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, asked: "just now" | "before"): UserRender => ({
+const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, requested: "just now" | "before"): UserRender => ({
   kind: "remembered",
   failure,
   retryAfterSeconds: waitSeconds(leftMs),
-  asked,
+  asked: requested,
 });
 
 /**

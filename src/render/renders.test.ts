@@ -36,15 +36,15 @@ function drawsWith(
       events.push(`render ${rect.z}/${rect.minX}`);
       const reservation = client.openCells?.();
       await answered;
-      const kept = reservation === undefined || (await reservation) !== undefined;
-      events.push(kept ? "kept" : "not kept");
-      const written = kept ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
+      const stored = reservation === undefined || (await reservation) !== undefined;
+      events.push(stored ? "kept" : "not kept");
+      const written = stored ? [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }] : [];
       const { missed } = client;
       if (missed !== undefined) client.report({ written, tiles: [{ ...missed, bytes: new Uint8Array(1) }] });
       return {
         kind: "rendered",
         written: [],
-        stale: !kept,
+        stale: !stored,
         storeFailure: undefined,
         upstreamMs: 1,
       };
@@ -204,12 +204,12 @@ function stepwise() {
   const { renders, events } = drawsWith(
     { open: async () => RESERVATION },
     undefined,
-    async (_order, _generation, asked) => {
-      user = asked;
+    async (_order, _generation, requested) => {
+      user = requested;
       const ended = new Promise<RendererResult>((resolve) => {
         end = resolve;
       });
-      await asked?.openCells?.();
+      await requested?.openCells?.();
       return ended;
     },
   );

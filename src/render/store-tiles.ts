@@ -29,7 +29,7 @@ export interface StoreFailure {
   readonly message: string;
 }
 
-export interface KeptTiles {
+export interface StoredTiles {
   readonly written: readonly WrittenTile[];
   /** The written tiles of each format of the order's `beside`. Absent: there are none. */
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
@@ -42,7 +42,7 @@ export interface KeptTiles {
 }
 
 /** Returns the result of a render of which nothing was stored. */
-export function notKept(why: "stale" | "no room"): KeptTiles {
+export function notStored(why: "stale" | "no room"): StoredTiles {
   const left = { written: [], stale: true, storeFailure: undefined };
   return why === "no room" ? { ...left, refused: true } : left;
 }
@@ -55,7 +55,7 @@ export async function keepTiles(
   order: RenderOrder,
   tiles: readonly PositionedTile[],
   { layer, store, isCurrent }: KeepParts,
-): Promise<KeptTiles> {
+): Promise<StoredTiles> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   // Where tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
   // time.
@@ -101,15 +101,15 @@ export async function keepTiles(
 
 /** Stores the same tiles in the other formats. Stops at the first format that the store does not take completely. */
 export async function keepBeside(
-  kept: KeptTiles,
+  stored: StoredTiles,
   order: RenderOrder,
   beside: readonly ImageFormat[],
   tiles: readonly (readonly PositionedTile[])[],
   parts: KeepParts,
-): Promise<KeptTiles> {
+): Promise<StoredTiles> {
   const { isNew: _, watched: __, ...plain } = order;
   const writtenBeside: (readonly WrittenTile[])[] = [];
-  let { stale, storeFailure } = kept;
+  let { stale, storeFailure } = stored;
   for (const [i, { mimeType }] of beside.entries()) {
     if (stale || storeFailure !== undefined) break;
     const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
@@ -117,5 +117,5 @@ export async function keepBeside(
     writtenBeside.push(next.written);
     ({ stale, storeFailure } = next);
   }
-  return { ...kept, writtenBeside, stale, storeFailure };
+  return { ...stored, writtenBeside, stale, storeFailure };
 }

@@ -6,7 +6,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 import { nextTime } from "./cron.ts";
 import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
 import type { ScheduleRuns } from "./schedule-runs.ts";
-import { RUNS_KEPT, type ScheduleStore } from "./schedule-store.ts";
+import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleServiceParts {
   readonly schedules: ScheduleStore;
@@ -123,6 +123,6 @@ export class ScheduleService {
   }
 
   #view(schedule: Schedule): ScheduleView {
-    return { schedule, runs: this.#parts.schedules.runs(schedule.name, RUNS_KEPT) };
+    return { schedule, runs: this.#parts.schedules.runs(schedule.name, MOST_RUNS) };
   }
 }

@@ -32,7 +32,7 @@ export const scheduleMigrations: Migrations = {
 };
 
 /** The number of runs stored for each schedule. */
-export const RUNS_KEPT = 50;
+export const MOST_RUNS = 50;
 
 /** The parts of a plan other than its jobs. */
 type Timing = Omit<SchedulePlan, "job">;
@@ -136,7 +136,7 @@ export class ScheduleStore {
         `DELETE FROM schedule_run WHERE schedule = ? AND id <=
            (SELECT id FROM schedule_run WHERE schedule = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
       )
-      .run(name, name, RUNS_KEPT);
+      .run(name, name, MOST_RUNS);
   }
 
   /** Returns the runs of a schedule, the newest first. */

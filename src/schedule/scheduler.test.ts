@@ -24,7 +24,7 @@ import { RunWindows } from "./run-windows.ts";
 import type { ScheduledJob, SchedulePlan } from "./schedule.ts";
 import { ScheduleRuns } from "./schedule-runs.ts";
 import { ScheduleService } from "./schedule-service.ts";
-import { RUNS_KEPT, ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
+import { MOST_RUNS, ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const opened: { db: Database; runner: JobRunner; scheduler: Scheduler }[] = [];
@@ -402,11 +402,11 @@ test("the last runs are remembered and no more", async () => {
   at("2026-05-01T12:00:30Z");
   const life = live();
   await life.service.addSchedule("nightly", plan("* * * * *"), null);
-  for (let minute = 0; minute < RUNS_KEPT + 10; minute++) {
+  for (let minute = 0; minute < MOST_RUNS + 10; minute++) {
     nowMs += 60_000;
     await life.scheduler.look();
   }
-  expect(await runsOf(life)).toHaveLength(RUNS_KEPT);
+  expect(await runsOf(life)).toHaveLength(MOST_RUNS);
 });
 
 test("it wakes at each full minute by itself", async () => {
@@ -429,7 +429,7 @@ describe("a run window of a job's own", () => {
   if (!hours.ok) throw new Error("a mistake of the test");
   const runWindow = { window: hours.value, timeZone: "Europe/Zurich" };
   const terms = { ...STANDARD_TERMS, priority: 100, runWindow };
-  const asked = { ...jobRequest({ layer: "roads", ranges: [] }), terms };
+  const requested = { ...jobRequest({ layer: "roads", ranges: [] }), terms };
   const origin = { by: "ann" };
   const held = { paused: true, state: "pending", reason: "outside its run window, 22:00-06:00 in Europe/Zurich" };
   const renderStatus = (life: Life) => {
@@ -445,7 +445,7 @@ describe("a run window of a job's own", () => {
   test("holds it while it is closed, over restarts, and lets it go on when it opens", async () => {
     at("2026-07-01T19:00Z");
     let life = live();
-    await life.jobService.submit(asked, origin);
+    await life.jobService.submit(requested, origin);
     expect(renderStatus(life)).toEqual(held);
     life = relive();
     expect(life.runner.active.view(1)).toMatchObject(shown);
@@ -460,7 +460,7 @@ describe("a run window of a job's own", () => {
   test("is passed over by an operator who resumes the job, until it closes again", async () => {
     at("2026-07-01T10:00Z");
     let life = live();
-    await life.jobService.submit(asked, origin);
+    await life.jobService.submit(requested, origin);
     await life.jobService.unpause(1);
     life = relive();
     await lookAt(life, "2026-07-01T10:01Z");
@@ -473,7 +473,7 @@ describe("a run window of a job's own", () => {
   test("counts at once when it is given, changed or taken away, also to a job that works", async () => {
     at("2026-07-01T10:00Z");
     const life = live();
-    await life.jobService.submit({ ...asked, terms: STANDARD_TERMS }, origin);
+    await life.jobService.submit({ ...requested, terms: STANDARD_TERMS }, origin);
     expect(renderStatus(life)).toMatchObject({ paused: false });
     expect(await life.jobService.change(1, { runWindow })).toMatchObject({ ok: true, value: held });
     expect(await life.jobService.change(1, { runWindow: null })).toMatchObject({

@@ -1,18 +1,18 @@
 import type { SourceOptions } from "../layer/layer.ts";
-import type { TellHealth } from "./http/http-source.ts";
+import type { ReportHealth } from "./http/http-source.ts";
 import type { Source } from "./source.ts";
 
 /** A source of the kind its options name. Only that kind's code is loaded: renderers start while somebody waits. */
-export async function createSource(options: SourceOptions, tell: TellHealth): Promise<Source> {
+export async function createSource(options: SourceOptions, report: ReportHealth): Promise<Source> {
   switch (options.type) {
     case "wms":
-      return (await import("./wms/wms-source.ts")).createWmsSource(options, tell);
+      return (await import("./wms/wms-source.ts")).createWmsSource(options, report);
     case "xyz":
-      return (await import("./tiles/xyz-source.ts")).createXyzSource(options, tell);
+      return (await import("./tiles/xyz-source.ts")).createXyzSource(options, report);
     case "wmts":
-      return (await import("./tiles/wmts-source.ts")).createWmtsSource(options, tell);
+      return (await import("./tiles/wmts-source.ts")).createWmtsSource(options, report);
     case "arcgis":
-      return (await import("./arcgis/arcgis-source.ts")).createArcgisSource(options, tell);
+      return (await import("./arcgis/arcgis-source.ts")).createArcgisSource(options, report);
     case "mbtiles":
     case "pmtiles":
       return (await import("./archive/archive-source.ts")).createArchiveSource(options);

@@ -2,11 +2,13 @@
  * Returns the conditions of a query whose values are given, such as `["layer = ?", filter.layer]`. A condition with the
  * value undefined is left out.
  */
-export function conditionsOf(asked: readonly (readonly [condition: string, value: string | number | undefined])[]): {
+export function conditionsOf(
+  requested: readonly (readonly [condition: string, value: string | number | undefined])[],
+): {
   readonly where: string;
   readonly values: (string | number)[];
 } {
-  const given = asked.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
+  const given = requested.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
   return {
     where: ["1 = 1", ...given.map(({ condition }) => condition)].join(" AND "),
     values: given.map(({ value }) => value),

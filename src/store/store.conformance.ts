@@ -194,7 +194,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const store = make();
     for (let x = 0; x < 20; x++)
       for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
-    const told: Deleted[] = [];
+    const reported: Deleted[] = [];
     const warned = new Set<string>();
     const listener = {
       async willDelete(tiles: readonly Deleted[]) {
@@ -205,7 +205,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       },
       onDeleted(tile: Deleted) {
         expect(warned).toContain(`${tile.format} ${tile.x}`);
-        told.push(tile);
+        reported.push(tile);
       },
     };
     await store.deleteRange(
@@ -214,7 +214,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       listener,
       new AbortController().signal,
     );
-    expect(told.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
+    expect(reported.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
       Array.from({ length: 9 }, (_, i) => ["image/png", i + 3, i + 4]),
     );
     expect(store.stat(at(2, 5, 6))?.bytes).toBe(3);
@@ -226,19 +226,22 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       listener,
       new AbortController().signal,
     );
-    expect(told).toHaveLength(40);
+    expect(reported).toHaveLength(40);
   });
   test("a deletion of chosen tiles leaves the others of the rectangle", async () => {
     const store = make();
     for (let x = 0; x < 6; x++) await store.put(at(x, 1, 6), of(x + 1), yes);
-    const told: number[] = [];
-    const listener = { willDelete: async () => {}, onDeleted: ({ x }: { readonly x: number }) => void told.push(x) };
+    const reported: number[] = [];
+    const listener = {
+      willDelete: async () => {},
+      onDeleted: ({ x }: { readonly x: number }) => void reported.push(x),
+    };
     const scope = { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", chosen: (x: number) => x % 2 === 0 };
     const { signal } = new AbortController();
     await store.deleteRange({ ...scope, format: "image/png" }, rect(6, 0, 0, 3, 3), listener, signal);
-    expect(told.sort()).toEqual([0, 2]);
+    expect(reported.sort()).toEqual([0, 2]);
     await store.deleteRange(scope, rect(6, 0, 0, 2 ** 30, 2 ** 30), listener, signal);
-    expect(told.sort()).toEqual([0, 2, 4]);
+    expect(reported.sort()).toEqual([0, 2, 4]);
     expect([1, 3, 5].every((x) => store.get(at(x, 1, 6)) !== undefined)).toBe(true);
   });
   test("an aborted deletion stops", async () => {

@@ -103,10 +103,10 @@ describe("file store", () => {
   test("a put whose directory is dropped under it stores nothing", async () => {
     const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
-    let asked = 0;
+    let requested = 0;
     const put = await store.put({ tileSet, x: 1, y: 0, z: 0 }, new Uint8Array(1), () => {
       // Between the writing and the rename.
-      if (++asked === 2) store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
+      if (++requested === 2) store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
       return true;
     });
     expect(put).toEqual({ stored: false });

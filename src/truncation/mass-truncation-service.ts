@@ -236,9 +236,9 @@ export class MassTruncationService implements MassTruncationOperations {
           return planned;
         },
         begun: (discarded) => {
-          const kept = this.#kept.get(id);
+          const stored = this.#kept.get(id);
           this.#kept.delete(id);
-          if (kept !== undefined) db.onRollback(() => this.#kept.set(id, kept));
+          if (stored !== undefined) db.onRollback(() => this.#kept.set(id, stored));
           truncations.beginUndo(id, this.#countOf(this.#partsOf(discarded)).tiles);
         },
         ended: () => truncations.end(id, "undone", now(), by),

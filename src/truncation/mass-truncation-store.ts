@@ -172,8 +172,8 @@ export class MassTruncationStore {
 
 const asideOf = (row: Row): Aside => {
   // This file has written the text, so it needs no check.
-  const kept: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
-  return { id: int(row, "id"), layer: text(row, "layer"), ...kept };
+  const stored: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
+  return { id: int(row, "id"), layer: text(row, "layer"), ...stored };
 };
 
 function viewOf(row: Row): MassTruncationView {

@@ -37,12 +37,12 @@ const gate: RenderGate = {
   evicted: () => {},
 };
 
-function open(root: string, asked = gate) {
+function open(root: string, requested = gate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, asked) };
+  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, requested) };
 }
 
 type Opened = ReturnType<typeof open>;

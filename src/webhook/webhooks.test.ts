@@ -87,9 +87,9 @@ function life(
     random: () => 0.5,
     log: { info: log, warn: log, error: log },
   };
-  const told = new Webhooks(parts);
-  const announce = (moment: JobMoment, layer = "a") => db.transaction(() => told.announce(moment, layer, view));
-  return { told, clock, sent, logged, announce, most: () => most };
+  const reported = new Webhooks(parts);
+  const announce = (moment: JobMoment, layer = "a") => db.transaction(() => reported.announce(moment, layer, view));
+  return { told: reported, clock, sent, logged, announce, most: () => most };
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -46,7 +46,7 @@ const LONGEST_WAIT_MS = jittered(BACK_OFF.longestMs, 1);
 /** A delivery is given up after this time. */
 const GIVEN_UP_MS = 86_400_000;
 /** Deliveries stored for one webhook, some 2 KiB each. Beyond this the oldest delivery is removed. */
-const MOST_KEPT = 10_000;
+const MOST_DELIVERIES = 10_000;
 
 /** The outcome of an attempt, still to be written to the database. */
 interface AttemptOutcome {
@@ -89,7 +89,7 @@ export class Webhooks {
       const pending = this.#pending.get(webhook.id) ?? outbox.count(webhook.id) - 1;
       this.#pending.set(webhook.id, pending + 1);
       onRollback(() => this.#pending.set(webhook.id, pending));
-      if (pending < MOST_KEPT) continue;
+      if (pending < MOST_DELIVERIES) continue;
       outbox.removeOldest(webhook.id);
       this.#pending.set(webhook.id, pending);
       this.#counts.failed++;
@@ -98,7 +98,7 @@ export class Webhooks {
       this.#overflowing.add(webhook.id);
       log.warn("a webhook is owed more than is kept; it is no longer told the oldest", {
         webhook: webhookOrigin(webhook),
-        kept: MOST_KEPT,
+        kept: MOST_DELIVERIES,
       });
     }
   }

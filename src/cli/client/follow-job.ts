@@ -9,31 +9,31 @@ export interface FollowFlags extends AnswerFlags {
 }
 
 /** Shows a job that has just been created. With `--wait`, waits until the job ends and shows its outcome. */
-export async function tellMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+export async function printMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made = readJob(text);
   if (flags.wait !== true) return tell(text, flags, acceptedText);
   if (flags.json !== true) say(acceptedText(made));
-  await tellEndedJob(made.id, flags, client);
+  await printEndedJob(made.id, flags, client);
 }
 
 /** Waits until a job ends and shows the job. The outcome sets the exit code. */
-export async function tellEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
+export async function printEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
   const texts = await waitForJobs([id], client);
   tell(texts.join(""), flags, showJob);
   process.exitCode = exitCodeOf(texts);
 }
 
 /** Shows the jobs that a request has just created. With `--wait`, waits until they end and shows their outcomes. */
-export async function tellMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
+export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
-  if (!("jobs" in made)) return tellMadeJob(text, flags, client);
+  if (!("jobs" in made)) return printMadeJob(text, flags, client);
   if (flags.wait !== true) return tell(text, flags, showJobs);
   if (flags.json !== true) say(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
-  await tellEndedJobs(made, flags, client);
+  await printEndedJobs(made, flags, client);
 }
 
 /** Waits until all jobs end and shows them. The worst outcome sets the exit code. */
-export async function tellEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, client: ServerClient): Promise<void> {
+export async function printEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, client: ServerClient): Promise<void> {
   const texts = await waitForJobs(
     jobs.map(({ id }) => id),
     client,

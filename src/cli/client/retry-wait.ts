@@ -8,7 +8,7 @@ const PAUSE_MS = 1_000;
 const AWAY = [502, 503, 504];
 
 /** Repeats a request until the server answers, for about two minutes. Passes each failure to `tell`. */
-export async function retryWhileBusy(ask: () => Promise<string>, tell: (text: string) => void): Promise<string> {
+export async function retryWhileBusy(ask: () => Promise<string>, report: (text: string) => void): Promise<string> {
   const sinceMs = performance.now();
   for (;;) {
     try {
@@ -17,7 +17,7 @@ export async function retryWhileBusy(ask: () => Promise<string>, tell: (text: st
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));
       if (!isAway || performance.now() - sinceMs > LIMIT_MS) throw error;
-      tell(`${error.message}; waiting for the server`);
+      report(`${error.message}; waiting for the server`);
     }
     await sleep(PAUSE_MS);
   }

@@ -28,7 +28,7 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
           () => client.ask("GET", path, query),
           (why) => line.show(why),
         );
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let reportedMs = Number.NEGATIVE_INFINITY;
   for (let [first, ...others] = left(); first !== undefined; [first, ...others] = left()) {
     const query = seen.size === 0 ? NONE : new URLSearchParams({ wait: String(wait) });
     const text = await ask(`/api/v1/jobs/${first}`, query);
@@ -37,8 +37,8 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
     for await (const job of listed(others, ask)) seen.set(job.id, job);
     if (left().length === 0) break;
     // The jobs of a long list may end in quick succession: a line for each would flood the log.
-    if (!process.stderr.isTTY && performance.now() - toldMs < wait * 1000 - 500) continue;
-    toldMs = performance.now();
+    if (!process.stderr.isTTY && performance.now() - reportedMs < wait * 1000 - 500) continue;
+    reportedMs = performance.now();
     const jobs = ids.flatMap((id) => seen.get(id) ?? []);
     line.show(progressText(jobs), barOf(jobs));
   }
@@ -53,13 +53,13 @@ async function* listed(
   ids: readonly number[],
   ask: (path: string, query: URLSearchParams) => Promise<string>,
 ): AsyncGenerator<JobAnswer> {
-  const asked = new Set(ids);
+  const requested = new Set(ids);
   const lowest = Math.min(...ids);
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
     const page = new URLSearchParams({ limit: String(limit), after: String(after) });
     const { jobs }: JobsAnswer = JSON.parse(exactNumbers(await ask("/api/v1/jobs", page)));
-    for (const job of jobs) if (asked.has(job.id)) yield job;
+    for (const job of jobs) if (requested.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;
     after = last.id;

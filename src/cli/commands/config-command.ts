@@ -3,13 +3,13 @@ import { stringify } from "yaml";
 import type { Configuration } from "../../config/configuration.ts";
 import { configurationDocument } from "../../config/configuration-document.ts";
 import { EXIT } from "../exit.ts";
-import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
+import { addConfigurationFlags, type ConfigurationFlags, load, printProblems } from "./configuration-flags.ts";
 
 /** Loads the configuration and prints its warnings. Prints the problems of an invalid one and returns undefined. */
-async function loadOrTell(flags: ConfigurationFlags): Promise<Configuration | undefined> {
+async function loadOrPrint(flags: ConfigurationFlags): Promise<Configuration | undefined> {
   const loaded = await load(flags);
   if (!loaded.ok) {
-    tellProblems(loaded.error);
+    printProblems(loaded.error);
     process.exitCode = EXIT.configuration;
     return undefined;
   }
@@ -22,7 +22,7 @@ export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("says what is wrong with a configuration, with line and column"),
   ).action(async (flags: ConfigurationFlags) => {
-    const configuration = await loadOrTell(flags);
+    const configuration = await loadOrPrint(flags);
     if (configuration === undefined) return;
     const { layers, users, file, server } = configuration;
     process.stdout.write(
@@ -32,7 +32,7 @@ export function configCommand(): Command {
   const print = addConfigurationFlags(
     new Command("print").description("prints the configuration with all its defaults, as YAML, without its secrets"),
   ).action(async (flags: ConfigurationFlags) => {
-    const configuration = await loadOrTell(flags);
+    const configuration = await loadOrPrint(flags);
     if (configuration === undefined) return;
     process.stdout.write(
       stringify(configurationDocument(configuration), { lineWidth: 0, aliasDuplicateObjects: false }),

@@ -55,6 +55,6 @@ export async function load(
   return loadConfiguration(running === undefined ? input : { ...input, running });
 }
 
-export function tellProblems(problems: readonly ConfigurationProblem[]): void {
+export function printProblems(problems: readonly ConfigurationProblem[]): void {
   process.stderr.write(`The configuration is not valid:\n${problems.map((p) => `  ${problemText(p)}\n`).join("")}`);
 }

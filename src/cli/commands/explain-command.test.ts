@@ -22,12 +22,12 @@ test("explain follows a tile from missing over seeded and truncated, and names t
   expect((await explain([TILE])).stdout).toMatch(/^state: +Not stored yet, or evicted\./m);
   const id = await seed(server, "topp:states", { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 1, type: "seed" });
   await ended(server, id);
-  const kept = await explain([TILE]);
-  expect(kept.stdout).toMatch(/^state: +Kept: \d+ bytes, written \d+ seconds ago\.$/m);
-  expect(kept.stdout).toMatch(new RegExp(`^written by: +job ${id} \\(seed, done, begun 20`, "m"));
-  const key = /^in the store: +(\S+)$/m.exec(kept.stdout)?.[1] ?? "";
+  const stored = await explain([TILE]);
+  expect(stored.stdout).toMatch(/^state: +Kept: \d+ bytes, written \d+ seconds ago\.$/m);
+  expect(stored.stdout).toMatch(new RegExp(`^written by: +job ${id} \\(seed, done, begun 20`, "m"));
+  const key = /^in the store: +(\S+)$/m.exec(stored.stdout)?.[1] ?? "";
   expect(existsSync(join(server.dataDir, "tiles", key)), key).toBe(true);
-  expect(kept.stdout).toMatch(/^in memory: +no$/m);
+  expect(stored.stdout).toMatch(/^in memory: +no$/m);
   await (await fetch(server.url + TILE)).arrayBuffer();
   expect((await explain([TILE])).stdout).toMatch(/^in memory: +yes$/m);
   await massTruncate(server, "topp:states");

@@ -60,8 +60,8 @@ interface Imported {
 
 /** @throws CommandFailure */
 async function imported(url: string, flags: ImportFlags): Promise<Imported> {
-  const asked = await capabilities(url, flags);
-  const read = readWmsCatalogue(asked);
+  const requested = await capabilities(url, flags);
+  const read = readWmsCatalogue(requested);
   if (!read.ok) throw new CommandFailure(`${url} answered something else: ${read.error}`, EXIT.failure);
   const known = read.value.layers.map(({ name }) => name);
   const unknown = flags.layer?.filter((name) => !known.includes(name)) ?? [];
@@ -76,12 +76,12 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
       ({ layer }) =>
         `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and does not say where it lies there`,
     );
-  const kept = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
-  if (kept.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
-  const gridSets = mergedGridSets(kept.map(({ grids }) => grids));
+  const stored = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
+  if (stored.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
+  const gridSets = mergedGridSets(stored.map(({ grids }) => grids));
   const document = {
     ...(gridSets.length === 0 ? {} : { gridSets: gridSets.map(gridSetDocument) }),
-    layers: kept.map(({ layer, grids }) => layerDocument(layer, grids, read.value, url, flags)),
+    layers: stored.map(({ layer, grids }) => layerDocument(layer, grids, read.value, url, flags)),
   };
   return { document, warnings };
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, exactNumbers, NONE, tell } from "../client/answer.ts";
 import { addKeyFlag, askOnce, type KeyFlags } from "../client/ask-once.ts";
-import { type FollowFlags, parseJobId, tellEndedJob, tellEndedJobs, tellMadeJob } from "../client/follow-job.ts";
+import { type FollowFlags, parseJobId, printEndedJob, printEndedJobs, printMadeJob } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showJob, showJobs } from "../output/job-text.ts";
@@ -37,7 +37,7 @@ export function jobsCommand(): Command {
       if (requestedWith !== undefined) query.set("requestedWith", String(requestedWith));
       const client = new ServerClient(flags);
       const text = await client.ask("GET", "/api/v1/jobs", query);
-      if (flags.wait === true) await tellEndedJobs(JSON.parse(exactNumbers(text)), flags, client);
+      if (flags.wait === true) await printEndedJobs(JSON.parse(exactNumbers(text)), flags, client);
       else tell(text, flags, showJobs);
     });
 }
@@ -51,7 +51,7 @@ export function jobCommand(): Command {
     .action(async (id: number, flags: FollowFlags & TermsFlags) => {
       const client = new ServerClient(flags);
       if (areTermsGiven(flags)) await client.ask("PATCH", `/api/v1/jobs/${id}`, NONE, termsFields(flags));
-      if (flags.wait === true) return tellEndedJob(id, flags, client);
+      if (flags.wait === true) return printEndedJob(id, flags, client);
       tell(await client.ask("GET", `/api/v1/jobs/${id}`, NONE), flags, showJob);
     });
 }
@@ -82,6 +82,6 @@ export function retryCommand(): Command {
     .option("--wait", "until the new job has ended; the exit code is its outcome")
     .action(async (id: number, flags: FollowFlags & KeyFlags) => {
       const client = new ServerClient(flags);
-      await tellMadeJob(await askOnce(client, `/api/v1/jobs/${id}/retry`, flags), flags, client);
+      await printMadeJob(await askOnce(client, `/api/v1/jobs/${id}/retry`, flags), flags, client);
     });
 }

@@ -57,9 +57,9 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly 
   let rest = "";
   let isTooLong = false;
   const asLine = (line: string): string => {
-    const told = isTooLong || line.length > LONGEST_LINE ? TOO_LONG : line;
+    const reported = isTooLong || line.length > LONGEST_LINE ? TOO_LONG : line;
     isTooLong = false;
-    return told;
+    return reported;
   };
   for await (const chunk of chunks) {
     const lines = (rest + chunk.toString("latin1")).split("\n");

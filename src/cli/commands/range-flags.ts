@@ -88,7 +88,7 @@ function addFieldFlags(command: Command, group: FlagGroup): Command {
 }
 
 /** Adds the flags of commands whose jobs render. */
-export const addDrawingFlags = (command: Command): Command =>
+export const addRenderFlags = (command: Command): Command =>
   addFieldFlags(command, "rendering")
     .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
     .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);

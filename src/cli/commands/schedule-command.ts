@@ -1,13 +1,13 @@
 import { Command, Option } from "commander";
 import { type AnswerFlags, askingCommand, NONE, say, tell } from "../client/answer.ts";
-import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { type ScheduleAnswer, showSchedule, showSchedules } from "../output/schedule-text.ts";
 import { addConfirmFlag, askConfirmed, type ConfirmFlags } from "./make-job.ts";
 import {
   addAgeFlags,
-  addDrawingFlags,
   addRangeFlags,
+  addRenderFlags,
   type ChoiceFlags,
   choiceFields,
   LAYERS,
@@ -17,7 +17,7 @@ import {
   type RangeFlags,
   rangeFields,
 } from "./range-flags.ts";
-import { addPaceFlags, parseWindowFlag, type TermsFlags, termsFields, type WindowFlag } from "./terms-flags.ts";
+import { addRateFlags, parseWindowFlag, type TermsFlags, termsFields, type WindowFlag } from "./terms-flags.ts";
 
 const SCHEDULES = "/api/v1/schedules";
 const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
@@ -45,7 +45,7 @@ export function scheduleCommand(): Command {
   const adding = askingCommand("add", "makes jobs of layers again and again")
     .argument("<name>")
     .argument("<layer...>", LAYERS);
-  const add = addConfirmFlag(addPaceFlags(addDrawingFlags(addAgeFlags(addRangeFlags(adding)))))
+  const add = addConfirmFlag(addRateFlags(addRenderFlags(addAgeFlags(addRangeFlags(adding)))))
     .requiredOption("--cron <cron>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
     .option("--time-zone <time-zone>", "by whose clocks, such as Europe/Zurich (UTC)")
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
@@ -85,7 +85,7 @@ export function scheduleCommand(): Command {
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (name: string, flags: FollowFlags) => {
       const client = new ServerClient(flags);
-      await tellMade(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
+      await printMade(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
     });
 
   return new Command("schedule")

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { askingCommand } from "../client/answer.ts";
 import { addKeyFlag } from "../client/ask-once.ts";
-import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
 import {
   addAgeFlags,
-  addDrawingFlags,
   addRangeFlags,
+  addRenderFlags,
   type ChoiceFlags,
   choiceFields,
   LAYERS,
@@ -32,13 +32,13 @@ export function seedCommand(type: "seed" | "reseed"): Command {
   );
   if (type === "reseed")
     addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");
-  return addKeyFlag(addConfirmFlag(addTermsFlags(addDrawingFlags(command))))
+  return addKeyFlag(addConfirmFlag(addTermsFlags(addRenderFlags(command))))
     .option("--threads <n>", "tasks that work on it at once", parseWhole(1, MOST_THREADS))
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (layers: readonly string[], flags: SeedFlags) => {
       const client = new ServerClient(flags);
       const how = { threadCount: flags.threads, ...termsFields(flags), supersede: flags.supersede };
       const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
-      await tellMade(await makeJob(request, flags, client), flags, client);
+      await printMade(await makeJob(request, flags, client), flags, client);
     });
 }

@@ -3,7 +3,7 @@ import type { RunningServer } from "../../app/start.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { EXIT } from "../exit.ts";
-import { addConfigurationFlags, type ConfigurationFlags, load, tellProblems } from "./configuration-flags.ts";
+import { addConfigurationFlags, type ConfigurationFlags, load, printProblems } from "./configuration-flags.ts";
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
 export function serveCommand(): Command {
@@ -11,7 +11,7 @@ export function serveCommand(): Command {
     async (flags: ConfigurationFlags) => {
       const loaded = await load(flags);
       if (!loaded.ok) {
-        tellProblems(loaded.error);
+        printProblems(loaded.error);
         process.exitCode = EXIT.configuration;
         return;
       }

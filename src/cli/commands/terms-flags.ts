@@ -25,14 +25,14 @@ export interface TermsFlags {
 }
 
 /** Adds these flags without the time zone: the time zone of a schedule applies to its cron expression too. */
-export const addPaceFlags = (command: Command): Command =>
+export const addRateFlags = (command: Command): Command =>
   command
     .option("--priority <priority>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
     .option("--rate-limit <rate>", "tiles per second that are rendered at most, or none", orNone(parseRate))
     .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag));
 
 export const addTermsFlags = (command: Command): Command =>
-  addPaceFlags(command).option("--time-zone <time-zone>", "of the run window, such as Europe/Zurich (UTC)");
+  addRateFlags(command).option("--time-zone <time-zone>", "of the run window, such as Europe/Zurich (UTC)");
 
 /** Returns these fields for a job request or a PATCH of a job. JSON leaves out the fields of absent flags. */
 export function termsFields({ priority, rateLimit, runWindow, timeZone }: TermsFlags) {

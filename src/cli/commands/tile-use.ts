@@ -1,6 +1,6 @@
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import { splitTarget } from "../../http/request.ts";
-import { isTilePath, parseAsked, routeOf } from "../../http/tiles/tile-route.ts";
+import { isTilePath, parseRequested, routeOf } from "../../http/tiles/tile-route.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { FrequentItems } from "../../lib/frequent-items.ts";
 import { parseAccessLine } from "./access-line.ts";
@@ -114,7 +114,7 @@ function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
     if (!isTilePath(rest)) continue;
     const route = routeOf(rest);
     if (!route.ok) return undefined;
-    const { asked } = parseAsked(catalogue, route.value, query);
+    const { asked } = parseRequested(catalogue, route.value, query);
     return asked.ok && asked.value.kind === "tile" ? asked.value.request : undefined;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { askingCommand, NONE, tell } from "../client/answer.ts";
 import { addKeyFlag, askOnce, type KeyFlags } from "../client/ask-once.ts";
-import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
@@ -31,7 +31,7 @@ export function truncateCommand(): Command {
         // Several layers without a range: truncate every stored combination of parameters.
         const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
         const request = { ...fields, type: "truncate", ...range };
-        return tellMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
+        return printMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
       }
       if (flags.idempotencyKey !== undefined)
         throw new CommandFailure(

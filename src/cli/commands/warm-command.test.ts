@@ -44,15 +44,15 @@ const LOG = [
 ].join("");
 
 test("the most used tiles of a log are stored, those alone, whatever protocol they were asked at", async () => {
-  const told = await run([file("access.log", LOG), "--max-tiles", "3", "--dry-run"]);
-  expect([told.code, told.stderr]).toEqual([0, ""]);
-  expect(told.stdout).toMatch(/^lines: +37: 25 for tiles, 5 for something else$/m);
-  expect(told.stdout).toMatch(/^failed: +6 for tiles, not counted$/m);
-  expect(told.stdout).toMatch(/^not understood: +1$/m);
-  expect(told.stdout).toMatch(/^tiles: +3, asked for 24 times \(96\.0 % of all\)$/m);
-  expect(told.stdout).toMatch(/^limited by: +--max-tiles$/m);
-  expect(told.stdout).toMatch(/^ws:roads +EPSG:900913 +image\/png +2 +16$/m);
-  expect(told.stdout).toMatch(/^ws:roads +EPSG:4326 +image\/png +STYLES=night +1 +8$/m);
+  const reported = await run([file("access.log", LOG), "--max-tiles", "3", "--dry-run"]);
+  expect([reported.code, reported.stderr]).toEqual([0, ""]);
+  expect(reported.stdout).toMatch(/^lines: +37: 25 for tiles, 5 for something else$/m);
+  expect(reported.stdout).toMatch(/^failed: +6 for tiles, not counted$/m);
+  expect(reported.stdout).toMatch(/^not understood: +1$/m);
+  expect(reported.stdout).toMatch(/^tiles: +3, asked for 24 times \(96\.0 % of all\)$/m);
+  expect(reported.stdout).toMatch(/^limited by: +--max-tiles$/m);
+  expect(reported.stdout).toMatch(/^ws:roads +EPSG:900913 +image\/png +2 +16$/m);
+  expect(reported.stdout).toMatch(/^ws:roads +EPSG:4326 +image\/png +STYLES=night +1 +8$/m);
   expect((await usage(server)).total.tiles).toBe(0);
 
   const packed = file("access.log.1.gz", gzipSync(LOG));

@@ -4,7 +4,7 @@ import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type AnswerFlags, askingCommand, type Count, exactNumbers, NONE, say } from "../client/answer.ts";
 import { askOnce } from "../client/ask-once.ts";
-import { type FollowFlags, tellMade } from "../client/follow-job.ts";
+import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -22,7 +22,7 @@ const TILES_BY_DEFAULT = 100_000;
 const COUNTED_PER_TILE = 2;
 const LEAST_COUNTED = 200_000;
 /** The most tile sets for which the command requests an estimate. */
-const MOST_ASKED = 1000;
+const MOST_REQUESTED = 1000;
 const PROGRESS_MS = { terminal: 1_000, log: 10_000 };
 
 interface WarmFlags extends FollowFlags {
@@ -81,7 +81,7 @@ export function warmCommand() {
       const costs = isCostKnown ? await costsOf(used, client) : new Map<string, TileCost>();
       const plan = planWarm(used, { maxTiles, maxBytes: flags.maxBytes, maxSeconds: secondsOf(flags) }, costs);
       checkKnown(plan, flags);
-      if (flags.dryRun === true) return tellPlan(plan, use, flags);
+      if (flags.dryRun === true) return printPlan(plan, use, flags);
       if (flags.json !== true) say(`${linesText(use)}\n`);
       await make(plan, flags, client);
     });
@@ -111,13 +111,13 @@ async function readLog(file: string, use: TileUse): Promise<void> {
   const everyMs = process.stderr.isTTY ? PROGRESS_MS.terminal : PROGRESS_MS.log;
   const size = file === "-" ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
   let read = 0;
-  let toldMs = performance.now();
+  let reportedMs = performance.now();
   for await (const lines of logLines(file, (bytes) => {
     read += bytes;
   })) {
     use.add(lines);
-    if (performance.now() - toldMs < everyMs) continue;
-    toldMs = performance.now();
+    if (performance.now() - reportedMs < everyMs) continue;
+    reportedMs = performance.now();
     const share = size === undefined || size === 0 ? "" : ` (${Math.floor((100 * read) / size)} %)`;
     line.show(`${file}: ${bytesText(read)}${share}, ${use.counts.lines} lines, ${use.counts.tiles} for tiles`);
   }
@@ -127,7 +127,8 @@ async function readLog(file: string, use: TileUse): Promise<void> {
 /** Returns the cost of a tile of each tile set, from the server's estimate for one of its tiles. */
 async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise<ReadonlyMap<string, TileCost>> {
   const first = new Map<string, string>();
-  for (const { tileSet, tile } of used) if (!first.has(tileSet) && first.size < MOST_ASKED) first.set(tileSet, tile);
+  for (const { tileSet, tile } of used)
+    if (!first.has(tileSet) && first.size < MOST_REQUESTED) first.set(tileSet, tile);
   const costs = new Map<string, TileCost>();
   for (const [tileSet, tile] of first) {
     const request = { ...usedTileSet(tileSet), type: "reseed", tiles: [tile] };
@@ -154,7 +155,7 @@ async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient):
     made.push(text.trim());
   }
   if (jobs.length === 0 && flags.json !== true) return say("There is nothing to warm.\n");
-  await tellMade(`{"jobs":[${made.join(",")}]}`, flags, client);
+  await printMade(`{"jobs":[${made.join(",")}]}`, flags, client);
 }
 
 function linesText({ counts, shortBy }: TileUse): string {
@@ -173,7 +174,7 @@ const LIMITS = {
   jobs: "the number of jobs: too many tile sets are in use",
 } as const;
 
-function tellPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
+function printPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
   const { jobs, tiles, requests, bytes, seconds, limitedBy } = plan;
   if (json === true) {
     const listed = jobs.map(({ tiles: names, ...job }) => ({ ...job, tiles: names.length }));

@@ -16,7 +16,7 @@ export interface BashLine {
 export function readBashLine(line: string, breaks: string): BashLine {
   const words: string[] = [];
   let current = "";
-  let kept = 0;
+  let stored = 0;
   let quote: BashLine["quote"];
   let isWord = false;
   for (let n = 0; n < line.length; n++) {
@@ -30,15 +30,15 @@ export function readBashLine(line: string, breaks: string): BashLine {
     } else if (quote === undefined && /\s/.test(char)) {
       if (isWord) words.push(current);
       current = "";
-      kept = 0;
+      stored = 0;
       isWord = false;
     } else {
       current += char;
       isWord = true;
-      if (quote === undefined && breaks.includes(char)) kept = current.length;
+      if (quote === undefined && breaks.includes(char)) stored = current.length;
     }
   }
-  return { words, current, quote, kept: quote === undefined ? kept : 0 };
+  return { words, current, quote, kept: quote === undefined ? stored : 0 };
 }
 
 /** Returns the text that bash inserts at the cursor for a word. */

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 
 /** The position of the cursor on a command line. */
-export interface Place {
+export interface CompletionPosition {
   readonly command: Command;
   readonly operands: readonly string[];
   readonly given: readonly { readonly option: Option; readonly value: string | undefined }[];
@@ -24,13 +24,13 @@ export const optionsOf = (command: Command): readonly Option[] => command.create
 export const commandsOf = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
 
 /** Returns the argument that an operand at this place belongs to. A variadic last argument takes all others. */
-export function argumentOf({ command, operands }: Place): Argument | undefined {
+export function argumentOf({ command, operands }: CompletionPosition): Argument | undefined {
   const last = command.registeredArguments.at(-1);
   return command.registeredArguments[operands.length] ?? (last?.variadic === true ? last : undefined);
 }
 
 /** Parses the words as commander would, without running a command. `current`: the last word, up to the cursor. */
-export function placeOf(program: Command, words: readonly string[], current: string): Place {
+export function placeOf(program: Command, words: readonly string[], current: string): CompletionPosition {
   let command = program;
   let waiting: Option | undefined;
   let onlyOperands = false;

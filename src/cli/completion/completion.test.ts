@@ -83,10 +83,10 @@ test("a server that is silent holds nobody up for more than about a second", asy
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const address = silent.address();
   if (address === null || typeof address === "string") throw new TypeError("no port");
-  const asked = await run(["__complete", "zsh", "--", "seed", ""], {
+  const requested = await run(["__complete", "zsh", "--", "seed", ""], {
     NUTHATCH_URL: `http://127.0.0.1:${address.port}`,
   });
-  expect(asked).toEqual({ code: 0, stdout: "words\n", stderr: "" });
+  expect(requested).toEqual({ code: 0, stdout: "words\n", stderr: "" });
   silent.close();
 });
 
@@ -130,7 +130,7 @@ for (const [shell, flags, load] of SHELLS)
       ],
       ["a value after =", "nuthatch jobs --state=ru\t", "<jobs><--state=running>"],
       ["a file", "nuthatch seed a --area nutha\t", "<seed><a><--area><nuthatch>"],
-    ])("%s", async (_, line, asked) => {
-      expect(await typed(`cd ${directory}\r${line}`)).toBe(asked);
+    ])("%s", async (_, line, requested) => {
+      expect(await typed(`cd ${directory}\r${line}`)).toBe(requested);
     });
   });

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { ServerClient } from "../client/server-client.ts";
-import { argumentOf, commandsOf, optionsOf, type Place, placeOf } from "./completion-place.ts";
+import { argumentOf, type CompletionPosition, commandsOf, optionsOf, placeOf } from "./completion-place.ts";
 import { type Candidate, FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
 
 /** The completions at the cursor: words, or names of files or directories, which the shell lists itself. */
@@ -24,7 +24,7 @@ export async function completionOf(program: Command, words: readonly string[], c
   };
 }
 
-async function valuesAt(place: Place): Promise<Completion> {
+async function valuesAt(place: CompletionPosition): Promise<Completion> {
   const { command, operands, option, typed, onlyOperands } = place;
   if (option !== undefined) return valuesOf(option, place);
   if (typed.startsWith("-") && !onlyOperands) return { kind: "words", candidates: optionCandidates(place) };
@@ -42,26 +42,29 @@ async function valuesAt(place: Place): Promise<Completion> {
 }
 
 /** Returns the options. Leaves out flags that the line has already; an option with a value may be repeated. */
-const optionCandidates = ({ command, given }: Place): readonly Candidate[] =>
+const optionCandidates = ({ command, given }: CompletionPosition): readonly Candidate[] =>
   optionsOf(command)
     .filter((option) => option.required || given.every((one) => one.option !== option))
     .flatMap(({ long, description }) => (long === undefined ? [] : [{ value: long, description }]));
 
 /** Returns the placeholder of an option's or argument's value: `layer` for `--layer <layer>`. */
-export const placeholderOf = (asked: Option | Argument): string =>
-  "flags" in asked ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(asked.flags)?.[1] ?? "") : asked.name();
+export const placeholderOf = (requested: Option | Argument): string =>
+  "flags" in requested ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(requested.flags)?.[1] ?? "") : requested.name();
 
-async function valuesOf(asked: Option | Argument, place: Place): Promise<Completion> {
-  const name = placeholderOf(asked);
+async function valuesOf(requested: Option | Argument, place: CompletionPosition): Promise<Completion> {
+  const name = placeholderOf(requested);
   const files = FILES.get(name);
   if (files !== undefined) return { kind: files, candidates: [] };
-  const words = asked.argChoices ?? WORDS.get(name)?.();
+  const words = requested.argChoices ?? WORDS.get(name)?.();
   if (words !== undefined) return { kind: "words", candidates: words.map((value) => ({ value })) };
-  return { kind: "words", candidates: await askedValues(name, place) };
+  return { kind: "words", candidates: await requestedValues(name, place) };
 }
 
 /** Returns values from the server, or none if the request fails: a message would disturb the user who is typing. */
-async function askedValues(name: string, { command, operands, given }: Place): Promise<readonly Candidate[]> {
+async function requestedValues(
+  name: string,
+  { command, operands, given }: CompletionPosition,
+): Promise<readonly Candidate[]> {
   const values = SERVER_VALUES.get(name);
   const flag = (long: string): string | undefined => given.findLast(({ option }) => option.long === long)?.value;
   const url = flag("--url") ?? command.options.find(({ long }) => long === "--url")?.defaultValue;

@@ -2,11 +2,11 @@ import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
 import {
-  drawsData,
-  drawsSingleTiles,
   type GridSubset,
   gridSubset,
   type Layer,
+  rendersData,
+  rendersSingleTiles,
   type SourceOptions,
 } from "../../layer/layer.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
@@ -81,7 +81,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const { name } = document;
   const source = buildSource(document.source, name, context.archives, [...path, "source"], context.problems);
   const archive = factsOf(document.source, context.archives);
-  const ofTiles = drawsSingleTiles(source);
+  const ofTiles = rendersSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
   const { problems } = context;
   const parameterFilters = buildFilters(document.parameterFilters, name, [...path, "parameterFilters"], problems);
@@ -219,7 +219,7 @@ function buildFormats(
   for (const [i, name] of names.entries()) {
     const format = formatOf(name);
     if (format === undefined) problems.expected([...at, i], `one of ${formatNames.join(", ")}`, name);
-    else if (format.kind === "data" && !drawsData(source))
+    else if (format.kind === "data" && !rendersData(source))
       problems.expected([...at, i], `a picture's, as a source of type ${source.type} renders nothing else`, name);
     else if (only !== undefined && format !== only)
       problems.expected([...at, i], `${only.mimeType}, as that is what the archive has`, name);

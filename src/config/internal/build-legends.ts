@@ -1,4 +1,4 @@
-import { drawsLegends, type SourceOptions } from "../../layer/layer.ts";
+import { rendersLegends, type SourceOptions } from "../../layer/layer.ts";
 import type { Legend } from "../../layer/legend.ts";
 import { legalValue, legalValuesText, type ParameterFilter, stylesFilter } from "../../layer/parameter-filter.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -27,7 +27,7 @@ export function buildLegends(
       problems.expected([...path, "style"], legal, written);
     } else if (seen.has(style)) problems.add(path, `two legends are for the style ${JSON.stringify(style)}`);
     seen.add(style ?? written);
-    if (url === undefined && !drawsLegends(source))
+    if (url === undefined && !rendersLegends(source))
       problems.add(path, "url is missing: only a source of type wms can be asked for a legend");
     if (url !== undefined) checkUrl(url, [...path, "url"], problems);
     if (!/^[\w.+-]+\/[\w.+-]+$/.test(format)) problems.expected([...path, "format"], "a MIME type", format);

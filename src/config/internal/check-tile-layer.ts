@@ -1,5 +1,5 @@
 import { type GridSet, sameSrs } from "../../grid/grid-set.ts";
-import { drawsSingleTiles, type GridSubset, type SourceOptions } from "../../layer/layer.ts";
+import { type GridSubset, rendersSingleTiles, type SourceOptions } from "../../layer/layer.ts";
 import { addressesOf } from "../../source/http/servers.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
@@ -15,7 +15,7 @@ export function checkTileLayer(
   path: Path,
   problems: Problems,
 ): void {
-  if (!drawsSingleTiles(source)) return;
+  if (!rendersSingleTiles(source)) return;
   const { metatile, gutter } = document;
   const mode = source.type === "arcgis" ? ` and mode ${source.mode}` : "";
   const why = `as a source of type ${source.type}${mode} has single tiles`;

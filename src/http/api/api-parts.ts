@@ -61,9 +61,9 @@ export function oneOf<T extends string>(
   name: string,
   words: readonly T[],
 ): Result<T | undefined, Refusal> {
-  const asked = query.get(name) || undefined;
-  const word = words.find((known) => known === asked);
-  return word === asked ? ok(word) : refuse(badField(name, `one of ${words.join(", ")}`, asked));
+  const requested = query.get(name) || undefined;
+  const word = words.find((known) => known === requested);
+  return word === requested ? ok(word) : refuse(badField(name, `one of ${words.join(", ")}`, requested));
 }
 
 /**

@@ -15,7 +15,7 @@ const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
 /** More failures change neither the delay nor the order. */
 const MOST_FAILURES = 30;
 /** The time after which the failures of an address are forgotten. */
-const FORGET_MS = 600_000;
+const EXPIRY_MS = 600_000;
 /** The limits of waiting attempts that were wrong without a hash: of one address, and of all addresses. */
 const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
@@ -107,7 +107,7 @@ export class Throttle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    const bounds = { max: 10_000, ttl: FORGET_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
+    const bounds = { max: 10_000, ttl: EXPIRY_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
     this.#addresses = new LRUCache(bounds);
     this.#attempts = new LRUCache(bounds);
   }

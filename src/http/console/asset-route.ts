@@ -20,7 +20,7 @@ const ASSETS: Readonly<Record<string, Asset>> = {
   "/assets/leaflet.js": { type: "text/javascript; charset=utf-8", read: packageFile("leaflet/dist/leaflet.js") },
 };
 
-const kept = new Map<string, string | Uint8Array>();
+const stored = new Map<string, string | Uint8Array>();
 
 /** Returns the route of `/assets/…`: the files are public, because they hold no data. */
 export const assetRoute: Route = {
@@ -31,7 +31,7 @@ export const assetRoute: Route = {
 };
 
 function assetAnswer(path: string, asset: Asset): Answer {
-  const body = kept.get(path) ?? asset.read();
-  kept.set(path, body);
+  const body = stored.get(path) ?? asset.read();
+  stored.set(path, body);
   return { status: 200, type: asset.type, body, headers: { "Cache-Control": "public, max-age=3600" } };
 }

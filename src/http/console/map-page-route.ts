@@ -21,9 +21,9 @@ export function mapPageRoute(parts: { readonly operations: Operations; readonly 
                 parts.operations.rows(undefined),
                 parts.operations.usage({ tileSets: false, layer: undefined }),
               ]);
-              const asked = query.get("layer");
+              const requested = query.get("layer");
               const chosen =
-                (asked === null ? undefined : catalogue.layers.get(asked)) ?? [...catalogue.layers.values()][0];
+                (requested === null ? undefined : catalogue.layers.get(requested)) ?? [...catalogue.layers.values()][0];
               const body = mapPage({ mount: target.mount, catalogue, chosen, rows, usage });
               return { status: 200, type: HTML_TYPE, body, headers: { "Content-Security-Policy": POLICY } };
             },

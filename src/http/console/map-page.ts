@@ -113,10 +113,10 @@ function legendFigure({ mount, chosen }: MapPageData): string {
 }
 
 function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
-  const kept = new Map(usage.layers.map((l) => [l.layer, l]));
+  const stored = new Map(usage.layers.map((l) => [l.layer, l]));
   return [...catalogue.layers.values()]
     .map((layer) => {
-      const sum = kept.get(layer.name);
+      const sum = stored.get(layer.name);
       const name = escapeHtml(layer.name);
       const link = `${mount}/?layer=${encodeURIComponent(layer.name)}`;
       const grids = layer.gridSubsets.map((s) => escapeHtml(s.gridSet.id)).join(", ");

@@ -71,8 +71,8 @@ async function truncateAnswer(
     });
   }
   const done: Answer = { status: 200, type: "text/plain", body: "" };
-  const truncated = async (asked: MassTruncationRequest): Promise<Answer> => {
-    const { id } = await operations.truncate(asked, exchange.by);
+  const truncated = async (requested: MassTruncationRequest): Promise<Answer> => {
+    const { id } = await operations.truncate(requested, exchange.by);
     return { ...done, headers: { Link: `<${exchange.base}/api/v1/truncations/${id}>; rel="monitor"` } };
   };
   switch (request.type) {

@@ -496,10 +496,10 @@ const request: fc.Arbitrary<SeedRequest> = fc
 
 test.each(["xml", "json"] as const)("every request comes back from %s as it was, in ASCII", (format) => {
   fc.assert(
-    fc.property(request, (asked) => {
-      const text = encodeSeedRequest(asked, format);
+    fc.property(request, (requested) => {
+      const text = encodeSeedRequest(requested, format);
       expect(text).toMatch(/^[\t\n\r -~]*$/);
-      expect(decodeSeedRequest(bytes(text))).toEqual({ ok: true, value: asked });
+      expect(decodeSeedRequest(bytes(text))).toEqual({ ok: true, value: requested });
     }),
   );
 });

@@ -14,7 +14,7 @@ export interface ServerMetrics {
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
   readonly measures: readonly UpstreamMeasure[];
   /** Renders of jobs that wait because users are reading. */
-  readonly spacedRenders: number;
+  readonly throttledRenders: number;
   /** Renderers that were ended because they no longer answered. */
   readonly renderersHung: number;
   /** Requests that wait for job events. */

@@ -77,7 +77,7 @@ export async function metricsText(sample: Sample): Promise<string> {
   ]);
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
 
-  const { tiles, memory, upstreams, servers, measures, spacedRenders, renderersHung, listeners } = server;
+  const { tiles, memory, upstreams, servers, measures, throttledRenders, renderersHung, listeners } = server;
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
@@ -115,7 +115,7 @@ export async function metricsText(sample: Sample): Promise<string> {
       ],
     ),
   );
-  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, spacedRenders]]);
+  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, throttledRenders]]);
   gauge(
     "upstream_up",
     "0: it is known to be down",

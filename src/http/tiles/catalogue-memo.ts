@@ -10,7 +10,7 @@ import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 const MEMO_ENTRIES = 4096;
 const MEMO_ADDRESS_LENGTH = 512;
 /** The limit of stored documents. The base URL comes from the client, so their number is unbounded otherwise. */
-const KEPT_DOCUMENTS = 16;
+const MOST_DOCUMENTS = 16;
 
 /** The prepared tiles and documents of one catalogue. A new catalogue gets a new memo. */
 export class CatalogueMemo {
@@ -40,15 +40,15 @@ export class CatalogueMemo {
     this.#young.set(address, tile);
   }
 
-  document(asked: RequestedDocument, baseUrl: string): StoredDocument {
-    const key = `${asked.name}\n${baseUrl}`;
-    const kept = asked.isStored === false ? undefined : this.#documents.get(key);
-    if (kept !== undefined) return kept;
-    const bytes = Buffer.from(asked.write(baseUrl), "utf8");
+  document(requested: RequestedDocument, baseUrl: string): StoredDocument {
+    const key = `${requested.name}\n${baseUrl}`;
+    const stored = requested.isStored === false ? undefined : this.#documents.get(key);
+    if (stored !== undefined) return stored;
+    const bytes = Buffer.from(requested.write(baseUrl), "utf8");
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const made: StoredDocument = { contentType: asked.contentType, fileName: asked.fileName, etag, bytes };
-    if (asked.isStored === false) return made;
-    if (this.#documents.size >= KEPT_DOCUMENTS) this.#documents.clear();
+    const made: StoredDocument = { contentType: requested.contentType, fileName: requested.fileName, etag, bytes };
+    if (requested.isStored === false) return made;
+    if (this.#documents.size >= MOST_DOCUMENTS) this.#documents.clear();
     this.#documents.set(key, made);
     return made;
   }

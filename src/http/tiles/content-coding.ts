@@ -71,8 +71,8 @@ export class PackedBodies {
   /** Returns a compressed body: at once if it is stored, else as a promise. `etag` is derived from the bytes. */
   get(bytes: Uint8Array, etag: string, coding: "br" | "gzip"): Uint8Array | Promise<Uint8Array> {
     const key = packedTag(etag, coding);
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
+    const stored = this.#kept.get(key);
+    if (stored !== undefined) return stored;
     const coming = this.#coming.get(key);
     if (coming !== undefined) return coming;
     const packing = packers[coding](bytes)

@@ -184,9 +184,9 @@ const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string):
   type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
 
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
-  const asked = sets.flatMap((set) => chosenSetIn(set) ?? []);
+  const requested = sets.flatMap((set) => chosenSetIn(set) ?? []);
   // The ages are absolute times, so the current time does not matter.
-  const chosen = settled(asked, Number.POSITIVE_INFINITY);
+  const chosen = settled(requested, Number.POSITIVE_INFINITY);
   return chosen.ok && chooser(chosen.value, layer.parameterFilters)(values);
 }
 

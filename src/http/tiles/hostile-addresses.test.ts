@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
-import { parseAsked, routeOf } from "./tile-route.ts";
+import { parseRequested, routeOf } from "./tile-route.ts";
 import { catalogue } from "./tiles-fixture.ts";
 
 /** The longest allowed address. */
@@ -56,7 +56,7 @@ const MOST_MS = 12;
 
 function parse(path: string, query: string): void {
   const route = routeOf(path);
-  if (route.ok) parseAsked(catalogue, route.value, query);
+  if (route.ok) parseRequested(catalogue, route.value, query);
 }
 const slowOf = (path: string, query: string): unknown[] =>
   HOSTILE.flatMap((text) => {

@@ -25,7 +25,7 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type Asked =
+export type RequestedTile =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
@@ -82,10 +82,10 @@ export function findFormat(layer: Offering, mimeType: string): Result<TileFormat
 }
 
 /** Returns the layer's format of a MIME type or an extension; the layer's first if none is given. */
-export function findFormatAsked(layer: Offering, asked: string | undefined): Result<TileFormat, Refusal> {
+export function findRequestedFormat(layer: Offering, requested: string | undefined): Result<TileFormat, Refusal> {
   const [first] = layer.formats;
-  if (asked === undefined && first !== undefined) return ok(first);
-  const text = asked ?? "";
+  if (requested === undefined && first !== undefined) return ok(first);
+  const text = requested ?? "";
   return text.includes("/") ? findFormat(layer, text) : findFormatOfExtension(layer, text.toLowerCase());
 }
 

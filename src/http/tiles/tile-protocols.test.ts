@@ -60,13 +60,13 @@ describe("a tile", () => {
 
   it("of a layer with rules by zoom says what holds at its level, as GWC does", async () => {
     await using protocols = await startProtocols();
-    const told = async (z: number) => {
+    const reported = async (z: number) => {
       const { headers } = await protocols.ask(`/xyz/aging/${z}/0/0.png`);
       return [headers["cache-control"], headers.expires];
     };
-    expect(await told(1)).toEqual(["max-age=31536000, must-revalidate", "Fri, 01 Jan 2027 00:00:00 GMT"]);
-    expect(await told(2)).toEqual([undefined, undefined]);
-    expect(await told(3)).toEqual(["no-cache", undefined]);
+    expect(await reported(1)).toEqual(["max-age=31536000, must-revalidate", "Fri, 01 Jan 2027 00:00:00 GMT"]);
+    expect(await reported(2)).toEqual([undefined, undefined]);
+    expect(await reported(3)).toEqual(["no-cache", undefined]);
   });
 
   it("is answered before handle returns when the reader has it", async () => {
@@ -174,7 +174,7 @@ describe("no tile", () => {
 
   it("is told with the status of ", async () => {
     await using protocols = await startProtocols();
-    const told: [string, number, string][] = [
+    const reported: [string, number, string][] = [
       ["/xyz/nope/0/0/0.png", 404, "text/plain"],
       ["/xyz/n%C3%B6pe/0/0/0.png", 404, "text/plain; charset=utf-8"],
       ["/xyz/broken/0/9/0.png", 404, "text/plain"],
@@ -189,7 +189,7 @@ describe("no tile", () => {
       ["/service/wms", 400, "application/vnd.ogc.se_xml"],
       ["/service/wmts/rest/broken/EPSG:900913/0/0/9?format=image/png", 404, "text/plain"],
     ];
-    for (const [target, status, type] of told) {
+    for (const [target, status, type] of reported) {
       const reply = await protocols.ask(target);
       expect([reply.status, reply.headers["content-type"]], target).toEqual([status, type]);
       expect(reply.headers["access-control-allow-origin"], target).toBe("*");
@@ -213,7 +213,7 @@ describe("no tile", () => {
   it("harms nobody when the client has left", async () => {
     await using protocols = await startProtocols();
     let give: (outcome: TileOutcome) => void = () => {};
-    const asked = new Promise<void>((resolve) => {
+    const requested = new Promise<void>((resolve) => {
       protocols.reader.outcome = () => {
         resolve();
         return new Promise((settle) => {
@@ -223,7 +223,7 @@ describe("no tile", () => {
     });
     const socket = connect(Number(new URL(protocols.baseUrl).port), "127.0.0.1");
     socket.write(`GET ${TILE} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await asked;
+    await requested;
     await new Promise<void>((resolve) => socket.destroy().on("close", () => resolve()));
     protocols.reader.outcome = () => ({ kind: "tile", tile: served });
     await protocols.ask(TILE);

@@ -26,7 +26,7 @@ import {
   sendTile,
   sendUnauthorized,
 } from "./tile-reply.ts";
-import { parseAsked, routeOf, type TileRoute } from "./tile-route.ts";
+import { parseRequested, routeOf, type TileRoute } from "./tile-route.ts";
 
 export interface TileProtocolRequest {
   readonly method: string;
@@ -186,7 +186,7 @@ class MemoizedTileProtocols implements TileProtocols {
   async #serveExplanation(route: TileRoute, request: TileProtocolRequest, response: ServerResponse): Promise<void> {
     if (!(await this.#options.authorised(response.req, goneSignal(response))))
       return sendUnauthorized(response, "An explanation");
-    const { asked } = parseAsked(this.#memo.catalogue, route, request.query);
+    const { asked } = parseRequested(this.#memo.catalogue, route, request.query);
     if (!asked.ok) {
       const { outside, message } = asked.error;
       return outside === undefined
@@ -206,7 +206,7 @@ class MemoizedTileProtocols implements TileProtocols {
     if (request.method === "OPTIONS") return sendPreflight(response);
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
     if (wantsExplanation(request.query)) return this.#serveExplanation(route.value, request, response);
-    const { dialect, asked } = parseAsked(this.#memo.catalogue, route.value, request.query);
+    const { dialect, asked } = parseRequested(this.#memo.catalogue, route.value, request.query);
     if (!asked.ok) return sendRefusal(response, asked.error, dialect);
     const selected = asked.value;
     switch (selected.kind) {

@@ -4,16 +4,16 @@ import type { TileRequest } from "../../cache/tile-reader.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
-import { parseAsked, routeOf } from "./tile-route.ts";
+import { parseRequested, routeOf } from "./tile-route.ts";
 import { catalogue } from "./tiles-fixture.ts";
 
 const layers = [...catalogue.layers.values()];
 
-function ask(target: string): ReturnType<typeof parseAsked> {
+function ask(target: string): ReturnType<typeof parseRequested> {
   const cut = target.indexOf("?");
   const route = routeOf(cut < 0 ? target : target.slice(0, cut));
   if (!route.ok) return { dialect: "plain", asked: route };
-  return parseAsked(catalogue, route.value, cut < 0 ? "" : target.slice(cut + 1));
+  return parseRequested(catalogue, route.value, cut < 0 ? "" : target.slice(cut + 1));
 }
 
 function tileOf(target: string): TileRequest {
@@ -324,7 +324,7 @@ it("an empty catalogue has no layer and still its documents", () => {
     ["wms", "request=GetCapabilities&tiled=true"],
     ["wms", "request=GetCapabilities&version=1.3.0"],
   ] as const) {
-    const { asked } = parseAsked(empty, { protocol, rest: [] }, query);
+    const { asked } = parseRequested(empty, { protocol, rest: [] }, query);
     expect(asked.ok && asked.value.kind === "document" && asked.value.write("http://a")).toContain("http://a/service/");
   }
 });

@@ -6,7 +6,7 @@ import { parseQuery } from "../query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import { type Asked, notFound, type ProtocolRefusal } from "./tile-parts.ts";
+import { notFound, type ProtocolRefusal, type RequestedTile } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
@@ -70,14 +70,14 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
  * Parses a request, and returns the format in which its protocol reports errors. Pure; never throws for any input of a
  * client.
  */
-export function parseAsked(
+export function parseRequested(
   catalogue: Catalogue,
   { protocol, rest }: TileRoute,
   queryText: string,
-): { readonly dialect: Dialect; readonly asked: Result<Asked, ProtocolRefusal> } {
+): { readonly dialect: Dialect; readonly asked: Result<RequestedTile, ProtocolRefusal> } {
   const parsed = parseQuery(queryText);
   const query: ReadonlyMap<string, string> = parsed.ok ? parsed.value : new Map();
-  const answer = (dialect: Dialect, parse: () => Result<Asked, ProtocolRefusal>) => ({
+  const answer = (dialect: Dialect, parse: () => Result<RequestedTile, ProtocolRefusal>) => ({
     dialect,
     asked: parsed.ok ? parse() : undecodable("The query", parsed.error),
   });

@@ -27,13 +27,13 @@ describe("an export", () => {
     width: 300,
     height: 200,
   };
-  const asked = (options: Partial<ArcgisExportOptions>, request = metatile, address = SERVICE) => {
+  const requested = (options: Partial<ArcgisExportOptions>, request = metatile, address = SERVICE) => {
     const url = arcgisUrl(address, { ...EXPORT, ...options }, request);
     return { path: url.pathname, ...Object.fromEntries(url.searchParams) };
   };
 
   test("is asked for any box and size, x first in every CRS", () => {
-    expect(asked({})).toEqual({
+    expect(requested({})).toEqual({
       path: "/arcgis/rest/services/Roads/MapServer/export",
       bbox: "-10,20,0.0000001,24.5",
       bboxSR: "4326",
@@ -46,7 +46,7 @@ describe("an export", () => {
   });
 
   test("calls web mercator 3857, whatever the grid set calls it", () => {
-    expect(asked({}, tileRequest("EPSG:900913", [0, 0, 0]))).toMatchObject({ bboxSR: "3857", imageSR: "3857" });
+    expect(requested({}, tileRequest("EPSG:900913", [0, 0, 0]))).toMatchObject({ bboxSR: "3857", imageSR: "3857" });
   });
 
   test.each([
@@ -56,19 +56,19 @@ describe("an export", () => {
     ["image/gif", "png32", "true"],
     ["image/jpeg", "jpg", "false"],
   ])("for %s is of format %s", (mimeType, format, transparent) => {
-    expect(asked({}, { ...metatile, format: formatNamed(mimeType) })).toMatchObject({ format, transparent });
+    expect(requested({}, { ...metatile, format: formatNamed(mimeType) })).toMatchObject({ format, transparent });
   });
 
   test("shows the layers that are configured, or those of a filter", () => {
-    expect(asked({ layers: [0, 12] })).toMatchObject({ layers: "show:0,12" });
+    expect(requested({ layers: [0, 12] })).toMatchObject({ layers: "show:0,12" });
     const chosen = { ...metatile, parameters: { LAYERS: "show:3", TIME: "2024", LAYERDEFS: "" } };
-    expect(asked({ layers: [0, 12] }, chosen)).toMatchObject({ layers: "show:3", time: "2024" });
-    expect(Object.keys(asked({}, chosen))).not.toContain("layerDefs");
+    expect(requested({ layers: [0, 12] }, chosen)).toMatchObject({ layers: "show:3", time: "2024" });
+    expect(Object.keys(requested({}, chosen))).not.toContain("layerDefs");
   });
 
   test("can be made neither smaller nor other by a parameter filter or by the address", () => {
     const odd = { ...metatile, parameters: { SIZE: "1,1", BBOX: "0,0,1,1", F: "json" } };
-    const query = asked({ vendorParameters: { dpi: "192" } }, odd, `${SERVICE}?size=2,2&F=html`);
+    const query = requested({ vendorParameters: { dpi: "192" } }, odd, `${SERVICE}?size=2,2&F=html`);
     expect(query).toMatchObject({ size: "300,200", bbox: "-10,20,0.0000001,24.5", f: "image", dpi: "192" });
     const names = Object.keys(query).map((key) => key.toLowerCase());
     expect(names, "none twice").toHaveLength(new Set(names).size);

@@ -2,14 +2,14 @@ import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/layer.ts";
 import { trimEndOf } from "../../lib/trim-end.ts";
-import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { RenderRequest, Source } from "../source.ts";
 import { tileOf } from "../tiles/tile-template.ts";
 
 /** A map service of an ArcGIS Server: its `export`, or the tiles of its cache. */
-export const createArcgisSource = (options: ArcgisSourceOptions, tell?: TellHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, tell);
+export const createArcgisSource = (options: ArcgisSourceOptions, report?: ReportHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
 
 /**
  * The address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in

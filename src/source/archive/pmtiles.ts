@@ -10,7 +10,7 @@ import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 /** Directories of the largest archives have a tenth of this, unpacked; each byte may become an entry of 60. */
 const DIRECTORY_LIMIT = 4 * 1024 * 1024;
 /** Directories that are kept, in each renderer; those of the whole world have about 3 MB each. */
-const KEPT_DIRECTORIES = 32;
+const MOST_DIRECTORIES = 32;
 /** The library counts tiles in numbers, which are exact up to here. */
 const LAST_LEVEL = 26;
 
@@ -25,7 +25,7 @@ export async function openPmtiles(path: string): Promise<Archive> {
     const { PMTiles, ResolvedValueCache } = await import("pmtiles");
     const archive = new PMTiles(
       sourceOf(file, path),
-      new ResolvedValueCache(KEPT_DIRECTORIES, false, unpacking(DIRECTORY_LIMIT)),
+      new ResolvedValueCache(MOST_DIRECTORIES, false, unpacking(DIRECTORY_LIMIT)),
       unpacking(ARCHIVE_READ_LIMIT),
     );
     return {

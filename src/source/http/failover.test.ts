@@ -4,15 +4,15 @@ import { type FailureClass, SourceError } from "../source.ts";
 import { Failover } from "./failover.ts";
 
 /** Servers that fail as they are told to, and a clock that is handed in. */
-function scene(names: readonly string[], tell?: (url: string, isUp: boolean) => void) {
+function scene(names: readonly string[], report?: (url: string, isUp: boolean) => void) {
   const failing = new Map<string, FailureClass>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const clock = { ms: 0 };
-  const failover = new Failover(names, () => clock.ms, tell);
+  const failover = new Failover(names, () => clock.ms, report);
   const render = async (): Promise<string> => {
     try {
       return await failover.run(async (url) => {
-        asked.push(url);
+        requested.push(url);
         const failure = failing.get(url);
         if (failure !== undefined) throw new SourceError(failure, `${url} ${failure}`);
         return url;
@@ -24,26 +24,26 @@ function scene(names: readonly string[], tell?: (url: string, isUp: boolean) => 
   };
   /** Whom a render asked, and what came of it. */
   const look = async (): Promise<[readonly string[], string]> => {
-    asked.length = 0;
+    requested.length = 0;
     const outcome = await render();
-    return [[...asked], outcome];
+    return [[...requested], outcome];
   };
   return { failing, clock, failover, render, look };
 }
 
 test("an address that goes down is told once, and once when it is back", async () => {
-  const told: [string, boolean][] = [];
-  const { failing, clock, render } = scene(["a", "b"], (url, isUp) => told.push([url, isUp]));
+  const reported: [string, boolean][] = [];
+  const { failing, clock, render } = scene(["a", "b"], (url, isUp) => reported.push([url, isUp]));
   failing.set("a", "refused");
   await Promise.all([render(), render()]);
   clock.ms = 1000;
   await render();
-  expect(told).toEqual([["a", false]]);
+  expect(reported).toEqual([["a", false]]);
   failing.clear();
   clock.ms = 10_000;
   await render();
   await render();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ["a", false],
     ["a", true],
   ]);
@@ -98,10 +98,10 @@ test("the pause doubles from 1 to 60 seconds, and begins anew after an answer", 
 test("an upstream that says when it will be back is left alone until then, at most a minute", async () => {
   const clock = { ms: 0 };
   const failover = new Failover(["a", "b"], () => clock.ms);
-  const asked: string[] = [];
+  const requested: string[] = [];
   const render = (retryAfterMs: number) =>
     failover.run(async (url) => {
-      asked.push(url);
+      requested.push(url);
       if (url === "a") throw new SourceError("busy", "later", { retryAfterMs });
       return url;
     });
@@ -112,7 +112,7 @@ test("an upstream that says when it will be back is left alone until then, at mo
   await render(3_600_000);
   clock.ms = 80_000;
   await render(0);
-  expect(asked).toEqual(["a", "b", "b", "a", "b", "a", "b"]);
+  expect(requested).toEqual(["a", "b", "b", "a", "b", "a", "b"]);
 });
 
 test("when all are in a pause one is tried: that whose pause ends first", async () => {

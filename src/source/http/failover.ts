@@ -32,10 +32,10 @@ export class Failover {
    * `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is
    * back.
    */
-  constructor(urls: readonly string[], now: () => number, tell: (url: string, isUp: boolean) => void = () => {}) {
+  constructor(urls: readonly string[], now: () => number, report: (url: string, isUp: boolean) => void = () => {}) {
     this.#mirrors = urls.map((url) => ({ url, pauseMs: 0, pauseEndsMs: 0, probing: false, epoch: 0 }));
     this.#now = now;
-    this.#tell = tell;
+    this.#tell = report;
   }
 
   /**

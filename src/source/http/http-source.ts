@@ -6,7 +6,7 @@ import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./image-respon
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
 /** Called when one of several servers goes down and when it is back, as far as this source has seen. */
-export type TellHealth = (origin: string, isUp: boolean) => void;
+export type ReportHealth = (origin: string, isUp: boolean) => void;
 
 /** The addresses of requests for a kind of source. A SourceError here fails a request before it is sent. */
 export interface HttpAddresses {
@@ -16,13 +16,13 @@ export interface HttpAddresses {
 }
 
 /** Creates a source over HTTP. The kinds of such sources differ only in their addresses. */
-export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, tell?: TellHealth): Source {
+export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, report?: ReportHealth): Source {
   const http = createHttpFetch(options, serversOf(options));
   const mirrors = addressesOf(options);
   const failover = new Failover(
     mirrors,
     () => performance.now(),
-    (address, isUp) => mirrors.length > 1 && tell?.(originOf(options, address), isUp),
+    (address, isUp) => mirrors.length > 1 && report?.(originOf(options, address), isUp),
   );
   const ask = <T>(
     url: (address: string) => URL,
@@ -51,8 +51,8 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
             const isLegend = question.kind === "legend";
             const understand = isLegend ? legendOf : infoOf;
             const { contentType, body } = await ask((address) => placeOf(address, question), signal, understand);
-            const asked = isLegend ? question.format : question.infoFormat;
-            return { contentType: contentType === "" ? asked : contentType, bytes: body };
+            const requested = isLegend ? question.format : question.infoFormat;
+            return { contentType: contentType === "" ? requested : contentType, bytes: body };
           },
         }),
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),

@@ -27,27 +27,27 @@ describeTileSource("wmts, key-value pairs", {
 });
 
 const tile = tileRequest("EPSG:900913", [3, 4, 5]);
-const asked = (options: Partial<WmtsSourceOptions>, request = tile, address = "http://u/wmts") =>
+const requested = (options: Partial<WmtsSourceOptions>, request = tile, address = "http://u/wmts") =>
   Object.fromEntries(wmtsUrl(address, { ...OPTIONS, ...options }, request).searchParams);
 
 test("levels are called by their number, with a prefix, or by names of their own", () => {
-  expect(asked({})).toMatchObject({ TILEMATRIX: "5", TILEROW: "27", TILECOL: "3" });
-  expect(asked({ tileMatrixPrefix: "EPSG:900913:" })).toMatchObject({ TILEMATRIX: "EPSG:900913:5" });
-  expect(asked({ tileMatrices: ["a", "b", "c", "d", "e", "f"] })).toMatchObject({ TILEMATRIX: "f" });
+  expect(requested({})).toMatchObject({ TILEMATRIX: "5", TILEROW: "27", TILECOL: "3" });
+  expect(requested({ tileMatrixPrefix: "EPSG:900913:" })).toMatchObject({ TILEMATRIX: "EPSG:900913:5" });
+  expect(requested({ tileMatrices: ["a", "b", "c", "d", "e", "f"] })).toMatchObject({ TILEMATRIX: "f" });
 });
 
 test("a level without a name is a failure, not a request", () => {
-  expect(() => asked({ tileMatrices: ["a"] })).toThrow("level 5 has no name among tileMatrices");
+  expect(() => requested({ tileMatrices: ["a"] })).toThrow("level 5 has no name among tileMatrices");
 });
 
 test("the format is the tile's, or the one that is configured", () => {
-  expect(asked({}, { ...tile, format: formatNamed("image/png8") })).toMatchObject({ FORMAT: "image/png" });
-  expect(asked({}, { ...tile, format: formatNamed("image/jpeg") })).toMatchObject({ FORMAT: "image/jpeg" });
-  expect(asked({ format: "image/png; mode=8bit" })).toMatchObject({ FORMAT: "image/png; mode=8bit" });
+  expect(requested({}, { ...tile, format: formatNamed("image/png8") })).toMatchObject({ FORMAT: "image/png" });
+  expect(requested({}, { ...tile, format: formatNamed("image/jpeg") })).toMatchObject({ FORMAT: "image/jpeg" });
+  expect(requested({ format: "image/png; mode=8bit" })).toMatchObject({ FORMAT: "image/png; mode=8bit" });
 });
 
 test("keys of the address, vendor parameters and values of filters are sent, but never instead of the tile's own", () => {
-  const query = asked(
+  const query = requested(
     { vendorParameters: { tenant: "7" } },
     { ...tile, parameters: { TIME: "2024", STYLE: "night", TILEROW: "1", REQUEST: "GetMap", EMPTY: "" } },
     "http://u/wmts?map=/x.map&service=WFS&style=old",
@@ -90,5 +90,5 @@ describe("a template", () => {
 
 test("rows of a grid that is anchored at its top are counted from there too", () => {
   const request = tileRequest("WorldCRS84Quad", [3, 0, 1]);
-  expect(asked({}, request)).toMatchObject({ TILEMATRIX: "1", TILEROW: "1", TILECOL: "3" });
+  expect(requested({}, request)).toMatchObject({ TILEMATRIX: "1", TILEROW: "1", TILECOL: "3" });
 });

@@ -1,12 +1,12 @@
 import type { WmtsSourceOptions } from "../../layer/layer.ts";
-import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
 /** A WMTS 1.0.0, RESTful or with key-value pairs. */
-export const createWmtsSource = (options: WmtsSourceOptions, tell?: TellHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, tell);
+export const createWmtsSource = (options: WmtsSourceOptions, report?: ReportHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, report);
 
 /**
  * The GetTile of a tile (OGC 07-057r7): RESTful (10.2) where the address has placeholders, whose case does not matter;
@@ -35,7 +35,7 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Re
       options.vendorParameters,
       parameters,
     );
-  const asked = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
+  const requested = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
   // A filter called TILEROW must not choose the tile that is kept under another number.
-  return withQuery(address, options.vendorParameters, parameters, asked);
+  return withQuery(address, options.vendorParameters, parameters, requested);
 }

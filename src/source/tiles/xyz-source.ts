@@ -1,13 +1,13 @@
 import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
-import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
 /** Tiles under addresses made from a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
-export const createXyzSource = (options: XyzSourceOptions, tell?: TellHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, tell);
+export const createXyzSource = (options: XyzSourceOptions, report?: ReportHealth): Source =>
+  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, report);
 
 /** The address of a tile. @throws SourceError where the picture is not a single tile */
 export function xyzUrl(address: string, options: XyzSourceOptions, request: RenderRequest): URL {

@@ -314,9 +314,9 @@ describe("a redirect to this machine or into a private network", () => {
   const REFUSED = /^redirected to this machine or into a private network, which needs allowPrivateRedirects/;
 
   test("is refused in every form of the address, for pictures and for what is asked of the map server", async () => {
-    let asked = 0;
+    let requested = 0;
     const inside = await serve((_, response) => {
-      asked++;
+      requested++;
       response.end(TILE);
     });
     const { port } = new URL(inside);
@@ -333,7 +333,7 @@ describe("a redirect to this machine or into a private network", () => {
       response.writeHead(302, { Location: `https://127.0.0.1:${port}/` }).end();
     });
     expect(toTls.message).toMatch(REFUSED);
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
   });
 
   test("is followed to the upstream's own servers, and to others where the source allows it", async () => {
@@ -484,29 +484,29 @@ test("with several addresses a render is made by the next one when the first is 
 });
 
 test("an answer that is no outage is the answer, whatever other addresses there are", async () => {
-  let asked = 0;
+  let requested = 0;
   const missing = await serve((_, response) => void response.writeHead(404).end());
   const other = await serve((_, response) => {
-    asked++;
+    requested++;
     response.end(TILE);
   });
   expect((await failureAt(sourceAt([missing, other]))).failure).toBe("http_status");
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
 });
 
 test("a render that is cancelled asks no further address", async () => {
   const abort = new AbortController();
-  let asked = 0;
+  let requested = 0;
   const first = await serve((request) => {
     abort.abort(new Error("no longer wanted"));
     request.socket.destroy();
   });
   const second = await serve((_, response) => {
-    asked++;
+    requested++;
     response.end(TILE);
   });
   expect((await failureAt(sourceAt([first, second]), abort.signal)).failure).toBe("cancelled");
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
 });
 
 test("keys among the parameters and in the address are in no message either", async () => {

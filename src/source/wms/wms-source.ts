@@ -1,10 +1,10 @@
 import type { WmsSourceOptions } from "../../layer/layer.ts";
-import { createHttpSource, type TellHealth } from "../http/http-source.ts";
+import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import type { Source } from "../source.ts";
 import { questionUrl, WmsAddresses } from "./wms-request.ts";
 
 /** A WMS 1.1.1 or 1.3.0. */
-export function createWmsSource(options: WmsSourceOptions, tell?: TellHealth): Source {
+export function createWmsSource(options: WmsSourceOptions, report?: ReportHealth): Source {
   const addresses = new WmsAddresses(options);
   return createHttpSource(
     options,
@@ -12,6 +12,6 @@ export function createWmsSource(options: WmsSourceOptions, tell?: TellHealth): S
       picture: (address, request) => addresses.picture(address, request),
       question: (address, question) => questionUrl(address, options, question),
     },
-    tell,
+    report,
   );
 }

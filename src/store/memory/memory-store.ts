@@ -21,20 +21,20 @@ export function createMemoryStore(): Store {
   const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
     at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
   const found = (at: TileAddress): Stored | undefined => {
-    const kept = tiles.get(keyOf(at));
-    return kept !== undefined && kept.bytes.byteLength > 0 ? kept : undefined;
+    const stored = tiles.get(keyOf(at));
+    return stored !== undefined && stored.bytes.byteLength > 0 ? stored : undefined;
   };
   const levelsOfOne = (pyramid: StoredPyramid): number[] => {
-    const levels = [...tiles.values()].filter((kept) => isOf(kept, pyramid)).map(({ at }) => at.z);
+    const levels = [...tiles.values()].filter((stored) => isOf(stored, pyramid)).map(({ at }) => at.z);
     return [...new Set(levels)].sort((a, b) => a - b);
   };
   return {
     keyOf,
     get: (at) => found(at),
     stat(at) {
-      const kept = found(at);
-      if (kept === undefined) return undefined;
-      const { bytes, modifiedMs, confirmedMs } = kept;
+      const stored = found(at);
+      if (stored === undefined) return undefined;
+      const { bytes, modifiedMs, confirmedMs } = stored;
       return { bytes: bytes.byteLength, modifiedMs, confirmedMs };
     },
     async put(at, bytes, guard) {
@@ -45,25 +45,25 @@ export function createMemoryStore(): Store {
       return { stored: true, replaced };
     },
     confirm(at, bytes, time, guard) {
-      const kept = found(at);
-      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      const stored = found(at);
+      if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
       const confirmedMs = Date.now();
-      tiles.set(keyOf(at), { ...kept, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
+      tiles.set(keyOf(at), { ...stored, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
       return true;
     },
     check: async () => undefined,
     delete(at) {
-      const kept = found(at);
+      const stored = found(at);
       tiles.delete(keyOf(at));
-      return kept?.bytes.byteLength;
+      return stored?.bytes.byteLength;
     },
     removeEmptied: () => undefined,
     removeEmptyPyramids(layer, pyramids) {
       return pyramids.map(({ gridSet, parametersId }) => {
-        const kept = [...tiles.values()];
-        if (!kept.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
+        const stored = [...tiles.values()];
+        if (!stored.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
           described.delete(`${layer}\n${parametersId}`);
-        return kept.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
+        return stored.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
       });
     },
     allocated: (bytes) => bytes,
@@ -71,9 +71,9 @@ export function createMemoryStore(): Store {
     async *regions(pyramid, z, after) {
       const inside = new Map<string, { x: number; y: number }[]>();
       const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };
-      for (const kept of tiles.values()) {
-        const { x, y, tileSet } = kept.at;
-        if (!isOf(kept, pyramid) || kept.at.z !== z) continue;
+      for (const stored of tiles.values()) {
+        const { x, y, tileSet } = stored.at;
+        if (!isOf(stored, pyramid) || stored.at.z !== z) continue;
         inside.set(tileSet.format, [...(inside.get(tileSet.format) ?? []), { x, y }]);
         rect.maxX = Math.max(rect.maxX, Math.floor(x / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
         rect.maxY = Math.max(rect.maxY, Math.floor(y / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
@@ -86,9 +86,9 @@ export function createMemoryStore(): Store {
     parametersOf: (layer, id) => described.get(`${layer}\n${id}`),
     plan(scope) {
       const names = new Set<string>();
-      for (const kept of tiles.values()) {
-        const { at } = kept;
-        if (scope.kind === "layer" ? at.tileSet.layer !== scope.layer : !isOf(kept, scope)) continue;
+      for (const stored of tiles.values()) {
+        const { at } = stored;
+        if (scope.kind === "layer" ? at.tileSet.layer !== scope.layer : !isOf(stored, scope)) continue;
         if (
           scope.kind === "pyramid" &&
           scope.zooms !== undefined &&
@@ -100,11 +100,11 @@ export function createMemoryStore(): Store {
       return [...names];
     },
     truncate(id, names, remains) {
-      const kept = asides.get(id) ?? [];
-      if (remains === "keep") asides.set(id, kept);
+      const stored = asides.get(id) ?? [];
+      if (remains === "keep") asides.set(id, stored);
       for (const [key, tile] of tiles) {
         if (!names.includes(nameOf(tile.at))) continue;
-        kept.push(tile);
+        stored.push(tile);
         tiles.delete(key);
       }
     },
@@ -112,7 +112,7 @@ export function createMemoryStore(): Store {
       const aside = asides.get(id);
       if (aside === undefined) return;
       for (const [key, { at }] of tiles) if (names.includes(nameOf(at))) tiles.delete(key);
-      for (const kept of aside) tiles.set(keyOf(kept.at), kept);
+      for (const stored of aside) tiles.set(keyOf(stored.at), stored);
       asides.delete(id);
     },
     discard: (id) => void asides.delete(id),

@@ -58,22 +58,22 @@ test("an estimate ends when its client has gone", async () => {
   const operations = new Endless();
   const client = new AbortController();
   const answer = routeOf(operations)(client.signal);
-  const told = expect(answer).rejects.toBeInstanceOf(ClientGone);
+  const reported = expect(answer).rejects.toBeInstanceOf(ClientGone);
   client.abort();
-  await told;
+  await reported;
   for (const signal of operations.signals) expect(signal.aborted).toBe(true);
 });
 
 test("beside four estimates a fifth is 503 with Retry-After, until one of them has ended", async () => {
   const ask = routeOf(new Endless());
   const clients = Array.from({ length: 4 }, () => new AbortController());
-  const asked = clients.map(({ signal }) => expect(ask(signal)).rejects.toBeInstanceOf(ClientGone));
+  const requested = clients.map(({ signal }) => expect(ask(signal)).rejects.toBeInstanceOf(ClientGone));
   await Promise.resolve();
   expect(await ask(never)).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
   clients[0]?.abort();
-  await asked[0];
+  await requested[0];
   const next = new AbortController();
   const fifth = expect(ask(next.signal)).rejects.toBeInstanceOf(ClientGone);
   for (const client of [next, ...clients]) client.abort();
-  await Promise.all([...asked, fifth]);
+  await Promise.all([...requested, fifth]);
 });

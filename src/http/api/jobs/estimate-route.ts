@@ -7,7 +7,7 @@ import { ClientGone } from "../../request.ts";
 import type { Exchange, Resource } from "../../resource.ts";
 import { type ApiParts, json } from "../api-parts.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
-import { planAsked } from "./jobs-route.ts";
+import { planRequested } from "./jobs-route.ts";
 
 /**
  * The number of concurrent estimates of one process. Users with the right to read may request estimates: the limit
@@ -62,14 +62,14 @@ async function estimateOf(
 ): Promise<Result<unknown, Refusal>> {
   const decoded = decodeJobBody(bytes);
   if (!decoded.ok) return decoded;
-  const asked = decoded.value;
-  const { type } = "many" in asked ? asked.many.request : asked.request;
+  const requested = decoded.value;
+  const { type } = "many" in requested ? requested.many.request : requested.request;
   if (type === "truncate") return refuse(badField("type", "seed or reseed", type));
-  if ("many" in asked) {
-    const many = await planBatch(asked.many, catalogue, { options: jobOptions(), nowMs: Date.now(), signal });
+  if ("many" in requested) {
+    const many = await planBatch(requested.many, catalogue, { options: jobOptions(), nowMs: Date.now(), signal });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
   }
-  const planned = await planAsked(asked, catalogue, jobOptions(), signal);
+  const planned = await planRequested(requested, catalogue, jobOptions(), signal);
   return planned.ok ? operations.estimate(planned.value, signal) : planned;
 }
 

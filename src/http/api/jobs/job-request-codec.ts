@@ -59,7 +59,7 @@ export function decodeJobs(document: object): Result<RequestedJob | RequestedJob
   return ok({ many, confirmed, digest: digestOf([digest, layersAre, many.layers, gridSets, formats, sets]) });
 }
 
-const digestOf = (asked: unknown): string => createHash("sha256").update(JSON.stringify(asked)).digest("hex");
+const digestOf = (requested: unknown): string => createHash("sha256").update(JSON.stringify(requested)).digest("hex");
 
 type Fields = Omit<JobRequestDocument, "layer" | "layers" | "gridSets" | "formats" | "parameterSets" | "confirm">;
 
@@ -94,8 +94,8 @@ function requestOf(document: Fields): Result<SeedRequest, Refusal> {
   });
 }
 
-function termsOf(asked: Pick<JobRequestDocument, keyof JobTerms>): Pick<SeedRequest, "terms"> {
-  const given = defined(asked);
+function termsOf(requested: Pick<JobRequestDocument, keyof JobTerms>): Pick<SeedRequest, "terms"> {
+  const given = defined(requested);
   return Object.keys(given).length === 0 ? {} : { terms: { ...STANDARD_TERMS, ...given } };
 }
 

@@ -4,9 +4,9 @@ import { decodeJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const asked = (fields: string) => decodeJobs(JSON.parse(`{"layer":"a",${fields}}`));
+const requested = (fields: string) => decodeJobs(JSON.parse(`{"layer":"a",${fields}}`));
 const refusal = (fields: string): string => {
-  const decoded = asked(fields);
+  const decoded = requested(fields);
   return decoded.ok ? "accepted" : decoded.error.message;
 };
 const changed = (text: string) => {
@@ -18,20 +18,20 @@ const window = night.ok ? night.value : undefined;
 const NIGHT = '"runWindow":{"from":"22:00","to":"06:00","timeZone":"Europe/Zurich"}';
 
 test("terms are read, with the standard for what is not given, and written as they were asked for", () => {
-  const decoded = asked(`"priority":"high","rateLimit":0.5,${NIGHT}`);
+  const decoded = requested(`"priority":"high","rateLimit":0.5,${NIGHT}`);
   const terms = { priority: 100, rateLimit: 0.5, runWindow: { window, timeZone: "Europe/Zurich" } };
   expect(decoded).toMatchObject({ ok: true, value: { request: { terms } } });
-  expect(asked('"priority":7')).toMatchObject({
+  expect(requested('"priority":7')).toMatchObject({
     value: { request: { terms: { priority: 7, rateLimit: null, runWindow: null } } },
   });
-  expect(asked('"runWindow":{"from":"22:00","to":"06:00"}')).toMatchObject({
+  expect(requested('"runWindow":{"from":"22:00","to":"06:00"}')).toMatchObject({
     value: { request: { terms: { runWindow: { timeZone: "UTC" } } } },
   });
 });
 
 test("a request without terms has none, so that its key is the one it always was", () => {
-  const plain = asked('"priority":null,"rateLimit":null,"runWindow":null,"supersede":null');
-  const before = asked('"type":"seed"');
+  const plain = requested('"priority":null,"rateLimit":null,"runWindow":null,"supersede":null');
+  const before = requested('"type":"seed"');
   if (!plain.ok || !before.ok) throw new Error("a mistake of the test");
   expect(plain.value).toEqual(before.value);
   expect("request" in plain.value && "terms" in plain.value.request).toBe(false);

@@ -42,12 +42,12 @@ export function jobsResource(parts: ApiParts): Resource {
         async handle(exchange) {
           const body = await exchange.body();
           if (!body.ok) return refusalProblem(body.error);
-          const asked = decodeJobBody(body.value);
-          if (!asked.ok) return refusalProblem(asked.error);
-          const origin = originOf(exchange, asked.value.digest);
+          const requested = decodeJobBody(body.value);
+          if (!requested.ok) return refusalProblem(requested.error);
+          const origin = originOf(exchange, requested.value.digest);
           if (!origin.ok) return refusalProblem(origin.error);
-          const submitted = await submit(parts, exchange, asked.value, origin.value);
-          return "many" in asked.value
+          const submitted = await submit(parts, exchange, requested.value, origin.value);
+          return "many" in requested.value
             ? submittedAllAnswer(parts, exchange, submitted)
             : submittedAnswer(parts, exchange, submitted);
         },
@@ -63,19 +63,19 @@ export function jobsResource(parts: ApiParts): Resource {
 async function submit(
   { operations, jobOptions }: ApiParts,
   { catalogue }: Exchange,
-  asked: RequestedJob | RequestedJobs,
+  requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
   const options = jobOptions();
-  const isAsked = !asked.confirmed && options.confirmTiles !== undefined;
-  const asking = isAsked ? { ...origin, mostTiles: options.confirmTiles } : origin;
-  if ("many" in asked) {
-    const many = await planBatch(asked.many, catalogue, { options, nowMs: Date.now() });
+  const isRequested = !requested.confirmed && options.confirmTiles !== undefined;
+  const asking = isRequested ? { ...origin, mostTiles: options.confirmTiles } : origin;
+  if ("many" in requested) {
+    const many = await planBatch(requested.many, catalogue, { options, nowMs: Date.now() });
     return many.ok ? operations.submitAll(many.value, asking) : many;
   }
-  const planned = await planAsked(asked, catalogue, options);
+  const planned = await planRequested(requested, catalogue, options);
   return planned.ok ? operations.submit(planned.value, asking) : planned;
 }
 
@@ -83,7 +83,7 @@ async function submit(
  * Plans a request: validates it against its layer.
  * @throws the reason of the signal
  */
-export async function planAsked(
+export async function planRequested(
   { layer: name, request }: RequestedJob,
   { layers }: Catalogue,
   options: JobOptions,
@@ -194,14 +194,14 @@ export async function submittedAllAnswer(
  * Returns the user and the `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header). The key may be
  * quoted.
  */
-function originOf({ by, headers }: Exchange, asked: string): Result<JobOrigin, Refusal> {
+function originOf({ by, headers }: Exchange, requested: string): Result<JobOrigin, Refusal> {
   const given = headers["idempotency-key"];
   if (given === undefined) return ok({ by });
   const text = Array.isArray(given) ? given.join(",") : given;
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > LONGEST_KEY)
     return refuse(badField("Idempotency-Key", `1 to ${LONGEST_KEY} printable ASCII characters without blanks`, text));
-  const digest = createHash("sha256").update(asked).digest("hex");
+  const digest = createHash("sha256").update(requested).digest("hex");
   const identity: IdempotencyKey = { key, digest };
   return ok({ by, key: identity });
 }

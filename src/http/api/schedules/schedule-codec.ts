@@ -36,10 +36,10 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<Request
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
 }
 
-function scheduledJob(asked: RequestedJob | RequestedJobs): ScheduledJob {
-  const { confirmed } = asked;
-  if ("many" in asked) return { many: asked.many, confirmed };
-  const { request, layer } = asked;
+function scheduledJob(requested: RequestedJob | RequestedJobs): ScheduledJob {
+  const { confirmed } = requested;
+  if ("many" in requested) return { many: requested.many, confirmed };
+  const { request, layer } = requested;
   return { many: { request, layers: [layer], layersAre: "names" }, confirmed };
 }
 

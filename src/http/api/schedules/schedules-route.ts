@@ -24,9 +24,9 @@ export function schedulesResource(parts: ApiParts): Resource {
       POST: {
         need: "operate",
         async handle(exchange) {
-          const asked = await scheduleOf(exchange);
-          if (!asked.ok) return refusalProblem(asked.error);
-          const { name, plan } = asked.value;
+          const requested = await scheduleOf(exchange);
+          if (!requested.ok) return refusalProblem(requested.error);
+          const { name, plan } = requested.value;
           const made = await operations.addSchedule(name, plan, exchange.by);
           return made.ok ? madeAnswer(exchange, made.value) : refusalProblem(ofJob(made.error));
         },
@@ -50,9 +50,9 @@ export function scheduleResource(parts: ApiParts, name: string): Resource {
       PUT: {
         need: "operate",
         async handle(exchange) {
-          const asked = await scheduleOf(exchange, name);
-          if (!asked.ok) return refusalProblem(asked.error);
-          const put = await operations.putSchedule(name, asked.value.plan, exchange.by);
+          const requested = await scheduleOf(exchange, name);
+          if (!requested.ok) return refusalProblem(requested.error);
+          const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
           if (!put.ok) return refusalProblem(ofJob(put.error));
           const { view, isNew } = put.value;
           return isNew ? madeAnswer(exchange, view) : wholeAnswer(view);
@@ -98,11 +98,11 @@ export function scheduleActionResource(parts: ApiParts, name: string, action: st
 async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
   const bytes = await body();
   if (!bytes.ok) return bytes;
-  const asked = decodeSchedule(bytes.value, name);
-  if (!asked.ok) return asked;
-  const { layers, layersAre } = asked.value.plan.job.many;
+  const requested = decodeSchedule(bytes.value, name);
+  if (!requested.ok) return requested;
+  const { layers, layersAre } = requested.value.plan.job.many;
   const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
-  if (unknown === undefined) return asked;
+  if (unknown === undefined) return requested;
   // Not a 404, which would mean that the schedule does not exist.
   return refuse(
     layersAre === "names"

@@ -30,10 +30,10 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
         async handle({ body, by, base, catalogue: { layers } }) {
           const bytes = await body();
           if (!bytes.ok) return refusalProblem(bytes.error);
-          const asked = decodeTruncation(bytes.value);
-          if (!asked.ok) return refusalProblem(asked.error);
-          if (!layers.has(asked.value.layer)) return refusalProblem(unknownLayer(asked.value.layer));
-          const made = await operations.truncate(asked.value, by);
+          const requested = decodeTruncation(bytes.value);
+          if (!requested.ok) return refusalProblem(requested.error);
+          if (!layers.has(requested.value.layer)) return refusalProblem(unknownLayer(requested.value.layer));
+          const made = await operations.truncate(requested.value, by);
           return { ...json(made, 201), headers: { Location: `${base}/api/v1/truncations/${made.id}` } };
         },
       },

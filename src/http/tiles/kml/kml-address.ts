@@ -5,11 +5,11 @@ import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { splitExtension } from "../address.ts";
 import {
-  type Asked,
   findFormatOfExtension,
   findLayer,
   notFound,
   type RequestedDocument,
+  type RequestedTile,
   tileAt,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayNode, superOverlay } from "./kml-documents.ts";
@@ -35,7 +35,7 @@ const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
  * GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the tiles.
  * `rest` is what follows it.
  */
-export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [first = "", second] = rest;
   if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
   const last = splitExtension(second ?? first);

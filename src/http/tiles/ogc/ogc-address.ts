@@ -4,7 +4,7 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { wholeNumber } from "../address.ts";
-import { type Asked, findFormatAsked, findLayer, levelOf, notFound, tileAt } from "../tile-parts.ts";
+import { findLayer, findRequestedFormat, levelOf, notFound, type RequestedTile, tileAt } from "../tile-parts.ts";
 import {
   allGrids,
   collection,
@@ -25,7 +25,7 @@ import {
 
 type Query = ReadonlyMap<string, string>;
 
-const document = (rest: readonly string[], write: (base: string) => unknown): Result<Asked, Refusal> =>
+const document = (rest: readonly string[], write: (base: string) => unknown): Result<RequestedTile, Refusal> =>
   ok({
     kind: "document",
     name: `ogc/${rest.map(encodeURIComponent).join("/")}`,
@@ -36,7 +36,7 @@ const document = (rest: readonly string[], write: (base: string) => unknown): Re
 /**
  * Parses an address of OGC API - Tiles - Part 1 (OGC 20-057): tiles of collections. `rest` is the path after `/ogc`.
  */
-export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [first, second] = rest;
   switch (first) {
     case undefined:
@@ -64,7 +64,7 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
 /**
  * `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first that has such ones.
  */
-function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const kind = rest[0] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet] = rest.slice(kind === "map" ? 1 : 0);
   if (tiles !== "tiles") return nothing();
@@ -86,7 +86,7 @@ const nothing = () =>
   );
 
 /** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */
-function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   if (rest.length === 2) return document(rest, (base) => collection(layer, base));
   const kind = rest[2] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
@@ -109,14 +109,14 @@ function parseTile(
   { subset }: NamedGrid,
   [matrix = "", rowText = "", columnText = ""]: readonly string[],
   query: Query,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   const z = levelOf(subset.gridSet, matrix);
   if (z === undefined) return refuse(badField("tileMatrix", "the name or number of a level", matrix));
   const row = wholeNumber("tileRow", rowText);
   if (!row.ok) return row;
   const column = wholeNumber("tileCol", columnText);
   if (!column.ok) return column;
-  const format = findFormatAsked({ formats: formatsOf(layer, kind) }, query.get("F"));
+  const format = findRequestedFormat({ formats: formatsOf(layer, kind) }, query.get("F"));
   if (!format.ok) return format;
   const parameters = parseParameters(layer.parameterFilters, query, "ignore");
   if (!parameters.ok) return parameters;

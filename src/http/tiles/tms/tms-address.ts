@@ -5,7 +5,15 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
-import { type Asked, findFormatOfExtension, findGrid, findLayer, notFound, tileAt, XML_TYPE } from "../tile-parts.ts";
+import {
+  findFormatOfExtension,
+  findGrid,
+  findLayer,
+  notFound,
+  type RequestedTile,
+  tileAt,
+  XML_TYPE,
+} from "../tile-parts.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
 
 interface TileMap {
@@ -55,7 +63,7 @@ export function parseTms(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   const [version, tileMapText, zText, xText, last] = rest;
   if (version === undefined) {
     return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });

@@ -50,15 +50,15 @@ test("without fullWms a box that is no tile is refused, as in GWC", async () => 
 
 test("a box beside a tile's by more than half a pixel is no tile, nor is a tile's outside of the layer", async () => {
   await using protocols = await startProtocols();
-  const asked = async (box: string) => {
+  const requested = async (box: string) => {
     const { status, headers } = await protocols.ask(`${MAP}&BBOX=${box}&WIDTH=256&HEIGHT=256`);
     return [status, headers["geowebcache-cache-result"]];
   };
   // Level 0 has 0.703125 degrees a pixel.
-  expect(await asked("-179.7,-90,0.3,90")).toEqual([200, "HIT"]);
-  expect(await asked("-179.6,-90,0.4,90")).toEqual([200, "WMS"]);
-  expect(await asked("-180,-90,-0.4,90")).toEqual([200, "WMS"]);
-  expect(await asked("180,-90,360,90")).toEqual([200, "WMS"]);
+  expect(await requested("-179.7,-90,0.3,90")).toEqual([200, "HIT"]);
+  expect(await requested("-179.6,-90,0.4,90")).toEqual([200, "WMS"]);
+  expect(await requested("-180,-90,-0.4,90")).toEqual([200, "WMS"]);
+  expect(await requested("180,-90,360,90")).toEqual([200, "WMS"]);
 });
 
 test("a map finer than the finest level is cut out of the pixels that it meets", async () => {

@@ -1,15 +1,15 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { drawsLegends, type Layer } from "../../../layer/layer.ts";
+import { type Layer, rendersLegends } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Asked, findLayer, type ProtocolRefusal } from "../tile-parts.ts";
+import { findLayer, type ProtocolRefusal, type RequestedTile } from "../tile-parts.ts";
 import { isDefaultStyle } from "../wmts/wmts-style.ts";
 
 /** Returns whether capabilities offer GetLegendGraphic for a layer. */
 export const offersLegendGraphic = (layer: Layer): boolean =>
-  drawsLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
+  rendersLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
 
 /** Returns the legend of a style by its name in the STYLES filter; undefined stands for the default style. */
 export function legendOf(layer: Layer, style: string | undefined): Legend | undefined {
@@ -58,11 +58,11 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
 export function parseGetLegendGraphic(
   catalogue: Catalogue,
   query: ReadonlyMap<string, string>,
-): Result<Asked, ProtocolRefusal> {
+): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });
-  if (!drawsLegends(layer.value.source)) {
+  if (!rendersLegends(layer.value.source)) {
     const refusal = badField("LAYER", "a layer whose source is a WMS, because only a WMS renders legends", name);
     return refuse({ ...refusal, exception: { code: "OperationNotSupported" } });
   }

@@ -16,7 +16,7 @@ import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Asked, findFormat, findLayer, type ProtocolRefusal, tileAt, XML_TYPE } from "../tile-parts.ts";
+import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
@@ -36,7 +36,7 @@ const as = (refusal: Refusal, code: string): { readonly ok: false; readonly erro
  * Parses a WMS request: the capabilities, GetMap of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile
  * services), and GetMap of any extent if the layer has `fullWms`.
  */
-export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+export function parseWms(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "getmap":
@@ -56,14 +56,14 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<Asked, Prot
   }
 }
 
-const capabilities130 = (catalogue: Catalogue): Asked => ({
+const capabilities130 = (catalogue: Catalogue): RequestedTile => ({
   kind: "document",
   name: "wms/1.3.0",
   contentType: XML_TYPE,
   write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
 });
 
-function capabilities111(catalogue: Catalogue, query: Query): Asked {
+function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
   const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";
   return {
     kind: "document",
@@ -73,7 +73,7 @@ function capabilities111(catalogue: Catalogue, query: Query): Asked {
   };
 }
 
-function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYERS") ?? "";
   if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
   if (!catalogue.layers.has(name) && name.includes(",")) {
@@ -132,7 +132,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<Asked, Protocol
 }
 
 /** Any box and size: the question goes on to the upstream, in the CRS of a grid set of the layer. */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Asked, ProtocolRefusal> {
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return as(layer.error, "LayerNotDefined");
@@ -186,7 +186,7 @@ const pixels = (span: number, resolution: number): number => Math.max(3, span / 
 function mapOf(
   parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
   { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
-): Result<Asked, ProtocolRefusal> {
+): Result<RequestedTile, ProtocolRefusal> {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
   const { gridSet, coverage, zoomStart } = parts.subset;
@@ -282,12 +282,12 @@ const CORNER_TOLERANCE = 0.1;
 
 function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
   const grid = subset.gridSet;
-  const asked = (box.maxX - box.minX) / grid.tileWidth;
+  const requested = (box.maxX - box.minX) / grid.tileWidth;
   const requestedAbove = (box.maxY - box.minY) / grid.tileHeight;
-  const z = nearestLevel(grid, asked);
+  const z = nearestLevel(grid, requested);
   const resolution = grid.matrices[z]?.resolution;
   if (resolution === undefined) return undefined;
-  if (Math.abs(asked - resolution) > LEVEL_TOLERANCE * asked) return undefined;
+  if (Math.abs(requested - resolution) > LEVEL_TOLERANCE * requested) return undefined;
   if (Math.abs(requestedAbove - resolution) > LEVEL_TOLERANCE * requestedAbove) return undefined;
   const origin = tileExtent(grid, { x: 0, y: 0, z });
   const column = (box.minX - origin.minX) / (resolution * grid.tileWidth);

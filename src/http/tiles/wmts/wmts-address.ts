@@ -3,7 +3,6 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
 import {
-  type Asked,
   findFormat,
   findFormatOfExtension,
   findGrid,
@@ -13,6 +12,7 @@ import {
   offeredRange,
   type ProtocolRefusal,
   type RequestedDocument,
+  type RequestedTile,
   tileAt,
   XML_TYPE,
 } from "../tile-parts.ts";
@@ -37,12 +37,12 @@ export function parseWmtsRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
-    const asked = new Map(query).set("FORMAT", rest.at(-1) ?? "");
-    if (rest.length === 4) asked.set("STYLES", rest[1] ?? "");
-    return parseTileJson(catalogue, rest.slice(0, 1), asked);
+    const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");
+    if (rest.length === 4) requested.set("STYLES", rest[1] ?? "");
+    return parseTileJson(catalogue, rest.slice(0, 1), requested);
   }
   return rest.length === 7 || rest.length === 8
     ? parseInfoRest(catalogue, rest, query)
@@ -53,7 +53,7 @@ function parseInfoRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   const [jText = "", iText = ""] = rest.slice(-2);
   const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
   if (!infoFormat.ok) return infoFormat;
@@ -79,7 +79,7 @@ function parseTileRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
   if (rest.length !== 5 && rest.length !== 6) {
     return notFound(
@@ -128,7 +128,10 @@ const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
 const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /** WMTS by key and value: GWC's checks in GWC's order, with its exception codes (`docs/explanation/geowebcache.md`, Tile services). */
-export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+export function parseWmtsKvp(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+): Result<RequestedTile, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "":
@@ -153,7 +156,10 @@ export function parseWmtsKvp(catalogue: Catalogue, query: ReadonlyMap<string, st
  * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and those fields of a tile request that are not the
  * default.
  */
-function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+function parseGetTileJson(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
   const layer = findLayer(catalogue, name);
@@ -161,15 +167,18 @@ function parseGetTileJson(catalogue: Catalogue, query: ReadonlyMap<string, strin
   const gridSet = query.get("TILEMATRIXSET") ?? "";
   const subset = gridSet === "" ? undefined : findGrid(layer.value, gridSet);
   if (subset?.ok === false) return invalid("TILEMATRIXSET", subset.error);
-  const asked = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
-  return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], asked);
+  const requested = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
+  return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], requested);
 }
 
 /**
  * Parses GetFeatureInfo: the fields of GetTile, with INFOFORMAT instead of FORMAT, then the pixel
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-function parseGetFeatureInfo(catalogue: Catalogue, query: ReadonlyMap<string, string>): Result<Asked, ProtocolRefusal> {
+function parseGetFeatureInfo(
+  catalogue: Catalogue,
+  query: ReadonlyMap<string, string>,
+): Result<RequestedTile, ProtocolRefusal> {
   const tile = parseGetTile(catalogue, query, "INFOFORMAT");
   if (!tile.ok || tile.value.kind !== "tile") return tile;
   const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
@@ -192,7 +201,7 @@ function parseGetTile(
   catalogue: Catalogue,
   query: ReadonlyMap<string, string>,
   formatKey: "FORMAT" | "INFOFORMAT" = "FORMAT",
-): Result<Asked, ProtocolRefusal> {
+): Result<RequestedTile, ProtocolRefusal> {
   const value = (key: string): string => query.get(key) ?? "";
   if (value("LAYER") === "") return missing("LAYER");
   const layer = findLayer(catalogue, value("LAYER"));

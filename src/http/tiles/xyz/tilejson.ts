@@ -5,7 +5,15 @@ import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { geographicBox, geographicBoxOf, WORLD } from "../geographic-box.ts";
-import { type Asked, findFormatAsked, findGrid, findLayer, notFound, queryOf, WEB_GRID } from "../tile-parts.ts";
+import {
+  findGrid,
+  findLayer,
+  findRequestedFormat,
+  notFound,
+  queryOf,
+  type RequestedTile,
+  WEB_GRID,
+} from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
 /** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
@@ -13,21 +21,21 @@ export function parseTileJson(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   const [name, gridSet = WEB_GRID] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
   const subset = findGrid(layer.value, gridSet);
   if (!subset.ok) return subset;
-  const format = findFormatAsked(layer.value, query.get("FORMAT"));
+  const format = findRequestedFormat(layer.value, query.get("FORMAT"));
   if (!format.ok) return format;
   const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
   return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
 }
 
 /** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
-const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): Asked => ({
+const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): RequestedTile => ({
   kind: "document",
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",

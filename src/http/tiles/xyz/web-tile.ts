@@ -4,7 +4,15 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
-import { type Asked, findFormat, findFormatOfExtension, findLayer, notFound, tileAt, WEB_GRID } from "../tile-parts.ts";
+import {
+  findFormat,
+  findFormatOfExtension,
+  findLayer,
+  notFound,
+  type RequestedTile,
+  tileAt,
+  WEB_GRID,
+} from "../tile-parts.ts";
 
 type Query = ReadonlyMap<string, string>;
 
@@ -15,7 +23,7 @@ function webTile(
   format: { readonly mimeType: string } | { readonly extension: string | undefined },
   at: { readonly z: number; readonly x: number; readonly y: number },
   query: Query,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
   const subset = findSubset(layer.value, WEB_GRID);
@@ -45,7 +53,11 @@ function parseKey(field: string, key: string): Result<{ z: number; x: number; y:
 }
 
 /** `{layer}/{quadkey}.{ext}`. `rest` is what follows `/quadkey`. */
-export function parseQuadkey(catalogue: Catalogue, rest: readonly string[], query: Query): Result<Asked, Refusal> {
+export function parseQuadkey(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: Query,
+): Result<RequestedTile, Refusal> {
   const [name, last] = rest;
   if (name === undefined || last === undefined || rest.length !== 2)
     return notFound("A quadkey address is /quadkey/{layer}/{quadkey}.{ext}");
@@ -55,7 +67,7 @@ export function parseQuadkey(catalogue: Catalogue, rest: readonly string[], quer
 }
 
 /** GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
-export function parseVe(catalogue: Catalogue, query: Query): Result<Asked, Refusal> {
+export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTile, Refusal> {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
   return at.ok
     ? webTile(catalogue, query.get("LAYERS") ?? "", { mimeType: query.get("FORMAT") ?? "image/png" }, at.value, query)
@@ -66,7 +78,7 @@ export function parseVe(catalogue: Catalogue, query: Query): Result<Asked, Refus
 const MOBILE_TOP = 17;
 
 /** GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
-export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<Asked, Refusal> {
+export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<RequestedTile, Refusal> {
   const zoom = wholeNumber("zoom", query.get("ZOOM") ?? "");
   if (!zoom.ok) return zoom;
   if (zooms === "down" && zoom.value > MOBILE_TOP)

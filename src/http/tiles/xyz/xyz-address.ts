@@ -4,14 +4,22 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
-import { type Asked, findFormatOfExtension, findGrid, findLayer, notFound, tileAt, WEB_GRID } from "../tile-parts.ts";
+import {
+  findFormatOfExtension,
+  findGrid,
+  findLayer,
+  notFound,
+  type RequestedTile,
+  tileAt,
+  WEB_GRID,
+} from "../tile-parts.ts";
 
 /** `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is what follows `/xyz`. */
 export function parseXyz(
   catalogue: Catalogue,
   rest: readonly string[],
   query: ReadonlyMap<string, string>,
-): Result<Asked, Refusal> {
+): Result<RequestedTile, Refusal> {
   if (rest.length !== 4 && rest.length !== 5) {
     return notFound("An XYZ address is /xyz/{layer}/{z}/{x}/{y}.{ext} or /xyz/{layer}/{gridSet}/{z}/{x}/{y}.{ext}");
   }

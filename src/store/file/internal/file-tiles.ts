@@ -105,8 +105,8 @@ export class FileTiles implements TileStore {
       const path = this.#paths.tile(at);
       const before = guard() ? tileAt(path) : undefined;
       if (before === undefined || before.size !== bytes.byteLength) return false;
-      const kept = this.get(at);
-      if (kept === undefined || Buffer.compare(kept.bytes, bytes) !== 0 || !guard()) return false;
+      const stored = this.get(at);
+      if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
       if (time === "renew") {
         const now = new Date();
         utimesSync(path, now, now);
