@@ -10,7 +10,7 @@ import type { JobRecords } from "./job-records.ts";
 import type { JobTotals } from "./job-totals.ts";
 import type { StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
-import { JobAborted } from "./work.ts";
+import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
 export interface JobEndingsParts {
   readonly active: ActiveJobs;
@@ -133,7 +133,7 @@ export class JobEndings {
     const removed = this.#parts.active.all().filter((job) => !layers.has(job.request.layer));
     const slices = new Slices();
     for (const job of removed) {
-      await this.abort(job, "the layer has been removed");
+      await this.abort(job, LAYER_REMOVED);
       if (slices.isOver) await slices.next();
     }
     await this.complete();

@@ -16,7 +16,7 @@ import { JobRecords, type JobRecordsParts } from "./job-records.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import type { NewJob, StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
-import { JobAborted, JobSuspension, type Work } from "./work.ts";
+import { JobAborted, JobSuspension, LAYER_REMOVED, type Work } from "./work.ts";
 
 export interface JobRunnerParts extends JobRecordsParts, Pick<JobEndingsParts, "beforeAbort"> {
   readonly seeding: Work;
@@ -75,7 +75,7 @@ export class JobRunner {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
       const job = this.#add(stored, layer, true);
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
-      else if (layer === undefined) void this.endings.abort(job, "the layer has been removed");
+      else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
     this.#save();
     for (const job of this.active.all()) void this.endings.supersede(job.id);

@@ -14,7 +14,7 @@ import type { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
 import type { UpstreamOutage } from "./upstream-outage.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
-import { JobAborted } from "./work.ts";
+import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
 export interface MetatileAttemptsParts extends Pick<RoomWaitParts, "room" | "stop" | "monotonicNow" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
@@ -95,7 +95,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     { wanted, outcome, reservation }: Rendered,
   ): Promise<"finished" | "again" | RenderFailure> {
-    const { results, guards, outage, storeWait, roomWait, stop } = this.#parts;
+    const { results, guards, outage, storeWait, roomWait } = this.#parts;
     if (signal.aborted) {
       // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
       // this one only if no other task has taken it since.
@@ -110,11 +110,10 @@ export class MetatileAttempts {
         results.stored(job, task, { metatile, wanted }, outcome);
         guards.check(job, layer, outcome.written ?? []);
         return "finished";
+      case "layer_removed":
+        // The order to abort the job may arrive later. A task that went on would take the metatile for done.
+        throw new JobAborted(LAYER_REMOVED);
       case "cancelled":
-        if (stop.isDue(signal)) return "finished";
-        // The gate cancels a render of a running task only if a reload has removed the layer. The order to abort the job
-        // may arrive later: a task that went on would take the metatile for done.
-        throw new JobAborted("the layer has been removed");
       case "stale":
         return "again";
       case "full":

@@ -21,7 +21,7 @@ import { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
 import { UpstreamOutage } from "./upstream-outage.ts";
 import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";
-import { JobAborted, type Work } from "./work.ts";
+import { JobAborted, LAYER_REMOVED, type Work } from "./work.ts";
 
 export interface SeedingParts extends WantedTilesParts {
   readonly ledger: Ledger;
@@ -100,7 +100,7 @@ export class Seeding implements Work {
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
     const layer = this.#parts.catalogue().layers.get(job.request.layer);
-    if (layer === undefined) throw new JobAborted("the layer has been removed");
+    if (layer === undefined) throw new JobAborted(LAYER_REMOVED);
     await this.#overtake(job);
     const step = { job, task, layer, signal };
     let rendered = 0;

@@ -122,6 +122,7 @@ function isAnswer(outcome: RenderOutcome): boolean {
       return true;
     case "failed":
       return !isOutage(outcome.failure);
+    case "layer_removed":
     case "cancelled":
       return false;
   }

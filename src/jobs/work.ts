@@ -10,6 +10,9 @@ export interface Work {
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
 
+/** The reason of a job that ends because the configuration no longer has its layer. */
+export const LAYER_REMOVED = "the layer has been removed";
+
 /** Thrown by the work of a job to abort the job. The message becomes the job's reason. */
 export class JobAborted extends Error {
   override readonly name = "JobAborted";

@@ -105,6 +105,9 @@ export type RenderOutcome =
   /** The metatile was rendered, but the store, or the layer's part of the store, cannot be written at the moment. */
   | { readonly kind: "store_away"; readonly reason: string }
   | RenderFailure
+  /** A reload has removed the layer. */
+  | { readonly kind: "layer_removed" }
+  /** The caller's signal was aborted. */
   | { readonly kind: "cancelled" };
 
 /** Methods of the server that the coordinator calls. */

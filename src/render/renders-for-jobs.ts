@@ -3,7 +3,7 @@ import type { InFlightRenders } from "./in-flight-renders.ts";
 import type { LayerStates } from "./layer-states.ts";
 import type { MetatileRenders } from "./metatile-renders.ts";
 import type { RenderOrder, RenderOutcome } from "./render-order.ts";
-import { CANCELLED, type RenderResult, toOutcome } from "./render-result.ts";
+import { CANCELLED, LAYER_REMOVED, type RenderResult, toOutcome } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 
 export interface RendersForJobsParts {
@@ -26,7 +26,7 @@ export class RendersForJobs {
   async render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome> {
     const { layers, permits, inFlight, metatiles } = this.#parts;
     const { layer } = order.tileSet;
-    if (layers.get(layer) === undefined) return CANCELLED;
+    if (layers.get(layer) === undefined) return LAYER_REMOVED;
     const joined = inFlight.find(layers.keyOf(order));
     if (joined !== undefined && !joined.serves(order)) {
       // A job that is aborted meanwhile must not wait for the other render.

@@ -516,3 +516,16 @@ test("a question that ends after its layer was removed is answered as a removed 
   end();
   expect(await asking).toEqual({ kind: "layer_removed" });
 });
+
+test("a render of a job is answered as cancelled by its signal, and as removed by a reload", async () => {
+  const { renders, events } = drawsWith({ open: async () => RESERVATION }, new Promise(() => {}));
+  void renders.renderForUser(ofLayer("b", 2), missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 2/0"]);
+  const stop = new AbortController();
+  const stopped = renders.render(ofLayer(LAYER, 3), stop.signal);
+  const removed = renders.render(ofLayer(LAYER, 4), stays());
+  stop.abort();
+  expect(await stopped).toEqual({ kind: "cancelled" });
+  renders.configure(REMAINING);
+  expect(await removed).toEqual({ kind: "layer_removed" });
+});
