@@ -10,7 +10,7 @@ export interface ClaimedState {
   readonly db: Database;
   /** Returns why the state or the store cannot be used; undefined: they can. Called on a timer. */
   trouble(): Promise<string | undefined>;
-  /** The part of the last server's state that is missing; undefined: nothing is. */
+  /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
   /** Marks the data directory as in use, after the first transaction has been committed. */
   begun(): void;
@@ -37,7 +37,7 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
     async trouble() {
       const found = await Promise.all(probes.map((probe) => probe.look()));
       const lost = found.find((reason) => reason !== undefined);
-      // A lost disk cannot be asked for its free room.
+      // A lost disk cannot report its free space.
       if (lost !== undefined) return lost;
       reserve.look();
       return reserve.shortage;

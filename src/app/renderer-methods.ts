@@ -20,7 +20,7 @@ export interface RendererData {
   readonly parentPid: number;
 }
 
-/** What a renderer is told of a render beside the order. */
+/** The terms of a render that are sent to a renderer beside the order. */
 export interface RenderRequest {
   /** The number of the render in `permit`, `join` and `early`. */
   readonly id: number;
@@ -45,14 +45,14 @@ export interface RendererMethods {
   join(id: number, missed: TileIndex): void;
   /** Permits a render to store its tiles under a reservation; undefined: the render must not store them. */
   permit(id: number, reservation: Leave | undefined): void;
-  /** As `Renderers.renderBatch`. The renders are numbered from `firstId`. */
+  /** See `Renderers.renderBatch`. The renders are numbered from `firstId`. */
   renderBatch(
     orders: readonly RenderOrder[],
     generation: number,
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
-  /** As `Renderers.settle`. */
+  /** See `Renderers.settle`. */
   settle(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;

@@ -9,7 +9,7 @@ import type { Requester, TileFailure, TileReader, TileRequest } from "./tile-rea
 /** A map of any extent and size, to be made of the tiles of one level. */
 export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   readonly format: ImageFormat;
-  /** In the grid set's units. */
+  /** The extent of the map, in the grid set's units. */
   readonly extent: Extent;
   /** Size of the picture in pixels. */
   readonly width: number;

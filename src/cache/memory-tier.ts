@@ -3,7 +3,7 @@ import { LayerEpochs } from "../render/layer-epochs.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { ServedTile } from "./tile-reader.ts";
 
-/** What an entry costs beside its bytes: key, headers and bookkeeping. */
+/** The memory of an entry beside its bytes: key, headers and bookkeeping. */
 const OVERHEAD_BYTES = 512;
 
 interface Entry {

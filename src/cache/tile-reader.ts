@@ -36,7 +36,7 @@ export type TileFailureCode =
   | "too_many_maps"
   | "damaged_tile" // a stored tile cannot be decoded
   | "shutting_down"
-  | "client_gone"; // nobody reads this failure
+  | "client_gone"; // no client receives this failure
 
 /** A request without a tile. The user gets the message, which contains neither the upstream's address nor credentials. */
 export interface TileFailure {

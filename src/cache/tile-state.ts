@@ -1,10 +1,10 @@
 import type { TileRect } from "../grid/grid-set.ts";
 
-/** Where a tile is at this moment. Found without rendering or reading the tile, and without counting a use. */
+/** The state of a tile at this moment. Found without rendering or reading the tile, and without counting a use. */
 export interface TileState {
-  /** In the memory tier. */
+  /** Whether the tile is in the memory tier. */
   readonly inMemory: boolean;
-  /** Undefined: not stored. */
+  /** The stored tile; undefined: the tile is not stored. */
   readonly stored: StoredState | undefined;
   /** The tile's name in the store, relative to the store's root, whether the tile exists or not. */
   readonly key: string;

@@ -17,7 +17,7 @@ export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSec
 interface EstimateOfJob
   extends EstimateView,
     Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {
-  /** As in the view of a job. */
+  /** See `JobView.parameterSets`. */
   readonly parameterSets: JobView["parameterSets"];
 }
 

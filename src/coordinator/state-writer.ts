@@ -51,7 +51,7 @@ export class StateWriter {
     }
   }
 
-  /** As `write`, with the changes of the jobs. */
+  /** Writes the state like `write`, with the changes of the jobs. */
   writeAll(also?: () => void): void {
     this.write(() => {
       this.saveJobs();

@@ -28,7 +28,10 @@ export interface UsageServiceParts extends TruncationTargetSources {
   readonly closing: AbortSignal;
 }
 
-/** Answers what is stored, whether the ledger agrees with the store, and what other quotas would have kept. */
+/**
+ * Answers which tiles are stored, whether the ledger agrees with the store, and which tiles another quota would have
+ * stored.
+ */
 export class UsageService {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;

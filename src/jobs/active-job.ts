@@ -23,7 +23,7 @@ export interface Moment {
   readonly monotonicMs: number;
 }
 
-/** What a job persists of itself, without the states of its tasks. */
+/** The persisted fields of a job, without the states of its tasks. */
 type JobRecord = Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] };
 
 /**
@@ -239,7 +239,7 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Moves the start to the time that tells the tiles that the job stores from older ones. ms since 1970. */
+  /** Moves the start of the job, ms since 1970: tiles written since then count as tiles of the job. */
   moveStart(ms: number): void {
     this.#startedMs = ms;
     this.#isChanged = true;

@@ -17,7 +17,7 @@ export interface BatchView {
   readonly bytes: bigint;
   readonly createdAt: string;
   readonly startedAt: string | null;
-  /** When the last job ended. Null: not all have ended. */
+  /** The time at which the last job ended; null: not all jobs have ended. */
   readonly endedAt: string | null;
   /** By class: the number of failed tiles of all jobs, and the message and tile of the first job that has the class. */
   readonly errors: readonly JobError[];

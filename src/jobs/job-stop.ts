@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Node's timers take at most 2^31 - 1 ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Tells the work of jobs when it must stop, and ends its waits then. */
+/** Signals the work of jobs that it must stop, and ends its waits. */
 export class JobStop {
   readonly #closing: AbortSignal;
 

@@ -6,7 +6,7 @@ import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 /** The number of failure classes of which a job stores the first message. */
 const MOST_ERROR_CLASSES = 20;
 
-/** What a job has done: its tiles by outcome, its failures by class, its time at work and its rate. */
+/** Counts of a job: its tiles by outcome, its failures by class, its time at work and its rate. */
 export class JobTally {
   readonly #type: JobRequest["type"];
   readonly #onlyExisting: boolean;

@@ -52,7 +52,10 @@ const NO_ATTEMPTS: Attempts = { failed: 0, isLast: false };
 /** The longest Retry-After that the job obeys. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** Renders a metatile until it is counted or given back: retries failures, and waits for what is away. */
+/**
+ * Renders a metatile until it is counted or given back: retries failures, and waits while the store, space on the disk
+ * or the upstream is missing.
+ */
 export class MetatileAttempts {
   readonly #parts: MetatileAttemptsParts;
   /** The attempts of metatiles that the rate limit has put off between two attempts. */
@@ -111,7 +114,7 @@ export class MetatileAttempts {
         guards.check(job, layer, outcome.written ?? []);
         return "finished";
       case "layer_removed":
-        // The order to abort the job may arrive later. A task that went on would take the metatile for done.
+        // The order to abort the job may arrive later. A task that continued would count the metatile as done.
         throw new JobAborted(LAYER_REMOVED);
       case "cancelled":
       case "stale":
@@ -149,9 +152,9 @@ export class MetatileAttempts {
       );
     }
     if (isOutage(failure.failure) && !ownFailurePolicy && !isLast && triesLeft <= 1) {
-      // Is this metatile bad, or is the upstream down? A probe of a metatile that was rendered before tells. Probe
-      // before the last try, not after it: if the upstream came back between the last try and the probe, this metatile
-      // would be counted as failed.
+      // A probe of a metatile that was rendered before shows whether this metatile is bad or the upstream is down.
+      // Probe before the last try, not after it: if the upstream came back between the last try and the probe, this
+      // metatile would be counted as failed.
       const state = await outage.wait(job, layer, metatile, failure.message, signal);
       return stop.isDue(signal) ? "stop" : { failed: 0, isLast: state === "alive" };
     }

@@ -8,7 +8,7 @@ const MOST_LEAPS = 8;
 /** The most metatiles that a task takes at once. */
 const MOST_AT_ONCE = 32;
 
-/** What a metatile number stands for: the tile set, the combination, the walk and the number within the walk. */
+/** The meaning of a metatile number: the tile set, the combination, the walk and the number within the walk. */
 export interface Located extends Pick<JobWalk, "tileSet" | "combination" | "walk"> {
   readonly local: bigint;
 }

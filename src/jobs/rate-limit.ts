@@ -10,7 +10,7 @@ const MAY_BE_LATE_MS = 100;
  * or gives up, so that several tasks do not compete for one start.
  */
 export class RateLimiter<Holder> {
-  /** When the last start was due, and its number of tiles. Undefined: no render has started. */
+  /** The due time of the last start, and its number of tiles; undefined: no render has started. */
   #last: { readonly ms: number; readonly tiles: number } | undefined;
   #holder: Holder | undefined;
   readonly #began: () => void;

@@ -18,7 +18,7 @@ export interface RoomWaitParts {
   readonly random: () => number;
 }
 
-/** The pauses of all waits of a job for something that is away: the store, room on the disk, an upstream. */
+/** The pauses of a job that waits for the store, for space on the disk or for an upstream. */
 export const JOB_BACK_OFF: BackOff = { firstMs: 500, longestMs: 15_000 };
 
 /** Waits until there is room for the tiles of a job. */

@@ -63,7 +63,7 @@ export class Seeding implements Work {
   readonly #roomWait: RoomWait;
   readonly #attempts: MetatileAttempts;
   readonly #batchSizes = new WeakMap<ActiveJob, BatchSize>();
-  /** By reseed: resolves when tiles of renders that began before it can no longer be stored. */
+  /** For each reseed, a promise that resolves when no tile of an earlier render can be stored any more. */
   readonly #overtaken = new WeakMap<ActiveJob, Promise<void>>();
 
   constructor(parts: SeedingParts) {

@@ -20,13 +20,13 @@ const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
 export type UpstreamState = "alive" | "was_down";
 
 /**
- * Tells an outage of the upstream from a metatile that cannot be rendered, by probes with other metatiles of the job.
- * All tasks of a job share the probes.
+ * Distinguishes an outage of the upstream from a metatile that cannot be rendered, by probes with other metatiles of
+ * the job. All tasks of a job share the probes.
  */
 export class UpstreamOutage {
   readonly #parts: UpstreamOutageParts;
   readonly #waits = new WeakMap<ActiveJob, Promise<UpstreamState>>();
-  /** A metatile that the upstream has answered. Probes request this one, which tells an outage from a bad part. */
+  /** A metatile that the upstream has answered. Probes request it: if a probe fails, the upstream is down. */
   readonly #answered = new WeakMap<ActiveJob, bigint>();
 
   constructor(parts: UpstreamOutageParts) {

@@ -21,7 +21,7 @@ export interface AdoptedLayer {
   readonly gridSets: readonly string[];
 }
 
-/** What an adoption needs of the ledger. */
+/** The members of the ledger that an adoption uses. */
 type AdoptingLedger = Pick<Ledger, "caches" | "tileSets" | "repair" | "writeAll">;
 
 export interface AdoptionProgress {
@@ -50,7 +50,7 @@ export class Adoption {
   readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
-  /** When a server last owned the store, by the store's clock. */
+  /** The time at which a server last owned the store, by the store's clock. */
   readonly #sinceMs: number;
   readonly #isStateLost: boolean;
   #running: Promise<void> | undefined;

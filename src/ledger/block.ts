@@ -96,7 +96,7 @@ export class Block {
   readonly marked = new Uint8Array(CELLS);
   tiles = 0;
   dirty = false;
-  /** When a writer last closed a cell, by the monotonic clock. */
+  /** The time at which a writer last closed a cell, by the monotonic clock. */
   lastClosedMs = Number.NEGATIVE_INFINITY;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 

@@ -62,7 +62,7 @@ test("a walk over what is kept passes over no metatile that holds something, and
       const met = new Set<bigint>();
       for (let n = stored.next(0n); n < walk.count; n = stored.next(n + 1n)) met.add(n);
       for (const n of wanted) expect(met).toContain(n);
-      // Some steps end for patience alone; what is far from anything that is kept costs none.
+      // The search may return metatiles without tiles, but only a bounded number for each stored tile.
       expect(met.size).toBeLessThanOrEqual(wanted.size + 40 * tiles.length);
       expect(counted(ledger.countStored(tileSet, rect, undefined))).toBe(BigInt(inside.length));
       db.close();

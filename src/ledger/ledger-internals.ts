@@ -10,7 +10,7 @@ import { DoubtedCells } from "./doubted-cells.ts";
 import { Marks } from "./marks.ts";
 import { emptySum, TileSetTable } from "./tile-set-table.ts";
 
-/** What the ledger needs of the store. */
+/** The members of the store that the ledger uses. */
 export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "delete">;
 
 export interface LedgerParts {
@@ -30,7 +30,7 @@ export interface LedgerParts {
   readonly corrupt?: (tileSet: TileSet, rect: TileRect, reason: string) => void;
 }
 
-/** What the parts of the ledger share. No other module uses it. */
+/** The parts and options that the files of the ledger share. No other module uses it. */
 export interface LedgerInternals {
   readonly db: Database;
   readonly store: LedgerStore;

@@ -85,7 +85,7 @@ const pyramid = { layer: "a", gridSet: "EPSG:900913", parametersId: "" };
 const jpegs: TileSet = { ...tileSet, format: "image/jpeg" };
 const Z = 9;
 
-/** What the ledger believes against a model of what was put: bytes by `FORMAT x/y`. */
+/** Compares the ledger with a model of the stored tiles: bytes by `FORMAT x/y`. */
 function compare(ledger: Ledger, model: ReadonlyMap<string, number>): void {
   const bytes = [...model.values()].reduce((a, b) => a + b, 0);
   expect(total(ledger)).toEqual({ tiles: BigInt(model.size), bytes: BigInt(bytes) });
@@ -181,12 +181,12 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             break;
           }
           case "kill":
-            // What was not flushed is forgotten.
+            // The ledger loses the changes that were not flushed.
             killed();
             compare(at.ledger, model);
             break;
           case "forgetLedger":
-            // A cache that somebody brought along, counted afterwards.
+            // Stands for a cache of another server, which is counted afterwards.
             at.db.close();
             for (const name of readdirSync(root)) if (name.startsWith("state.db")) rmSync(join(root, name));
             at = open(root, "state.db");

@@ -73,7 +73,7 @@ class Scene {
   readonly #inDoubt = new Set<string>();
   #aside: Aside | undefined;
   #ledgerTruncations = 0;
-  /** What is still to be adopted, of a listing that grows old meanwhile. */
+  /** The steps of a running adoption. The listing of the store may be out of date when a step runs. */
   #adoption: (() => void)[] = [];
 
   constructor() {
@@ -214,7 +214,7 @@ class Scene {
     this.#at.ledger.truncated.removeEmptied(limit);
   }
 
-  /** All writers end and what was set aside is given up: rows are left of pyramids with tiles alone. */
+  /** Ends all writers and gives up the tiles that were set aside. Then only pyramids with tiles have rows. */
   checkRows(): void {
     this.#reportAll();
     while (this.#writers.length > 0) this.end(0, false);
@@ -228,7 +228,7 @@ class Scene {
     while (ledger.recountSome(1_000));
     while (ledger.truncated.reclaimSome(1_000));
     ledger.flush();
-    // Twice: what is counted before it is looked at may be found empty.
+    // Twice: the first pass may examine a pyramid whose cells are only counted, and found empty, meanwhile.
     for (let n = 0; n < 2; n++) ledger.truncated.removeEmptied(1_000);
     expect(ledger.truncated.emptied, "none is left to be looked at").toBe(0);
     const isStored = (id: string): boolean => this.store.levels(pyramidOf(id)).length > 0;
@@ -255,7 +255,7 @@ class Scene {
     this.#at.ledger.flush();
   }
 
-  /** Nobody is in the middle of a write: what was written is reported first. Cells stay open. */
+  /** Reports all writes before it truncates, as no writer is in the middle of a write. Cells stay open. */
   drop(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
     const { ledger } = this.#at;
     this.#reportAll();

@@ -53,7 +53,7 @@ test("cells that are read again are used, those that are written or looked at on
   read(20, 3980, 3);
   read(500, 3500, 50);
   read(2000, 2000, 1);
-  // Nothing is kept there.
+  // The ledger has no tile at this position.
   read(1000, 1000, 9);
   // Written anew, and by others beside it.
   nowMs += 60_000;

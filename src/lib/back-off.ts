@@ -8,7 +8,7 @@ export interface BackOff {
 export const pauseAfter = (failures: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, firstMs * 2 ** (failures - 1));
 
-/** Returns the next pause of something that has been waited for this long: as long again, within the bounds. */
+/** Returns the next pause of a wait that has taken this long: as long again, within the bounds. */
 export const pauseAfterWait = (waitedMs: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, Math.max(firstMs, waitedMs));
 

@@ -69,7 +69,7 @@ export class UncheckedHost extends Error {
 const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 /** The messages of undici's `ProxyAgent`, which have no code of their own. */
 const PROXY_STATUS = /^Proxy (?:response|Authentication Required) \((\d{3})\)/;
-/** What llhttp calls the end of a connection in the middle of an answer. */
+/** The words of llhttp for a connection that ends in the middle of an answer. */
 const CUT_OFF = "Invalid EOF state";
 /** The messages of undici's `SocketError` for answers that no request expects. */
 const UNEXPECTED: ReadonlySet<string> = new Set(["bad upgrade", "bad response"]);

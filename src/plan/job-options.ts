@@ -5,7 +5,7 @@ export interface JobOptions {
   readonly maxThreadCount: number;
   /** How long jobs wait for an upstream that is down before they are aborted. */
   readonly outageLimitSeconds: number;
-  /** How long ended jobs are kept. */
+  /** The days for which ended jobs stay in the history. */
   readonly historyDays: number;
   /** The number of newest jobs, ended or not, that the history keeps. */
   readonly historyJobs: number;

@@ -21,7 +21,7 @@ type ParameterSet = ReadonlyMap<string, string>;
 export interface BatchRequest {
   /** The fields that the jobs share. If a choice below is absent, the value in `request` applies. */
   readonly request: SeedRequest;
-  /** At least one. `layersAre` tells whether `*` in them matches any characters. */
+  /** At least one pattern. `layersAre` defines whether `*` in a pattern matches any characters. */
   readonly layers: readonly string[];
   readonly layersAre: "names" | "patterns";
   readonly gridSets?: readonly string[] | "*";

@@ -51,7 +51,7 @@ export interface SeedRequest extends KeptFields {
   readonly totalFailuresBeforeAborting?: number;
   /** Greater than 0, at most 100. */
   readonly maxFailurePercent?: number;
-  /** For reseeds only, as `onlyExisting`. */
+  /** For reseeds only, like `onlyExisting`. */
   readonly olderThan?: RequestedAge;
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;

@@ -27,7 +27,7 @@ const TOO_OLD_MS = 5_000;
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * Knows the free room on the store's disk. The file system is asked in the background, one request at a time. Bytes
+ * Knows the free space on the store's disk. The file system is queried in the background, one request at a time. Bytes
  * that are written meanwhile are subtracted from its last answer. A network file system that hangs delays only its own
  * request.
  */
@@ -60,7 +60,7 @@ export class DiskRoom {
     }
   }
 
-  /** Returns the free room that is known at this moment; undefined: it is not known. */
+  /** Returns the free space that is known at this moment; undefined: it is not known. */
   now(): Room | undefined {
     const reading = this.#reading;
     const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.askedMs;

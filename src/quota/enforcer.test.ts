@@ -73,7 +73,7 @@ function quotaOf(
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   const at = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
-  /** Stores one tile in a cell of its own, as a renderer that was given leave. */
+  /** Stores one tile in a cell of its own under a reservation, as a renderer does. */
   const write = async (reservation: Reservation, n: number, size: number): Promise<void> => {
     const tile = { x: 16 * n, y: 0, z: 14 };
     const tileSet = at(reservation.layer);

@@ -24,7 +24,7 @@ export interface EnforcerParts {
   readonly log: Logger;
 }
 
-/** The parts that are built after the enforcer, because they ask it for room. */
+/** The parts that are built after the enforcer, because they reserve space through it. */
 export interface EnforcerSources {
   /** Returns the ranges that running seeds store. */
   readonly seedRanges: () => readonly SeedRange[];
@@ -34,7 +34,7 @@ export interface EnforcerSources {
   readonly isReclaiming: () => boolean;
 }
 
-/** What the quota has done since the start. */
+/** Counts of evictions and clean-ups since the start of the server. */
 export interface EnforcerCounts {
   readonly evictedTiles: number;
   readonly evictedBytes: number;
@@ -59,7 +59,7 @@ const DEFAULT_FREE_SHARE = 0.05;
 const DEFAULT_FREE_BYTES = 64 * 2 ** 20;
 const DEFAULT_FREE_INODES = 1_000;
 
-/** Room that is never reserved ahead: as much as a thousand waiting users may hold. */
+/** Free space that is never reserved ahead: a thousand waiting users may reserve this much. */
 const NOT_AHEAD_BYTES = 64 * 2 ** 20;
 const NOT_AHEAD_FILES = 1_000;
 

@@ -5,7 +5,7 @@ import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-c
 /** A limit, and the layers whose tiles are evicted for it, stage by stage. */
 export interface Limit {
   readonly name: string;
-  /** Undefined: all. */
+  /** The layer that the limit applies to; undefined: all layers. */
   readonly layer: string | undefined;
   readonly bytes: bigint;
   readonly policy: ExpirationPolicy;

@@ -10,7 +10,7 @@ interface Held {
   files: number;
 }
 
-/** What a table of reservations should say: the sums of a list. */
+/** The sums that a table of reservations must report, computed from a list. */
 interface Model {
   readonly held: Held[];
 }

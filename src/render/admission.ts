@@ -24,8 +24,8 @@ export interface Leave extends StoredSize {
 export type Reserve = (id: number, more: StoredSize) => Promise<boolean>;
 
 /**
- * The room that one renderer may still use under a reservation. The renderer first uses the room that was reserved
- * before the render began. It asks for the rest when the size of the encoded tiles is known.
+ * The space that one renderer may still use under a reservation. The renderer first uses the space that was reserved
+ * before the render began. It reserves the rest when the size of the encoded tiles is known.
  */
 export class Allowance {
   readonly #leave: Leave | undefined;
@@ -40,8 +40,8 @@ export class Allowance {
   }
 
   /**
-   * Takes room for tiles. Returns false when there is none. `most` is the size of all tiles. `growth` looks up the
-   * tiles that are replaced, and is called only when `most` does not fit.
+   * Takes space for tiles. Returns false when too little is left. `most` is the size of all tiles. `growth` looks up
+   * the tiles that are replaced, and is called only when `most` does not fit.
    */
   async take(most: StoredSize, growth: () => StoredSize): Promise<boolean> {
     if (this.#takeFromLeft(most)) return true;

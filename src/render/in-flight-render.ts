@@ -65,7 +65,7 @@ export class RenderProgress {
 
 export interface InFlightRenderParts {
   readonly order: RenderOrder;
-  /** When the request for the render came, ms since 1970. */
+  /** The time at which the request for the render arrived, ms since 1970. */
   readonly beganMs: number;
   readonly progress: RenderProgress;
   /** The user who missed a tile; undefined for a job's render. */
@@ -74,7 +74,7 @@ export interface InFlightRenderParts {
   readonly isOfBatch: boolean;
 }
 
-/** A render that has not ended, and those who wait for it. */
+/** A render that has not ended, and the users and jobs that wait for it. */
 export class InFlightRender {
   readonly order: RenderOrder;
   readonly beganMs: number;
@@ -112,7 +112,7 @@ export class InFlightRender {
     return this.#firstMissed;
   }
 
-  /** Returns whether the render keeps the tiles that an order wants, from a picture that is new enough. */
+  /** Returns whether the render stores the tiles that an order wants, from a picture that is new enough. */
   serves({ tileSet, wanted, sinceMs = 0 }: RenderOrder): boolean {
     const own = this.order.wanted;
     return fills(this.order, tileSet.format) && (own === null || isSameMask(own, wanted)) && this.beganMs > sinceMs;

@@ -8,7 +8,10 @@ function simulated(connections: number) {
   let joined: { readonly endMs: number; readonly tookMs: number }[] = [];
   return {
     limit,
-    /** So many answers, with as many renders in flight as allowed, `demand` at most; gives the limits that were seen. */
+    /**
+     * Simulates `answers` answers with as many renders in flight as the limit allows, but at most `demand`. Returns the
+     * limit after each answer.
+     */
     run(answers: number, latencyMs: (load: number) => number, demand = Number.POSITIVE_INFINITY): readonly number[] {
       const seen: number[] = [];
       for (let n = 0; n < answers; n++) {

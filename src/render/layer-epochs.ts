@@ -1,8 +1,8 @@
 /**
- * A number for each layer that only grows: what began under one number compares it with the layer's later one and knows
- * whether the layer was truncated, or removed, meanwhile. All numbers come from one counter, so that a layer that was released
- * and comes back has a number that it never had. Holds one number for each configured layer, and for each other layer that was
- * raised since the last `keep`.
+ * A number for each layer that only grows. A part remembers the number at the start of its work and compares it with
+ * the present one later: a difference means that the layer was truncated or removed meanwhile. All numbers come from
+ * one counter, so a layer that is removed and comes back has a number that it never had. Holds one number for each
+ * configured layer, and for each other layer that was raised since the last `keep`.
  */
 export class LayerEpochs {
   #last = 0;
@@ -27,8 +27,8 @@ export class LayerEpochs {
   }
 
   /**
-   * Releases the numbers of all layers but these. The layers that had a number of their own keep it: a reload changes nothing
-   * of them. Every other layer gets a number that it never had.
+   * Removes the numbers of all other layers. The given layers keep their numbers, as a reload does not change their
+   * tiles. Every other layer gets a number that it never had.
    */
   keep(layers: Iterable<string>): void {
     const stored = new Map<string, number>();

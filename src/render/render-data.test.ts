@@ -12,7 +12,7 @@ const webp = formatNamed("image/webp");
 const vector = formatNamed("application/vnd.mapbox-vector-tile");
 const subset = gridSubset(gridSetNamed("EPSG:900913"), {});
 
-/** As in front of a WMS: its pictures have metatiles and a gutter, its vector tiles have neither. */
+/** Like a layer in front of a WMS: its pictures have metatiles and a gutter, its vector tiles have neither. */
 const layer = layerNamed("a", { gridSubsets: [subset], formats: [png, vector], gutter: 8 });
 
 async function rendered(format: TileFormat, drawing: RenderedImage, of: Layer = layer) {

@@ -29,7 +29,7 @@ export interface RenderOrder {
   readonly renewed?: true;
   /** The order must not join a render that began at or before this time, ms since 1970. */
   readonly sinceMs?: number;
-  /** As far as is known, none of the tiles is stored, so the renderer does not compare them with stored tiles. */
+  /** The server knows of no stored tile of the order, so the renderer does not compare its tiles with stored ones. */
   readonly isNew?: true;
   /** The trace of the request of the user who missed the tile. */
   readonly trace?: TraceContext;

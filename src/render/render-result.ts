@@ -25,7 +25,7 @@ export const RENDERER_ENDED: RenderFailure = {
   retryAfterMs: undefined,
 };
 
-/** Returns the part of a failure that users and jobs are told. */
+/** Returns the part of a failure that is reported to users and jobs. */
 export const toFailure = ({ failure, message, retryAfterMs }: Omit<RenderFailure, "kind">): RenderFailure => ({
   kind: "failed",
   failure,

@@ -22,7 +22,7 @@ export class RendersForJobs {
     this.#parts = parts;
   }
 
-  /** As `RenderGate.render`. */
+  /** See `RenderGate.render`. */
   async render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome> {
     const { layers, permits, inFlight, metatiles } = this.#parts;
     const { layer } = order.tileSet;
@@ -59,7 +59,7 @@ export class RendersForJobs {
     return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
   }
 
-  /** As `RenderGate.renderBatch`. */
+  /** See `RenderGate.renderBatch`. */
   async renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]> {
     const { layers, throttle, inFlight, metatiles } = this.#parts;
     const [first] = orders;
@@ -85,7 +85,7 @@ export class RendersForJobs {
     }
   }
 
-  /** As `RenderGate.endRuns`. */
+  /** See `RenderGate.endRuns`. */
   async endBatches(): Promise<void> {
     const renders = [...this.#parts.inFlight].filter(({ isOfBatch }) => isOfBatch);
     for (const { progress } of renders) progress.abort("the quota has changed");

@@ -36,7 +36,7 @@ export class RendersForUsers {
     this.#parts = parts;
   }
 
-  /** As `UserRenders.renderForUser`. */
+  /** See `UserRenders.renderForUser`. */
   async render(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
     const answer = await this.#render({ order, missed, client, gone });
     const isTile = answer.kind === "rendered" || answer.kind === "stored";
@@ -48,7 +48,7 @@ export class RendersForUsers {
     return gone.aborted || this.#parts.layers.get(layer) !== undefined ? answer : LAYER_REMOVED;
   }
 
-  /** As `UserRenders.renderStatus`. */
+  /** See `UserRenders.renderStatus`. */
   status(layer: string, metatile: Metatile | undefined): RenderStatus {
     const { layers, inFlight, now } = this.#parts;
     const key = metatile === undefined ? undefined : layers.keyOf(metatile);

@@ -51,7 +51,7 @@ const QUEUE_FULL: Refused = { retryAfterSeconds: 1, why: "queue_full" };
 export class UpstreamLimit {
   #inUse = 0;
   #inUseByJobs = 0;
-  /** As configured. */
+  /** The configured number of connections. */
   #limit: number;
   #jobLimit: number;
   /** The current limit, from 1 to the configured one. Its fraction grows with each answer. */

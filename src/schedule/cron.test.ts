@@ -7,7 +7,7 @@ function cron(expression: string, timeZone = "UTC"): CronTime {
   return parsed.value;
 }
 
-/** The next times after a moment, as ISO without what is always the same. */
+/** Returns the next times after a moment, in ISO format to the minute. */
 function times(time: CronTime, after: string, count: number): string[] {
   const found: string[] = [];
   for (let ms = Date.parse(after); found.length < count; ) {

@@ -34,7 +34,7 @@ let directory = "";
 let catalogue: Catalogue = catalogueOf([]);
 let moreOptions: Partial<JobOptions> = {};
 type Counted = ReturnType<typeof nothingKept.counter.count>;
-/** What comes between the planning of jobs and their count. */
+/** Runs between the planning of jobs and their count; a test replaces it. */
 let counting = (count: () => Counted): Counted => count();
 
 beforeEach(() => {
@@ -61,7 +61,7 @@ const endless: Work = {
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
 };
 
-/** What there is of schedules in one life of the server; the next one opens the same database. */
+/** Starts the parts of schedules as a start of the server does. The next call opens the same database. */
 function live() {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([jobMigrations, scheduleMigrations]);
@@ -127,7 +127,7 @@ function live() {
 }
 type Life = ReturnType<typeof live>;
 
-/** As after a kill: nothing is closed in order. */
+/** Starts the parts again as after a kill: the previous ones are not closed. */
 const relive = (): Life => live();
 
 function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours?: readonly [string, string] } = {}) {
@@ -617,7 +617,7 @@ describe("a schedule of several jobs", () => {
     nowMs = Date.parse("2026-05-01T13:00Z");
     void life.scheduler.look();
     await isPlanned;
-    // What is due is not begun twice, however often it is looked at.
+    // A second look does not begin a run again that is being planned.
     void life.scheduler.look();
     const next = relive();
     expect(await lookAt(next, "2026-05-01T13:01Z")).toBe(1);

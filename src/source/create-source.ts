@@ -2,7 +2,10 @@ import type { SourceOptions } from "../layer/layer.ts";
 import type { ReportHealth } from "./http/http-source.ts";
 import type { Source } from "./source.ts";
 
-/** A source of the kind its options name. Only that kind's code is loaded: renderers start while somebody waits. */
+/**
+ * Creates the source of the kind that its options name. Loads only the code of that kind, as renderers start while a
+ * user waits.
+ */
 export async function createSource(options: SourceOptions, report: ReportHealth): Promise<Source> {
   switch (options.type) {
     case "wms":

@@ -163,7 +163,7 @@ export function describeHttpSource(kind: string, create: (origins: readonly stri
   });
 }
 
-/** Describes what every source over HTTP does that has vector tiles. */
+/** Describes the cases of every source over HTTP that has vector tiles. */
 export function describeVectorTiles(kind: string, create: (origins: readonly string[]) => Source): void {
   const request = { ...TILE, format: formatNamed("application/vnd.mapbox-vector-tile") };
 

@@ -42,7 +42,7 @@ export interface FeatureInfoRequest {
   /** MIME type. */
   readonly infoFormat: string;
   readonly featureCount: number | undefined;
-  /** As in a `RenderRequest`. */
+  /** See `RenderRequest`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -88,7 +88,7 @@ export type FailureClass =
   | "wrong_size"
   | "wrong_type"
   | "too_large"
-  | "store" // the tile was rendered but could not be kept
+  | "store" // the tile was rendered but could not be stored
   | "cancelled";
 
 export class SourceError extends Error {

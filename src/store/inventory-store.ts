@@ -45,7 +45,7 @@ export interface LevelChanges {
 }
 
 /**
- * Tells what a store holds, by looking into it, and tidies up after other processes. Throws when the store is
+ * Lists what a store holds by reading the store, and removes the remains of other processes. Throws when the store is
  * unavailable.
  * @throws StoreError
  */

@@ -23,7 +23,7 @@ const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number)
 });
 const yes = (): boolean => true;
 
-/** What an implementation can be made to suffer. */
+/** The faults that a test can cause in a store. */
 export interface StoreTrouble {
   /** Every read, or write, of a tile fails with this code of the system until `end`. */
   fail(what: "read" | "write", code: string): { end(): void };
@@ -40,8 +40,8 @@ const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
 ];
 
 /**
- * What every store promises; an implementation calls this and adds only its own cases. `trouble`: undefined for one that
- * depends on nothing that could fail.
+ * Describes the cases that every store passes; an implementation calls this and adds only its own cases. `trouble` is
+ * undefined for a store that depends on nothing that could fail.
  */
 export function storeConformance(make: () => Store, trouble: StoreTrouble | undefined): void {
   if (trouble !== undefined) troubledStoreConformance(make, trouble);

@@ -33,7 +33,7 @@ function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstat
   };
 }
 
-/** Of the store that was made last. */
+/** Returns the directory of the layer in the store that was made last. */
 const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
 const trouble: StoreTrouble = {
   fail: (what, code) => failing([what === "read" ? "readSync" : "writeSync"], code),
@@ -236,7 +236,7 @@ describe("file store", () => {
       expect(
         store.recount(set, cell, true).map(({ x }) => x),
         format,
-        // WebP tells its length at the beginning, and nothing at the end.
+        // A WebP file has its length at the beginning, and no mark at the end.
       ).toEqual(format === "image/webp" ? [0, 2] : [0]);
       expect(store.stat({ tileSet: set, x: 1, y: 0, z: 4 })).toBeUndefined();
     }

@@ -31,8 +31,8 @@ export interface DeletionListener {
 }
 
 /**
- * Truncates tiles. `plan` names them, `truncate` makes the names unreadable, `restore` brings back what was kept,
- * `discard` gives it up, and `sweep` reclaims the space. Throws when the store is unavailable.
+ * Truncates tiles. `plan` names them, `truncate` makes the names unreadable, `restore` brings back the stored tiles,
+ * `discard` gives them up, and `sweep` reclaims the space. Throws when the store is unavailable.
  * @throws StoreError
  */
 export interface TruncationStore {

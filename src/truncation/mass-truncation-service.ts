@@ -57,8 +57,8 @@ interface Stored {
 
 /**
  * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and undone on
- * request. An undo discards what was stored since. A truncation can be undone until its space is reclaimed, which happens when its time has passed, or sooner
- * if the quota or the disk needs the space.
+ * request. An undo discards the tiles that were stored since the truncation. A truncation can be undone until its space
+ * is reclaimed, which happens when its time has passed, or sooner if the quota or the disk needs the space.
  */
 export class MassTruncationService implements MassTruncationOperations {
   readonly #parts: MassTruncationParts;

@@ -45,13 +45,13 @@ export interface Aside {
   readonly pyramids: readonly AsidePyramid[];
 }
 
-/** What an undo brings back, and what it truncates in favour of that. */
+/** The tiles that an undo restores, and the later tiles that it truncates for them. */
 export interface UndoPlan {
   readonly aside: Aside;
   readonly discarded: readonly TruncationTarget[];
 }
 
-/** What an undo asks and records. Called while no writer writes to the layer. */
+/** The check and the record of an undo. Called while no writer writes to the layer. */
 export interface UndoHooks<R> {
   /** Returns the plan, or the reason why the undo is refused. Called when nothing else runs in the layer. */
   readonly plan: () => Result<UndoPlan, R>;

@@ -47,7 +47,7 @@ test("another status than 2xx, a redirect, a hang-up or nobody at all is a failu
   }
   expect(failures).toEqual([undefined, "status 302", "status 401", "status 500"]);
   expect(receiver.received.filter(({ path }) => path === "/elsewhere")).toEqual([]);
-  // Port 1 is nobody's.
+  // No server listens on port 1.
   const nobody = { ...to("/"), url: "http://127.0.0.1:1/token" };
   expect(await post.send(nobody, delivery, 0, never)).toBe("ECONNREFUSED");
 });

@@ -23,7 +23,7 @@ export function arcgisUrl(address: string, options: ArcgisSourceOptions, request
   );
   switch (options.mode) {
     case "export":
-      // The picture that is kept must be the one that was asked for, whatever a filter is called.
+      // The keys of the export come last: a parameter filter with the name of one of them must not change the picture.
       return withQuery(
         operation(address, "export"),
         vendorParameters,
@@ -42,7 +42,7 @@ function exportQuery(
   { gridSet, extent, width, height, format }: RenderRequest,
   parameters: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  // Always x first, whatever the CRS says.
+  // ArcGIS expects x first, also for a CRS whose first axis is y.
   const { minX, minY, maxX, maxY } = extent;
   const srs = String(canonicalSrs(gridSet.srs));
   return {

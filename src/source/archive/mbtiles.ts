@@ -6,12 +6,12 @@ import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 
-/** Formats by the names that the MBTiles specification has for them, and by those that are in use beside. */
+/** Formats by their names in the MBTiles specification, and by other names that are in use. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpg", "jpeg", "webp", "avif", "gif", "pbf", "mvt"]);
 
 /**
- * The length first, so that nothing that is far too long is read. Everything that is no number is read as a blob:
- * libsql ends the process when a text is no UTF-8.
+ * Reads the length first, so that no value that is far too long is read. Reads every value that is not a number as a
+ * blob: libsql ends the process when a text is not UTF-8.
  */
 const bounded = (column: string): string =>
   `CASE WHEN length(${column}) <= ${ARCHIVE_READ_LIMIT} THEN CAST(${column} AS BLOB) END`;
@@ -25,8 +25,8 @@ const read = (row: unknown, column: string): unknown =>
   typeof row === "object" && row !== null ? Object.getOwnPropertyDescriptor(row, column)?.value : undefined;
 
 /**
- * MBTiles 1.0 to 1.3, whatever the tables behind its `tiles`. Read only: the file is opened by an address, as libsql
- * knows no other way to say so, and would make one that is missing.
+ * Opens an archive of MBTiles 1.0 to 1.3, with any tables behind its `tiles`. Opens the file read only, by a URI:
+ * libsql has no other way to do so, and would create a missing file.
  */
 export async function openMbtiles(file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
@@ -91,7 +91,9 @@ function formatNamed(name: string | undefined): TileFormat {
   return format;
 }
 
-/** What the metadata says; in archives before 1.3 it may be silent. */
+/**
+ * Returns the levels from the metadata. Archives before 1.3 may lack them there; then the levels come from the tiles.
+ */
 function levelsOf(metadata: (name: string) => string | undefined, first: (sql: string) => unknown) {
   const [lowest, highest] = ["minzoom", "maxzoom"].map((name) => Number(metadata(name) || Number.NaN));
   if (lowest !== undefined && highest !== undefined && areLevels(lowest, highest))
@@ -112,7 +114,9 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** Faults of SQLite in the words of the floor; those of opening hold the path. */
+/**
+ * Turns errors of SQLite into a `SourceError`. Leaves out the message of an error of opening, as it contains the path.
+ */
 function guarded<T>(work: () => T): T {
   try {
     return work();

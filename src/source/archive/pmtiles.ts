@@ -9,7 +9,7 @@ import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 
 /** Directories of the largest archives have a tenth of this, unpacked; each byte may become an entry of 60. */
 const DIRECTORY_LIMIT = 4 * 1024 * 1024;
-/** Directories that are kept, in each renderer; those of the whole world have about 3 MB each. */
+/** The most directories that each renderer caches; the directories of the whole world take about 3 MB each. */
 const MOST_DIRECTORIES = 32;
 /** The library counts tiles in numbers, which are exact up to here. */
 const LAST_LEVEL = 26;
@@ -130,7 +130,7 @@ function formatOfType(type: number): TileFormat {
   return format;
 }
 
-/** What the library throws says that the archive is not what it should be. */
+/** Turns an error of the library into a `SourceError` for a damaged archive. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

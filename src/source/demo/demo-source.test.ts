@@ -43,7 +43,7 @@ for (const dataset of ["states", "world"] as const)
 const alphaAt = ({ width, data }: Raster, x: number, y: number): number => data[(y * width + x) * 4 + 3] ?? 0;
 const colourAt = ({ width, data }: Raster, x: number, y: number): string =>
   Buffer.from(data.subarray((y * width + x) * 4, (y * width + x) * 4 + 4)).toString("hex");
-/** Pixels that are rendered on. */
+/** Returns the number of pixels that are not transparent. */
 const rendered = ({ data }: Raster): number => data.filter((value, i) => i % 4 === 3 && value > 0).length;
 
 /** The pixel of a place in a picture. */

@@ -110,7 +110,7 @@ export function textElement(
   return `<path d="${path}" transform="translate(${left.toFixed(2)} ${top.toFixed(2)}) scale(${scale})${lean}" fill="${fill}"${stroke}/>`;
 }
 
-/** Where a text fits best into an area, whatever the scale; `em` is the largest size, in CRS units. */
+/** The place where a text fits best into an area, at any scale; `em` is the largest size, in CRS units. */
 interface Fit {
   readonly text: Text;
   readonly at: Position;

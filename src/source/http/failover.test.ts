@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type FailureClass, SourceError } from "../source.ts";
 import { Failover } from "./failover.ts";
 
-/** Servers that fail as they are told to, and a clock that is handed in. */
+/** Returns a failover over servers whose failures the test sets, with a clock that the test moves. */
 function scene(names: readonly string[], report?: (url: string, isUp: boolean) => void) {
   const failing = new Map<string, FailureClass>();
   const requested: string[] = [];
@@ -22,7 +22,7 @@ function scene(names: readonly string[], report?: (url: string, isUp: boolean) =
       throw error;
     }
   };
-  /** Whom a render asked, and what came of it. */
+  /** Renders once. Returns the addresses that the render requested, and its outcome. */
   const look = async (): Promise<[readonly string[], string]> => {
     requested.length = 0;
     const outcome = await render();

@@ -1,8 +1,9 @@
 import { trimEndOf } from "../../lib/trim-end.ts";
 
 /**
- * An address with parameters set, later ones in place of earlier ones and of its own of the same name, whatever the case:
- * OGC services read them so (OGC 06-042, 6.8.1). Untouched where nothing is set, as writing a query anew changes its escapes.
+ * Returns an address with parameters set. A later parameter replaces an earlier one, or one of the address, whose name
+ * differs at most in case: OGC services ignore the case of names (OGC 06-042, 6.8.1). Leaves the query untouched if
+ * there is nothing to set, as writing it again would change its escapes.
  */
 export function withQuery(address: URL | string, ...wanted: readonly Readonly<Record<string, string>>[]): URL {
   const url = new URL(address);

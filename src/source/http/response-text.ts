@@ -1,4 +1,4 @@
-/** Bytes of a document that are looked at: what an upstream has to say comes early. */
+/** The bytes of a document that are examined: an upstream reports an exception at the beginning. */
 const MOST_BYTES = 64 * 1024;
 const MOST_WORDS = 300;
 
@@ -30,9 +30,9 @@ export function ownWords(body: Uint8Array): string {
 interface Tag {
   /** The text before the tag; that of scripts and styles is left out. */
   readonly before: string;
-  /** With its brackets; "" at the end of the document. */
+  /** The tag with its brackets; "" at the end of the document. */
   readonly tag: string;
-  /** In lower case, without a prefix. */
+  /** The name of the tag in lower case, without a prefix. */
   readonly name: string;
   readonly isEnd: boolean;
 }

@@ -5,7 +5,7 @@ import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-respo
 import { ownWords } from "../http/response-text.ts";
 import { SourceError } from "../source.ts";
 
-/** Clients give up on tiles of a hundredth of this; what unpacks to more is meant to do harm. */
+/** Clients cannot use tiles of a hundredth of this size. A tile that unpacks to more is taken for an attack. */
 export const DATA_LIMIT = 32 * 1024 * 1024;
 
 /** The tile in an answer. @throws SourceError */
@@ -17,11 +17,12 @@ export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
 }
 
 /**
- * A tile that is no picture as it is kept: unpacked, otherwise byte by byte as it came. It is not decoded, but looked at,
- * so that no exception document and no page is kept as a tile. @throws SourceError
+ * Returns a tile that is not a picture as it is stored: unpacked if it was gzipped, else unchanged. Does not decode the
+ * tile, but examines it, so that no exception document and no HTML page is stored as a tile.
+ * @throws SourceError
  */
 export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
-  // Upstreams send vector tiles as they have them in their archives, whether gzip was asked for or not.
+  // Upstreams send vector tiles as their archives hold them, even if gzip was not requested.
   const bytes = packed[0] === 0x1f && packed[1] === 0x8b ? gunzipped(packed) : packed;
   if (bytes.byteLength === 0) throw new SourceError("empty", "the tile is empty");
   if (bytes.byteLength > DATA_LIMIT) throw tooLarge();

@@ -7,7 +7,9 @@ const PLACEHOLDER = /\{([^{}]*)\}/g;
 export const placeholdersOf = (template: string): readonly string[] =>
   [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? "");
 
-/** A template with the values put in, escaped where an address needs it. What has no value stays as it is. */
+/**
+ * Fills the placeholders of a template, with values escaped for a URL. A placeholder without a value stays unchanged.
+ */
 export const fillTemplate = (template: string, valueFor: (name: string) => string | undefined): string =>
   template.replace(PLACEHOLDER, (whole, name: string) => {
     const value = valueFor(name);

@@ -36,6 +36,6 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Re
       parameters,
     );
   const requested = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
-  // A filter called TILEROW must not choose the tile that is kept under another number.
+  // The tile's keys come last: a filter named TILEROW must not choose the tile that is stored under another number.
   return withQuery(address, options.vendorParameters, parameters, requested);
 }

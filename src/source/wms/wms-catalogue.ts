@@ -25,7 +25,9 @@ export interface WmsCatalogueLayer {
   readonly crs: ReadonlySet<string>;
   /** West, south, east, north in degrees. */
   readonly box: readonly [number, number, number, number] | undefined;
-  /** Where it lies in a CRS, by such as `EPSG:25832`, x first: what is exact of those that it names a box for. */
+  /**
+   * The layer's exact boxes by CRS, such as `EPSG:25832`, x first. Has only the CRSs that the document gives a box for.
+   */
   readonly boxes: ReadonlyMap<string, Extent>;
   readonly styles: readonly string[];
   /** Legends of known size, by the style that they explain. */

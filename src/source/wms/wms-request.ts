@@ -8,13 +8,14 @@ import type { FeatureInfoRequest, LegendRequest, Question, RenderRequest } from 
 const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
 
 /**
- * The GetMaps of a source's pictures. One after the other they differ in their BBOX alone, mostly: the rest, which takes
- * longer to write than a small tile to send, is written once for each that differs otherwise.
+ * Writes the GetMap requests of a source. Successive requests mostly differ in their BBOX alone. The rest of the
+ * address takes longer to write than a small tile takes to send, so it is reused until another part of a request
+ * differs.
  */
 export class WmsAddresses {
   readonly #options: WmsSourceOptions;
   #like: (Omit<RenderRequest, "extent" | "tile"> & { readonly address: string }) | undefined;
-  /** Of `#like`, before and after its BBOX; undefined: the BBOX is configured. */
+  /** The parts of the address of `#like` before and after its BBOX; undefined: the BBOX is configured. */
   #written: readonly [before: string, after: string] | undefined;
 
   constructor(options: WmsSourceOptions) {
@@ -49,7 +50,7 @@ function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, 
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** In the order of the version's axes. */
+/** Returns the BBOX in the axis order of the WMS version. */
 function boxOf({ version }: WmsSourceOptions, { gridSet, extent }: Pick<RenderRequest, "gridSet" | "extent">): string {
   const { minX, minY, maxX, maxY } = extent;
   const box = version === "1.3.0" && isYFirst(gridSet) ? [minY, minX, maxY, maxX] : [minX, minY, maxX, maxY];
@@ -111,7 +112,7 @@ function featureInfoUrl(address: string, options: WmsSourceOptions, request: Fea
   });
 }
 
-/** Keys of the configured URL that name the same thing are replaced, whatever their case. */
+/** Replaces keys of the configured URL by the keys that are equal but for case. */
 function urlOf(
   address: string,
   options: WmsSourceOptions,

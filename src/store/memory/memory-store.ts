@@ -151,7 +151,7 @@ export function createMemoryStore(): Store {
     },
     noteAlive: async () => undefined,
     lastAliveMs: () => undefined,
-    // Nobody else can reach it.
+    // No other process can change the tiles of this store.
     changes: () => ({ hasLost: false, holds: async () => true, regions: async function* () {} }),
     needsSweep: () => false,
     sweep: async () => undefined,

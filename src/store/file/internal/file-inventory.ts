@@ -31,7 +31,7 @@ const CLOCK_STEP_MS = 1_000;
 /** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
 
-/** What lies in the directories. */
+/** Reads from the directories what the store holds. */
 export class FileInventory implements InventoryStore {
   readonly #paths: FilePaths;
 

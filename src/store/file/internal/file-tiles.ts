@@ -143,8 +143,9 @@ export class FileTiles implements TileStore {
       renameSync(temporary, target);
       return { stored: true, replaced: before?.size };
     } catch (error) {
-      // A drop has moved the directory away since the temporary file was written there. Before, a directory that cannot
-      // be made is a place that is away: "nothing stored" would have a job render the metatile again at once.
+      // A truncation has moved the directory away since the temporary file was written there. If the temporary file was
+      // not written, the directory cannot be made and the store is unavailable: with the answer "nothing stored" a job
+      // would render the metatile again at once.
       if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
       if (isWritten) rmSync(temporary, { force: true });
       this.#paths.expectPresent(at.tileSet.layer, this.#paths.zoomPath(at.tileSet, at.z));
@@ -201,7 +202,10 @@ export class FileTiles implements TileStore {
   }
 }
 
-/** How often the directory of a new file is made again. A directory that cannot be made is told from one that went. */
+/**
+ * The most tries to make the directory of a new file. A directory that still fails cannot be made; it was not moved
+ * away meanwhile.
+ */
 const MOST_TRIES = 10;
 
 /**

@@ -115,12 +115,12 @@ export class FileTruncations implements TruncationStore {
   }
 }
 
-/** Makes a directory that a truncation needs while there is room: it must work on a disk that has become full. */
+/** Makes a directory that truncations need before the disk is full: a truncation must work on a full disk. */
 function makeAhead(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    // Tiles can be read all the same, and the truncation itself tries again and tells.
+    // Tiles are readable without the directory. The truncation tries again to make it, and throws if that fails.
     const { code } = storeError(error, "a directory cannot be made");
     if (code !== "full" && code !== "read_only") throw error;
   }
