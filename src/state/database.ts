@@ -60,48 +60,8 @@ export interface OpenOptions {
  * @throws StateError
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
-  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  const db = new Sqlite(file);
-  try {
-    if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    // Before the first page is written; `makeShrinkable` handles databases of older versions. To set the mode that a
-    // database has already would write a page, which fails on a full disk.
-    if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
-    db.exec("PRAGMA journal_mode = WAL");
-    // A journal that one large transaction has enlarged is truncated again.
-    db.exec("PRAGMA journal_size_limit = 16777216");
-    db.exec("PRAGMA synchronous = FULL");
-    db.exec("PRAGMA cache_size = -8192");
-    if (access === "exclusive") db.exec("BEGIN IMMEDIATE; COMMIT");
-  } catch (error) {
-    db.close();
-    throw isBusy(error) ? inUse(dirname(file), error) : error;
-  }
-  const compile = (sql: string, bigints: boolean): Statement => {
-    const statement = db.prepare(sql);
-    if (bigints) statement.safeIntegers(true);
-    return {
-      run(...values) {
-        if (!db.inTransaction) reserve?.beforeWrite();
-        const { changes, lastInsertRowid } = statement.run(values);
-        return { changes, lastInsertRowid: Number(lastInsertRowid) };
-      },
-      // libsql takes bigints only inside an array of parameters.
-      get: (...values) => rowOf(statement.get(values)),
-      all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
-    };
-  };
-  // To compile a statement takes as long as to run most of them.
-  const compiled = new Map<string, Statement>();
-  const prepare = (sql: string, { bigints = false }: { readonly bigints?: boolean } = {}): Statement => {
-    const key = bigints ? `bigints ${sql}` : sql;
-    const known = compiled.get(key);
-    if (known !== undefined) return known;
-    if (compiled.size >= MOST_COMPILED) compiled.clear();
-    const statement = compile(sql, bigints);
-    compiled.set(key, statement);
-    return statement;
-  };
+  const db = connect(file, access);
+  const prepare = statementCache(db, reserve);
   let undos: (() => void)[] = [];
   const transaction = <T>(body: () => T): T => {
     undos = [];
@@ -135,20 +95,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
         db.exec("PRAGMA synchronous = FULL");
       }
     },
-    migrate(migrations) {
-      db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
-      refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
-      for (const { floor, steps } of migrations) {
-        for (const [step, sql] of steps.entries()) {
-          if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
-            continue;
-          this.transaction(() => {
-            db.exec(sql);
-            prepare("INSERT INTO migration VALUES (?, ?)").run(floor, step);
-          });
-        }
-      }
-    },
+    migrate: (migrations) => migrate({ db, prepare, transaction }, migrations),
     close() {
       try {
         // Statements that were not garbage-collected keep SQLite from making a checkpoint when it closes.
@@ -159,6 +106,79 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
       db.close();
     },
   };
+}
+
+/** @throws StateError */
+function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database {
+  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const db = new Sqlite(file);
+  try {
+    if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    // Before the first page is written; `makeShrinkable` handles databases of older versions. To set the mode that a
+    // database has already would write a page, which fails on a full disk.
+    if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    db.exec("PRAGMA journal_mode = WAL");
+    // A journal that one large transaction has enlarged is truncated again.
+    db.exec("PRAGMA journal_size_limit = 16777216");
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA cache_size = -8192");
+    if (access === "exclusive") db.exec("BEGIN IMMEDIATE; COMMIT");
+  } catch (error) {
+    db.close();
+    throw isBusy(error) ? inUse(dirname(file), error) : error;
+  }
+  return db;
+}
+
+type Prepare = Database["prepare"];
+
+/** Returns a `prepare` that caches compiled statements: to compile one takes as long as to run most of them. */
+function statementCache(db: Sqlite.Database, reserve: OpenOptions["reserve"]): Prepare {
+  const compile = (sql: string, bigints: boolean): Statement => {
+    const statement = db.prepare(sql);
+    if (bigints) statement.safeIntegers(true);
+    return {
+      run(...values) {
+        if (!db.inTransaction) reserve?.beforeWrite();
+        const { changes, lastInsertRowid } = statement.run(values);
+        return { changes, lastInsertRowid: Number(lastInsertRowid) };
+      },
+      // libsql takes bigints only inside an array of parameters.
+      get: (...values) => rowOf(statement.get(values)),
+      all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
+    };
+  };
+  const compiled = new Map<string, Statement>();
+  return (sql, { bigints } = { bigints: false }) => {
+    const key = bigints ? `bigints ${sql}` : sql;
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    if (compiled.size >= MOST_COMPILED) compiled.clear();
+    const statement = compile(sql, bigints);
+    compiled.set(key, statement);
+    return statement;
+  };
+}
+
+interface Migrating {
+  readonly db: Sqlite.Database;
+  readonly prepare: Prepare;
+  readonly transaction: (body: () => void) => void;
+}
+
+function migrate({ db, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
+  db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
+  refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
+  for (const { floor, steps } of migrations) {
+    for (const [step, sql] of steps.entries()) {
+      if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
+        continue;
+      transaction(() => {
+        db.exec(sql);
+        prepare("INSERT INTO migration VALUES (?, ?)").run(floor, step);
+      });
+    }
+  }
 }
 
 /**

@@ -49,46 +49,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     ...(tls === undefined ? {} : { tls: () => readTlsFiles(tls) }),
   });
 
-  /**
-   * A redirect to a server that is not configured must lead into the public internet: its answer is shown to clients,
-   * who may not be allowed to see what a private server answers.
-   */
-  const kindOf = (url: URL, first: URL): ServerKind => {
-    if (url.host === first.host || configured.has(url.host)) return "configured";
-    return options.allowPrivateRedirects === true ? "redirected" : "public";
-  };
-
-  /** Adds the addresses that the request is redirected to to `met`. */
-  async function read(first: URL, accept: string, signal: AbortSignal, met: URL[]): Promise<UpstreamAnswer> {
-    // A limit for the whole request: a server that sends a byte now and then never exceeds a limit for a pause.
-    const untilMs = performance.now() + options.timeoutMs;
-    let url = first;
-    for (let hop = 0; ; hop++) {
-      // Credentials are for the first server only, even if another one is configured.
-      const sent = headers.of(hop === 0 || url.origin === first.origin, accept);
-      const question = {
-        method: "GET",
-        headers: sent,
-        untilMs,
-        limit: BODY_LIMIT,
-        server: kindOf(url, first),
-      } as const;
-      const answer = await client.ask(url, question, signal);
-      const { status, body } = answer;
-      const location = status >= 300 && status < 400 ? headerOf(answer, "location") : undefined;
-      if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
-      if (location === undefined) {
-        const contentType = headerOf(answer, "content-type") ?? "";
-        return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body };
-      }
-      if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
-      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-      if (next?.protocol !== "http:" && next?.protocol !== "https:")
-        throw new SourceError("http_status", `status ${status}: redirected to no address`);
-      met.push(next);
-      url = next;
-    }
-  }
+  const read = followingRedirects(client, { headers, configured, options });
 
   return {
     async ask<T>(
@@ -119,6 +80,58 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+/** Reads the answer at an address. Adds the addresses that the request is redirected to to `met`. */
+type Read = (first: URL, accept: string, signal: AbortSignal, met: URL[]) => Promise<UpstreamAnswer>;
+
+interface Following {
+  readonly headers: RequestHeaders;
+  /** The hosts of the configured servers. */
+  readonly configured: ReadonlySet<string>;
+  readonly options: Omit<UpstreamOptions, "url">;
+}
+
+function followingRedirects(client: HttpClient, { headers, configured, options }: Following): Read {
+  /**
+   * A redirect to a server that is not configured must lead into the public internet: its answer is shown to clients,
+   * who may not be allowed to see what a private server answers.
+   */
+  const kindOf = (url: URL, first: URL): ServerKind => {
+    if (url.host === first.host || configured.has(url.host)) return "configured";
+    return options.allowPrivateRedirects === true ? "redirected" : "public";
+  };
+
+  return async (first, accept, signal, met) => {
+    // A limit for the whole request: a server that sends a byte now and then never exceeds a limit for a pause.
+    const untilMs = performance.now() + options.timeoutMs;
+    let url = first;
+    for (let hop = 0; ; hop++) {
+      // Credentials are for the first server only, even if another one is configured.
+      const sent = headers.of(hop === 0 || url.origin === first.origin, accept);
+      const question = {
+        method: "GET",
+        headers: sent,
+        untilMs,
+        limit: BODY_LIMIT,
+        server: kindOf(url, first),
+      } as const;
+      const answer = await client.ask(url, question, signal);
+      const { status, body } = answer;
+      const location = status >= 300 && status < 400 ? headerOf(answer, "location") : undefined;
+      if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
+      if (location === undefined) {
+        const contentType = headerOf(answer, "content-type") ?? "";
+        return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body };
+      }
+      if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
+      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+      if (next?.protocol !== "http:" && next?.protocol !== "https:")
+        throw new SourceError("http_status", `status ${status}: redirected to no address`);
+      met.push(next);
+      url = next;
+    }
   };
 }
 

@@ -1,7 +1,9 @@
 import { rectHolds } from "../../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
-import type { FoundTile, StoredPyramid } from "../inventory-store.ts";
+import type { FoundTile, InventoryStore, StoredPyramid } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
+import type { TileStore } from "../tile-store.ts";
+import type { TruncationStore } from "../truncation-store.ts";
 
 interface Stored {
   readonly at: TileAddress;
@@ -10,23 +12,36 @@ interface Stored {
   readonly confirmedMs: number;
 }
 
+/** What the store holds. The three interfaces work on the same maps. */
+interface Memory {
+  readonly tiles: Map<string, Stored>;
+  /** The tiles that a truncation keeps for its undo, by the id of the truncation. */
+  readonly asides: Map<string, Stored[]>;
+  /** The values behind parameters ids, by layer and id. */
+  readonly described: Map<string, Readonly<Record<string, string>>>;
+}
+
 /** A store that forgets with its process: for tests, and to keep the interface honest. */
 export function createMemoryStore(): Store {
-  const tiles = new Map<string, Stored>();
-  const asides = new Map<string, Stored[]>();
-  const described = new Map<string, Readonly<Record<string, string>>>();
-  const keyOf = ({ tileSet, x, y, z }: TileAddress): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
-  const nameOf = ({ tileSet, z }: TileAddress): string =>
-    JSON.stringify([tileSet.layer, tileSet.gridSet, tileSet.parametersId, z]);
-  const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
-    at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
+  const memory: Memory = { tiles: new Map(), asides: new Map(), described: new Map() };
+  return {
+    ...tileStore(memory),
+    ...truncationStore(memory),
+    ...inventoryStore(memory),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+const keyOf = ({ tileSet, x, y, z }: TileAddress): string => `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
+const nameOf = ({ tileSet, z }: TileAddress): string =>
+  JSON.stringify([tileSet.layer, tileSet.gridSet, tileSet.parametersId, z]);
+const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
+  at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
+
+function tileStore({ tiles, described }: Memory): TileStore {
   const found = (at: TileAddress): Stored | undefined => {
     const stored = tiles.get(keyOf(at));
     return stored !== undefined && stored.bytes.byteLength > 0 ? stored : undefined;
-  };
-  const levelsOfOne = (pyramid: StoredPyramid): number[] => {
-    const levels = [...tiles.values()].filter((stored) => isOf(stored, pyramid)).map(({ at }) => at.z);
-    return [...new Set(levels)].sort((a, b) => a - b);
   };
   return {
     keyOf,
@@ -57,33 +72,17 @@ export function createMemoryStore(): Store {
       tiles.delete(keyOf(at));
       return stored?.bytes.byteLength;
     },
-    removeEmptied: () => undefined,
-    removeEmptyPyramids(layer, pyramids) {
-      return pyramids.map(({ gridSet, parametersId }) => {
-        const stored = [...tiles.values()];
-        if (!stored.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
-          described.delete(`${layer}\n${parametersId}`);
-        return stored.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
-      });
-    },
     allocated: (bytes) => bytes,
     room: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
-    async *regions(pyramid, z, after) {
-      const inside = new Map<string, { x: number; y: number }[]>();
-      const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };
-      for (const stored of tiles.values()) {
-        const { x, y, tileSet } = stored.at;
-        if (!isOf(stored, pyramid) || stored.at.z !== z) continue;
-        inside.set(tileSet.format, [...(inside.get(tileSet.format) ?? []), { x, y }]);
-        rect.maxX = Math.max(rect.maxX, Math.floor(x / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
-        rect.maxY = Math.max(rect.maxY, Math.floor(y / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
-      }
-      if (inside.size > 0 && after === undefined) yield { key: "all", rect, tiles: inside };
-    },
     async describeParameters(layer, id, values) {
       described.set(`${layer}\n${id}`, values);
     },
     parametersOf: (layer, id) => described.get(`${layer}\n${id}`),
+  };
+}
+
+function truncationStore({ tiles, asides }: Memory): TruncationStore {
+  return {
     plan(scope) {
       const names = new Set<string>();
       for (const stored of tiles.values()) {
@@ -130,6 +129,17 @@ export function createMemoryStore(): Store {
       }
       signal.throwIfAborted();
     },
+    needsSweep: () => false,
+    sweep: async () => undefined,
+  };
+}
+
+function inventoryStore({ tiles, described }: Memory): InventoryStore {
+  const levelsOfOne = (pyramid: StoredPyramid): number[] => {
+    const levels = [...tiles.values()].filter((stored) => isOf(stored, pyramid)).map(({ at }) => at.z);
+    return [...new Set(levels)].sort((a, b) => a - b);
+  };
+  return {
     pyramids(layer) {
       const all = new Map<string, StoredPyramid>();
       for (const { at } of tiles.values()) {
@@ -140,7 +150,6 @@ export function createMemoryStore(): Store {
     },
     levels: levelsOfOne,
     levelsOf: (_layer, pyramids) => pyramids.map(levelsOfOne),
-    async removeLeftovers() {},
     recount(tileSet, rect) {
       const inside: FoundTile[] = [];
       for (const { at, bytes, modifiedMs } of tiles.values()) {
@@ -149,12 +158,31 @@ export function createMemoryStore(): Store {
       }
       return inside;
     },
+    async removeLeftovers() {},
+    async *regions(pyramid, z, after) {
+      const inside = new Map<string, { x: number; y: number }[]>();
+      const rect = { z, minX: 0, minY: 0, maxX: BLOCK_SIDE - 1, maxY: BLOCK_SIDE - 1 };
+      for (const stored of tiles.values()) {
+        const { x, y, tileSet } = stored.at;
+        if (!isOf(stored, pyramid) || stored.at.z !== z) continue;
+        inside.set(tileSet.format, [...(inside.get(tileSet.format) ?? []), { x, y }]);
+        rect.maxX = Math.max(rect.maxX, Math.floor(x / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+        rect.maxY = Math.max(rect.maxY, Math.floor(y / BLOCK_SIDE + 1) * BLOCK_SIDE - 1);
+      }
+      if (inside.size > 0 && after === undefined) yield { key: "all", rect, tiles: inside };
+    },
     noteAlive: async () => undefined,
     lastAliveMs: () => undefined,
     // No other process can change the tiles of this store.
     changes: () => ({ hasLost: false, holds: async () => true, regions: async function* () {} }),
-    needsSweep: () => false,
-    sweep: async () => undefined,
-    async [Symbol.asyncDispose]() {},
+    removeEmptied: () => undefined,
+    removeEmptyPyramids(layer, pyramids) {
+      return pyramids.map(({ gridSet, parametersId }) => {
+        const stored = [...tiles.values()];
+        if (!stored.some(({ at }) => at.tileSet.layer === layer && at.tileSet.parametersId === parametersId))
+          described.delete(`${layer}\n${parametersId}`);
+        return stored.some((tile) => isOf(tile, { layer, gridSet, parametersId })) ? "tiles" : "gone";
+      });
+    },
   };
 }
