@@ -23,7 +23,7 @@ interface RegexFilter {
   readonly regex: string;
   readonly normalize?: CaseRule;
 }
-interface NumberFilter {
+export interface NumberFilter {
   /** `float`: single precision, as GWC's. `integer`: whole numbers of 32 bits. */
   readonly type: "float" | "integer";
   readonly key: string;

@@ -12,8 +12,6 @@ import {
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
-import { buildExpiry, clientExpiryOf } from "./build-expiry.ts";
-import { buildFilters } from "./build-filters.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
@@ -84,7 +82,6 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   const ofTiles = rendersSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
   const { problems } = context;
-  const parameterFilters = buildFilters(document.parameterFilters, name, [...path, "parameterFilters"], problems);
   const gridSubsets = buildSubsets(
     archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
     [...path, "gridSubsets"],
@@ -108,20 +105,11 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     ),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
-    parameterFilters,
-    legends: buildLegends(document.legends, [...path, "legends"], { source, parameterFilters, problems }),
-    expireCacheSeconds: buildExpiry(
-      document.expireCacheSeconds,
-      (seconds) => seconds,
-      [...path, "expireCacheSeconds"],
+    legends: buildLegends(document.legends, [...path, "legends"], {
+      source,
+      parameterFilters: document.parameterFilters,
       problems,
-    ),
-    expireClientSeconds: buildExpiry(
-      document.expireClientSeconds,
-      clientExpiryOf,
-      [...path, "expireClientSeconds"],
-      problems,
-    ),
+    }),
   };
 }
 

@@ -16,7 +16,7 @@ const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
 
 /**
  * Returns a value of the document as its schema puts out. Each part that does not fit adds a problem with its
- * position; the result is then undefined. Keys with empty values count as absent, and texts of variables are parsed.
+ * position; the result is then undefined unless only checks failed. Keys with empty values count as absent, and texts of variables are parsed.
  */
 export function readValue<S extends z.ZodType>(
   schema: S,
@@ -38,7 +38,21 @@ export function readValue<S extends z.ZodType>(
     if (!reported.has(key)) report(issue, { given, cleaned, at }, reading.problems);
     reported.add(key);
   }
-  return undefined;
+  return issues.every(({ code }) => code === "custom") ? checkedValue(schema, cleaned) : undefined;
+}
+
+/**
+ * Returns the value of a document whose shape is right and that only fails checks. Checks that need several documents
+ * still run with the value, so that all problems are reported at once.
+ */
+function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.output<S> | undefined {
+  let found: z.output<S> | undefined;
+  schema
+    .superRefine((value) => {
+      found = value;
+    })
+    .safeParse(document);
+  return found;
 }
 
 /** Replaces the issue of a list where other forms are possible too by the issues of the items of the list. */

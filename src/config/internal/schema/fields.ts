@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { didYouMean } from "../nearest.ts";
+import type { Path } from "../problems.ts";
 
 /**
  * The kinds of values in the configuration. The message of each schema says what the schema expects (`a whole number
@@ -73,5 +74,13 @@ export const sentence = (message: string) => ({
   params: { isSentence: true },
   when: ({ issues }: z.core.ParsePayload) => issues.length === 0,
 });
+
+/** Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value stays in use. */
+export const expected = (context: z.RefinementCtx, path: Path, what: string): void =>
+  context.addIssue({ code: "custom", path: [...path], message: what, continue: true });
+
+/** Adds the problem `KEY: SENTENCE` of a key of the checked value. The value stays in use. */
+export const wrong = (context: z.RefinementCtx, path: Path, message: string): void =>
+  context.addIssue({ code: "custom", path: [...path], message, params: { isSentence: true }, continue: true });
 
 export const MAX_SECONDS = 10 * 366 * 86_400;

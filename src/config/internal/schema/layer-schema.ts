@@ -1,9 +1,18 @@
 import * as z from "zod";
+import { atEveryZoom, type ByZoom } from "../../../layer/by-zoom.ts";
 import { DEFAULT_ENCODING, PNG_COMPRESSIONS, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
-import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import {
+  CASE_RULES,
+  compileRegex,
+  legalValue,
+  legalValuesText,
+  type NumberFilter,
+  numberText,
+} from "../../../layer/parameter-filter.ts";
 import {
   anyText,
   either,
+  expected,
   extent,
   flag,
   kinds,
@@ -18,6 +27,7 @@ import {
   someOf,
   text,
   whole,
+  wrong,
 } from "./fields.ts";
 import { SourceSchema } from "./source-schema.ts";
 
@@ -25,13 +35,33 @@ import { SourceSchema } from "./source-schema.ts";
 const MAX_FLOAT = 2 ** 128 - 2 ** 104;
 const MAX_INT = 2 ** 31 - 1;
 
-/** Seconds for all zooms, or rules by zoom. */
-const expiry = (least: number) =>
+/**
+ * Describes seconds for all zooms, or rules that are each valid from a zoom on, as GWC's `expirationRule`. `read`
+ * decodes the seconds.
+ */
+const expiry = <T>(least: number, read: (seconds: number) => T) =>
   either(`a whole number from ${least} to ${MAX_SECONDS} or a list (each a map of minZoom, seconds)`, [
     whole(least, MAX_SECONDS),
     someOf(map({ minZoom: whole(0, 255), seconds: whole(least, MAX_SECONDS) })),
-  ]);
-export type ExpiryDocument = z.output<ReturnType<typeof expiry>>;
+  ]).transform((document, context): ByZoom<T> => {
+    if (typeof document === "number") return atEveryZoom(read(document));
+    const [first, ...others] = document.map(({ minZoom, seconds }) => ({ minZoom, value: read(seconds) }));
+    if (first === undefined) throw new Error("a list without rules has passed the schema");
+    if (first.minZoom !== 0) expected(context, [0, "minZoom"], "0, as the first rule holds from there on");
+    let before = first.minZoom;
+    for (const [i, { minZoom }] of others.entries()) {
+      if (minZoom <= before) expected(context, [i + 1, "minZoom"], `more than ${before}, as of the rule before`);
+      before = minZoom;
+    }
+    return [first, ...others];
+  });
+
+/**
+ * Decodes GWC's codes (`docs/explanation/geowebcache.md`, Expiry). -1: clients must revalidate each time. -2: the tile
+ * never expires; HTTP has no such value, so clients get a year.
+ */
+const clientExpiry = (seconds: number): number | "no-cache" =>
+  seconds === -1 ? "no-cache" : seconds === -2 ? 31_536_000 : seconds;
 
 const level = optional(whole(0, 63));
 const GridSubsetSchema = map({
@@ -41,28 +71,47 @@ const GridSubsetSchema = map({
   zoomStop: level.describe("The last level that is offered; the last of the grid set."),
 });
 
+/** The key of a filter. Requests name it in any case. */
+const filterKey = text.transform((given, context) => {
+  const key = given.trim().toUpperCase();
+  if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) expected(context, [], "the name of a parameter");
+  return key;
+});
 const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are brought.");
-/** A default in quotes keeps its exact text. */
-const numberDefault = optional(either("a number or a text", [z.number(), z.string()]));
+/** The default of a filter of numbers. A default in quotes keeps its exact text. */
+const numberDefault = (type: "float" | "integer") =>
+  either("a number or a text", [z.number(), z.string()])
+    .transform((value) => (typeof value === "number" ? numberText(type, value) : value))
+    .prefault("");
+/** Checks that the default of a filter of numbers is one of its values. */
+const hasLegalDefault = (filter: NumberFilter, context: z.RefinementCtx): void => {
+  if (filter.default !== "" && legalValue(filter, filter.default) === undefined)
+    expected(context, ["default"], legalValuesText(filter));
+};
 const ParameterFilterSchema = kinds([
-  map({ type: z.literal("string"), key: text, default: anyText.default(""), values: list(anyText), normalize }),
-  map({ type: z.literal("regex"), key: text, default: anyText.default(""), regex: anyText, normalize }),
+  map({ type: z.literal("string"), key: filterKey, default: anyText.default(""), values: list(anyText), normalize }),
+  map({ type: z.literal("regex"), key: filterKey, default: anyText.default(""), regex: anyText, normalize }),
   map({
     type: z.literal("float"),
-    key: text,
-    default: numberDefault,
+    key: filterKey,
+    default: numberDefault("float"),
     values: list(number({ least: -MAX_FLOAT, most: MAX_FLOAT })).default([]),
     // GWC's thresholds for a filter that gives none.
     threshold: number({ above: 0 }).default(1e-6),
-  }),
+  }).superRefine(hasLegalDefault),
   map({
     type: z.literal("integer"),
-    key: text,
-    default: numberDefault,
+    key: filterKey,
+    default: numberDefault("integer"),
     values: list(whole(-MAX_INT - 1, MAX_INT)).default([]),
     threshold: whole(1, MAX_INT).default(1),
-  }),
+  }).superRefine(hasLegalDefault),
 ]);
+const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters, context) => {
+  for (const [i, { key }] of filters.entries())
+    if (filters.findIndex((other) => other.key === key) < i)
+      wrong(context, [i, "key"], `two filters have the key ${key}`);
+});
 
 const side = whole(1, 9999).default(20);
 const LegendSchema = map({
@@ -102,11 +151,13 @@ export const LayerSchema = map({
   formatsTogether: flag.default(false).describe("One render stores the tile in all picture formats."),
   metatile: optional(pair(whole(1, 16))).describe("Tiles that one request renders; 4, 4, or 1, 1 for tile sources."),
   gutter: whole(0, 256).default(0).describe("Pixels around a metatile that are rendered and cut off."),
-  parameterFilters: list(ParameterFilterSchema).default([]).describe("Request parameters that make other tiles."),
+  parameterFilters: ParameterFiltersSchema.default([]).describe("Request parameters that make other tiles."),
   legends: list(LegendSchema).default([]),
   jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality),
   pngCompression: oneOf(PNG_COMPRESSIONS).default(DEFAULT_ENCODING.pngCompression),
-  expireCacheSeconds: expiry(0).default(0).describe("The time after which a tile is rendered again; 0: never."),
+  expireCacheSeconds: expiry(0, (seconds) => seconds)
+    .prefault(0)
+    .describe("The time after which a tile is rendered again; 0: never."),
   staleWhileRevalidateSeconds: whole(0, MAX_SECONDS)
     .default(0)
     .describe("The time after the expiry in which the old tile is answered while a new one is rendered."),
@@ -115,15 +166,23 @@ export const LayerSchema = map({
     .describe("The time for which a failure of the upstream is answered again."),
   seedGuard: optional(SeedGuardSchema).describe("Pauses a job whose tiles look wrong."),
   jobs: LayerJobsSchema.prefault({}),
-  expireClientSeconds: expiry(-2)
-    .default(7200)
+  expireClientSeconds: expiry(-2, clientExpiry)
+    .prefault(7200)
     .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),
   queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
   fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
   secured: flag.default(false).describe("Only users may read the tiles."),
+}).superRefine(({ name, parameterFilters }, context) => {
+  for (const [i, filter] of parameterFilters.entries()) {
+    const compiled = filter.type === "regex" ? compileRegex(filter) : undefined;
+    if (compiled === undefined || compiled.ok) continue;
+    const whose = `${filter.key} of layer ${JSON.stringify(name)}`;
+    const remedy = "write the alternatives out, or list the values with type: string";
+    const what = `a regular expression of RE2 for ${whose} (${compiled.error}; ${remedy})`;
+    expected(context, ["parameterFilters", i, "regex"], what);
+  }
 });
 
 export type LayerDocument = z.output<typeof LayerSchema>;
 export type LegendDocument = LayerDocument["legends"][number];
-export type FilterDocument = LayerDocument["parameterFilters"][number];
 export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;
