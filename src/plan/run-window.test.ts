@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { isOpen, parseWindow, type RunWindow, windowText, windowTimes } from "./run-window.ts";
 
 function between(start: string, end: string): RunWindow {
@@ -49,4 +49,19 @@ test("a window that is none is refused with the field and the value", () => {
   expect(refusal(undefined, "06:00")).toBe(`window.start: ${time} null`);
   expect(refusal("06:00", 360)).toBe(`window.end: ${time} 360`);
   expect(refusal("06:00", "06:00")).toBe('window.end: expected another time than the start, 06:00, got "06:00"');
+});
+
+test("the clock of a time zone is built once, however many windows are checked", () => {
+  let built = 0;
+  class CountedFormat extends Intl.DateTimeFormat {
+    constructor(...args: ConstructorParameters<typeof Intl.DateTimeFormat>) {
+      super(...args);
+      built++;
+    }
+  }
+  vi.stubGlobal("Intl", { DateTimeFormat: CountedFormat });
+  const window = between("08:00", "09:00");
+  for (let n = 0; n < 20; n++) openAt(window, "America/Lima", "2026-07-01T13:30Z");
+  vi.unstubAllGlobals();
+  expect(built).toBe(1);
 });
