@@ -55,20 +55,20 @@ export class JobService {
 
   /** Returns the pending and running tasks of one layer or of all, ascending by id. */
   async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
-    this.#parts.state.saveCounts();
+    await this.#parts.state.saveCounts();
     return this.#parts.runner.active.rows(layer);
   }
 
   /** Returns jobs, the newest first. */
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
-    this.#parts.state.saveCounts();
+    await this.#parts.state.saveCounts();
     return this.#parts.runner.active.list(filter);
   }
 
   /** Returns a job with its area, which lists leave out. */
   async job(id: number): Promise<JobView | undefined> {
     const { jobs, runner, state } = this.#parts;
-    state.saveCounts();
+    await state.saveCounts();
     const view = runner.active.view(id);
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;

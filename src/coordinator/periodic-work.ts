@@ -39,6 +39,7 @@ export class PeriodicWork {
   #timer: NodeJS.Timeout | undefined;
   #alive: Promise<void> | undefined;
   #emptying: Promise<void> | undefined;
+  #writing: Promise<void> | undefined;
   #writingUse: Promise<void> | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;
@@ -65,7 +66,7 @@ export class PeriodicWork {
     if (state.hasChanges) {
       this.#noteAlive();
       ledger.recountSome(16);
-      state.writeAll();
+      this.#writeChanges();
     }
     if (ledger.useIsDue) void this.#writeUse(() => ledger.useIsDue);
     if (ledger.truncated.emptied > 0) this.#removeEmptied();
@@ -83,6 +84,17 @@ export class PeriodicWork {
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();
     history.compressNext();
+  }
+
+  /** Writes all changes, unless the writing that the last tick began is still under way. */
+  #writeChanges(): void {
+    const { state } = this.#parts;
+    this.#writing ??= state
+      .writeInSlices()
+      .catch((error: unknown) => state.fault(error))
+      .finally(() => {
+        this.#writing = undefined;
+      });
   }
 
   /** Records that this server owns the store. The next server checks for changes that others made after this time. */
@@ -151,6 +163,7 @@ export class PeriodicWork {
     const { ledger, state, accesses, history, webhooks, now } = this.#parts;
     clearInterval(this.#timer);
     await this.#emptying;
+    await this.#writing;
     await this.#writingUse;
     await this.#writeUse(() => ledger.hasUse);
     await history.close();

@@ -4,9 +4,14 @@ import type { Logger } from "../lib/logger.ts";
 import type { Database } from "../state/database.ts";
 
 /** The records of jobs, as the state writer saves them. */
-type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "report">;
+type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
-const NO_JOBS: SavedJobs = { needsSave: false, saveChanges: () => undefined, report: () => undefined };
+const NO_JOBS: SavedJobs = {
+  needsSave: false,
+  saveChanges: () => undefined,
+  saveInSlices: async () => undefined,
+  report: () => undefined,
+};
 
 /**
  * Writes the state of the coordinator: the changes of the ledger and of the jobs, in transactions. Remembers whether
@@ -59,6 +64,11 @@ export class StateWriter {
     });
   }
 
+  /** As `writeAll`, in as many transactions as the time slices need. The changes of one job are written together. */
+  async writeInSlices(): Promise<void> {
+    await this.#jobs.saveInSlices((also) => this.write(also));
+  }
+
   /** Saves the changes of the jobs. Must run inside a transaction. */
   saveJobs(): void {
     this.#jobs.saveChanges();
@@ -68,10 +78,12 @@ export class StateWriter {
    * Saves counts before they are reported: a kill must not take them back (`docs/reference/wire-format.md`,
    * Durability).
    */
-  saveCounts(): void {
+  async saveCounts(): Promise<void> {
     if (!this.#jobs.needsSave) return;
     try {
-      this.writeAll();
+      await this.writeInSlices();
+      // The few jobs that have changed meanwhile, in the turn of the event loop in which the caller reads the counts.
+      if (this.#jobs.needsSave) this.writeAll();
     } catch {
       // `write` has recorded the failure. A list is answered even when its counts could not be saved.
     }

@@ -23,8 +23,10 @@ export interface JobEndingsParts {
    * quota.
    */
   readonly beforeAbort: () => Promise<void>;
-  /** Writes the changes of the jobs now, or with a later save if that fails. */
-  readonly save: () => void;
+  /** Writes the changes of some jobs now, or with a later save if that fails. */
+  readonly save: (jobs: readonly ActiveJob[]) => void;
+  /** Writes the changes of all jobs, as `save` does, and lets other work run in between. */
+  readonly saveInSlices: () => Promise<void>;
   /** Gives free permits to waiting tasks. */
   readonly deal: () => void;
   /** ms since 1970 by the wall clock. */
@@ -33,6 +35,9 @@ export interface JobEndingsParts {
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }
+
+/** The killed jobs that are saved in one transaction. Each takes some 0.1 ms. */
+const ENDED_AT_ONCE = 32;
 
 /** Chooses tasks to kill. */
 type Choice = (job: ActiveJob, task: Task) => boolean;
@@ -71,6 +76,7 @@ export class JobEndings {
 
   async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
     const { active, save, deal } = this.#parts;
+    const slices = new Slices();
     const chosen = active
       .all()
       .flatMap((job) => job.tasks.filter((task) => choose(job, task)).map((task) => ({ job, task })));
@@ -86,13 +92,20 @@ export class JobEndings {
     // tasks have stopped.
     for (const [job, tasks] of jobs) if (tasks === job.tasks.length) job.beginEnd(reason, by);
     await this.#stop(chosen);
+    let ended: ActiveJob[] = [];
     for (const job of jobs.keys()) {
       if (job.tasks.length > 0 || job.outcome !== null) continue;
       // Two kills may each have removed a part of the tasks.
       if (!job.isEnding) job.beginEnd(reason, by);
       this.#end(job);
+      ended.push(job);
+      if (ended.length < ENDED_AT_ONCE) continue;
+      // Saved before another operation runs: an ended job is read from the database.
+      save(ended);
+      ended = [];
+      if (slices.isOver) await slices.next();
     }
-    save();
+    save([...jobs.keys()]);
     deal();
     return killed.sort((a, b) => a.id - b.id);
   }
@@ -167,26 +180,29 @@ export class JobEndings {
       );
     if (job.outcome !== null) return;
     this.#end(job);
-    this.#parts.save();
+    this.#parts.save([job]);
   }
 
-  /** Removes tasks from their jobs in one transaction, and waits until their loops have ended. */
+  /**
+   * Removes tasks from their jobs, and waits until their loops have ended. No task begins, ends or is chosen again
+   * while the changes are being saved, because all tasks have left their jobs before.
+   */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
     for (const { job, task } of chosen) this.#remove(job, task, "aborted");
-    this.#parts.save();
+    await this.#parts.saveInSlices();
     for (const { task } of chosen) task.abort(new JobAborted("killed"));
     await Promise.all(chosen.map(({ task }) => task.stopped));
   }
 
   #remove(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
-    if (job.remove(task)) this.#parts.records.taskEnded(task, state);
+    if (job.remove(task)) this.#parts.records.taskEnded(job, task, state);
   }
 
   /** Ends a task that has found no more work, and the job if it was its last task. */
   taskDone(job: ActiveJob, task: Task): void {
     this.#remove(job, task, "done");
     if (job.tasks.length === 0 && job.outcome === null) this.#end(job);
-    this.#parts.save();
+    this.#parts.save([job]);
   }
 
   /** Ends a job, at a start, whose last task had left before the server was killed, but whose end was not saved. */

@@ -1,3 +1,4 @@
+import { Slices } from "../lib/slices.ts";
 import type { JobView } from "../plan/job-request.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobMoment } from "./job-event.ts";
@@ -31,7 +32,7 @@ export class JobRecords {
   readonly #parts: JobRecordsParts;
   readonly #active: () => Iterable<ActiveJob>;
   /** Writes for the ends of tasks and jobs, not in the database yet. */
-  #unsaved: (() => void)[] = [];
+  readonly #ends = new Map<ActiveJob, readonly (() => void)[]>();
   /** Jobs that were saved and not reported since. */
   readonly #unreported = new Set<ActiveJob>();
   readonly #lastReports = new WeakMap<ActiveJob, Report>();
@@ -47,46 +48,78 @@ export class JobRecords {
   }
 
   /** Queues the end of a task for the next `saveChanges`. */
-  taskEnded(task: Task, state: "done" | "aborted"): void {
-    this.#unsaved.push(() => this.#parts.jobs.saveTask(task.id, state, task.processed));
+  taskEnded(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
+    this.#queue(job, () => this.#parts.jobs.saveTask(task.id, state, task.processed));
   }
 
   /** Queues the end of a job for the next `saveChanges`. */
   jobEnded(job: ActiveJob, outcome: JobMoment): void {
-    job.markSaved();
-    this.#unreported.add(job);
-    this.#unsaved.push(() => {
+    this.#queue(job, () => {
       this.#saveJob(job);
       this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.monotonicNow()));
     });
   }
 
+  #queue(job: ActiveJob, save: () => void): void {
+    this.#ends.set(job, [...(this.#ends.get(job) ?? []), save]);
+  }
+
   get needsSave(): boolean {
-    if (this.#unsaved.length > 0) return true;
+    if (this.#ends.size > 0) return true;
     for (const job of this.#active()) if (job.isChanged) return true;
     return false;
   }
 
-  /** Saves all changes. Must run inside the caller's transaction. */
-  saveChanges(): void {
-    const unsaved = this.#unsaved;
-    this.#unsaved = [];
-    this.#parts.onRollback(() => {
-      this.#unsaved = [...unsaved, ...this.#unsaved];
-    });
-    for (const save of unsaved) save();
-    for (const job of this.#active()) {
-      if (!job.isChanged) continue;
-      job.sampleRate(this.#parts.monotonicNow());
-      this.#parts.onRollback(job.markSaved());
-      this.#unreported.add(job);
-      this.#saveJob(job);
-      this.#announceMoment(job);
-      for (const task of job.tasks) this.#saveLive(task);
+  /** Saves the changes of some jobs, or all changes. Must run inside the caller's transaction. */
+  saveChanges(jobs: readonly ActiveJob[] = this.unsaved()): void {
+    for (const job of jobs) this.#saveChangesOf(job);
+  }
+
+  /**
+   * Saves the changes that there are now, in as many transactions as the time slices need. The changes of one job are
+   * saved together.
+   * @param persist runs its body in a transaction
+   */
+  async saveInSlices(persist: (also: () => void) => void): Promise<void> {
+    const unsaved = this.unsaved();
+    const slices = new Slices();
+    let next = 0;
+    do {
+      if (slices.isOver) await slices.next();
+      persist(() => {
+        do {
+          const job = unsaved[next++];
+          if (job !== undefined) this.#saveChangesOf(job);
+        } while (next < unsaved.length && !slices.isOver);
+      });
+    } while (next < unsaved.length);
+  }
+
+  /** Returns the jobs that have changes to save. */
+  unsaved(): readonly ActiveJob[] {
+    const unsaved = new Set(this.#ends.keys());
+    for (const job of this.#active()) if (job.isChanged) unsaved.add(job);
+    return [...unsaved];
+  }
+
+  #saveChangesOf(job: ActiveJob): void {
+    const ends = this.#ends.get(job);
+    if (ends !== undefined) {
+      this.#ends.delete(job);
+      this.#parts.onRollback(() => this.#ends.set(job, [...ends, ...(this.#ends.get(job) ?? [])]));
+      for (const save of ends) save();
     }
+    // The write that is queued by `jobEnded` has saved an ended job.
+    if (!job.isChanged || job.outcome !== null) return;
+    job.sampleRate(this.#parts.monotonicNow());
+    this.#saveJob(job);
+    this.#announceMoment(job);
+    for (const task of job.tasks) this.#saveLive(task);
   }
 
   #saveJob(job: ActiveJob): void {
+    this.#parts.onRollback(job.markSaved());
+    this.#unreported.add(job);
     this.#parts.jobs.save(job.record(this.#parts.monotonicNow()));
   }
 
@@ -111,6 +144,8 @@ export class JobRecords {
   report(): void {
     const nowMs = this.#parts.monotonicNow();
     for (const job of this.#unreported) {
+      // The job has changed again since it was saved. The next save lets it be reported.
+      if (job.isChanged) continue;
       const state = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
       const last = this.#lastReports.get(job);
       if (last?.state === state && nowMs - last.atMs < COUNTS_REPORTED_MS) continue;

@@ -57,7 +57,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     catalogue: () => catalogue,
     counter: nothingKept.counter,
     ledger: nothingKept.ledger,
-    state: { write: persist, saveCounts: () => undefined },
+    state: { write: persist, saveCounts: async () => undefined },
     deleted: () => undefined,
     monotonicNow,
   });
@@ -315,4 +315,42 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
   clock.stepMs = -10_000_000;
   await service.cancel(id, "ann");
   expect(runner.active.view(id)?.secondsWorked).toBe(4);
+});
+
+test("a kill of all jobs saves no more in one transaction for more jobs, and spares a job that begins meanwhile", async () => {
+  /** Jobs that the largest transaction of a kill has saved. */
+  const mostSaved = async (count: number): Promise<number> => {
+    const { runner, jobs, submit } = live(stubborn().work, 0);
+    for (let n = 0; n < count; n++) submit(seed);
+    let [saved, most, late] = [0, 0, 0];
+    const save = jobs.save.bind(jobs);
+    vi.spyOn(jobs, "save").mockImplementation((job) => {
+      most = Math.max(most, ++saved);
+      save(job);
+    });
+    vi.spyOn(db, "transaction").mockImplementation((body) => {
+      saved = 0;
+      db.exec("BEGIN");
+      const value = body();
+      db.exec("COMMIT");
+      return value;
+    });
+    // Each look at the clock finds it one millisecond later.
+    let ms = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => ms++);
+    const killing = runner.endings.killScope("all", undefined, null);
+    setImmediate(() => {
+      late = submit(seed);
+    });
+    const again = runner.endings.killScope("all", undefined, null);
+    expect((await killing).map(({ id }) => id)).toHaveLength(count);
+    expect(await again).toEqual([]);
+    vi.restoreAllMocks();
+    expect(runner.active.all().map(({ id }) => id)).toEqual([late]);
+    expect(jobs.list({ state: "aborted", limit: 1_000 })).toHaveLength(count);
+    db.close();
+    db = openDatabase(":memory:");
+    return most;
+  };
+  expect(await mostSaved(300)).toBe(await mostSaved(100));
 });

@@ -61,7 +61,8 @@ export class JobRunner {
       fairQueue: this.#fairQueue,
       catalogue: parts.catalogue,
       beforeAbort: parts.beforeAbort,
-      save: () => this.#save(),
+      save: (jobs) => this.#save(jobs),
+      saveInSlices: () => this.#saveInSlices(),
       deal: () => this.#deal(),
       now: parts.now,
       monotonicNow: parts.monotonicNow,
@@ -77,7 +78,7 @@ export class JobRunner {
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
       else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
-    this.#save();
+    this.#save(this.records.unsaved());
     for (const job of this.active.all()) void this.endings.supersede(job.id);
     this.#deal();
   }
@@ -120,7 +121,7 @@ export class JobRunner {
 
   /** Changes the terms of a job and persists them. Renders in flight go on. */
   setTerms(job: ActiveJob, terms: JobTerms): void {
-    this.#persistOrUndo(job.setTerms(terms));
+    this.#persistOrUndo(job, job.setTerms(terms));
     this.wake();
   }
 
@@ -130,7 +131,7 @@ export class JobRunner {
    */
   resume(job: ActiveJob, hold: "released" | null): void {
     if (job.isEnding) return;
-    this.#persistOrUndo(job.resume(hold));
+    this.#persistOrUndo(job, job.resume(hold));
     this.wake();
   }
 
@@ -142,7 +143,7 @@ export class JobRunner {
    */
   async pause(job: ActiveJob, reason: string, hold: "held" | null = null): Promise<void> {
     if (job.isEnding) return this.stopped(job);
-    this.#persistOrUndo(job.pause(reason, hold));
+    this.#persistOrUndo(job, job.pause(reason, hold));
     for (const task of job.tasks) {
       if (!task.isAtWork) job.stop(task, false);
       task.abort(new JobAborted("paused"));
@@ -152,7 +153,7 @@ export class JobRunner {
     if (job.isEnding || !job.paused) return;
     job.rest(this.#parts.monotonicNow());
     // Save now, so that the answer includes the tiles that were stored last.
-    this.#save();
+    this.#save([job]);
   }
 
   /** Waits until no task of a paused job runs. If the job was about to end, also waits for the end. */
@@ -161,22 +162,31 @@ export class JobRunner {
     if (job.isEnding) await this.endings.complete();
   }
 
-  #persistOrUndo(undo: Undo): void {
+  #persistOrUndo(job: ActiveJob, undo: Undo): void {
     try {
-      this.#parts.persist(() => this.records.saveChanges());
+      this.#parts.persist(() => this.records.saveChanges([job]));
     } catch (error) {
       undo();
       throw error;
     }
   }
 
-  /** Saves all changes. If the write fails, a later tick repeats it: the job has changed in memory in any case. */
-  #save(): void {
+  /** Saves changes. If the write fails, a later tick repeats it: the jobs have changed in memory in any case. */
+  #save(jobs: readonly ActiveJob[]): void {
     try {
-      this.#parts.persist(() => this.records.saveChanges());
+      this.#parts.persist(() => this.records.saveChanges(jobs));
     } catch (error) {
-      this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
+      this.#notSaved(error);
     }
+  }
+
+  /** Saves all changes as `#save` does, and lets other work run in between. */
+  async #saveInSlices(): Promise<void> {
+    await this.records.saveInSlices(this.#parts.persist).catch((error: unknown) => this.#notSaved(error));
+  }
+
+  #notSaved(error: unknown): void {
+    this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
   }
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */

@@ -110,7 +110,7 @@ function live() {
     catalogue: () => catalogue,
     counter,
     ledger,
-    state: { write: persist, saveCounts: () => undefined },
+    state: { write: persist, saveCounts: async () => undefined },
     deleted: () => undefined,
     monotonicNow: now,
   });
