@@ -101,9 +101,9 @@ export interface HttpServerMethods extends Operations, UserRenders {
 export const RENDER_GATE: Sendings<RenderGate> = {
   render: "until",
   renderBatch: "until",
-  pause: "call",
-  resume: "note",
-  endRuns: "call",
+  block: "call",
+  unblock: "note",
+  endBatches: "call",
   renew: "note",
   overtake: "call",
   truncated: "note",

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreFaults } from "../jobs/store-faults.ts";
 import { AccessLog } from "../quota/access-log.ts";
-import { DiskRoom } from "../quota/disk-room.ts";
+import { DiskSpaceMonitor } from "../quota/disk-space-monitor.ts";
 import { Enforcer } from "../quota/enforcer.ts";
 import { Eviction } from "../quota/eviction.ts";
 import { QuotaStore } from "../quota/quota-store.ts";
@@ -14,7 +14,7 @@ import { UserWrites } from "./user-writes.ts";
 /** The quota of the store, and what writers ask before they store tiles. */
 export interface QuotaParts {
   readonly quota: QuotaStore;
-  readonly disk: DiskRoom;
+  readonly disk: DiskSpaceMonitor;
   readonly reservations: Reservations;
   readonly enforcer: Enforcer;
   /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
@@ -28,7 +28,7 @@ export function buildQuota(context: BuildContext): QuotaParts {
   const { db, store, ledger, gate, eviction: options, initialQuota, state, now, monotonicNow, log } = context;
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
-  const disk = new DiskRoom({
+  const disk = new DiskSpaceMonitor({
     ask: () => store.room(),
     blockBytes: store.allocated(1),
     now: monotonicNow,

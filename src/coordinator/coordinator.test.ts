@@ -90,9 +90,9 @@ function live(
     async renderBatch([first], signal) {
       return first === undefined ? [] : [await gate.render(first, signal)];
     },
-    endRuns: async () => undefined,
-    pause: async () => undefined,
-    resume: () => undefined,
+    endBatches: async () => undefined,
+    block: async () => undefined,
+    unblock: () => undefined,
     renew: () => undefined,
     overtake: async () => undefined,
     truncated: () => undefined,
@@ -232,10 +232,10 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
     });
     const life = live(store, {
       gateParts: {
-        async pause() {
+        async block() {
           isBlocked = true;
         },
-        resume() {
+        unblock() {
           isBlocked = false;
         },
       },

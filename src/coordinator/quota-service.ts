@@ -8,7 +8,7 @@ import type { RenderGate } from "../render/render-order.ts";
 export interface QuotaServiceParts {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
-  readonly gate: Pick<RenderGate, "endRuns">;
+  readonly gate: Pick<RenderGate, "endBatches">;
   readonly catalogue: () => Catalogue;
   /** Returns the quota of the configuration file. */
   readonly initialQuota: () => QuotaConfiguration;
@@ -47,7 +47,7 @@ export class QuotaService {
     const changed = quota.save(applyQuotaChange(quota.current, change));
     enforcer.schedule();
     // Batches with reservations under the old limits end first, so that the next write is under the new limits.
-    if (changed.enabled) await gate.endRuns();
+    if (changed.enabled) await gate.endBatches();
     // Evicts after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
     return changed;

@@ -31,7 +31,7 @@ test("turns follow the weights, to within one turn of each", () => {
   );
 });
 
-test("one that can always take a turn waits no longer than the others' shares, whatever they could not take before", () => {
+test("an item that can take every turn waits no longer than the shares of the others, even if they skipped turns before", () => {
   const run = fc.record({ item: fc.nat(7), rounds: fc.integer({ min: 1, max: 100 }) });
   fc.assert(
     fc.property(weights, fc.array(run, { maxLength: 30 }), (weight, idle) => {

@@ -119,7 +119,7 @@ test("places follow priorities times the weights of layers, and the least of the
   expect(shares).toEqual([1, 10, 30]);
 });
 
-test("no more tasks of a layer run than it allows, whoever has the turn; the others have the places that are left", () => {
+test("a layer runs no more tasks than its limit, and jobs of other layers get the remaining permits", () => {
   const at = dealing(8, { a: { weight: 100, maxTasks: 2 }, b: { weight: 1 } });
   at.add(1, 8, { layer: "a" }, { priority: 100 });
   at.add(2, 8, { layer: "a" });

@@ -44,7 +44,7 @@ export class FairQueue {
   next(nowMs: number): { readonly job: ActiveJob; readonly task: Task } | undefined {
     if (this.#places >= this.#parts.options().maxRunningTasks) return undefined;
     for (const job of this.#turns.inOrder()) {
-      const task = this.#hasPlace(job.request.layer, 0) ? this.#waiting(job, nowMs) : undefined;
+      const task = this.#hasPermit(job.request.layer, 0) ? this.#waiting(job, nowMs) : undefined;
       if (task !== undefined) return { job, task };
     }
     return undefined;
@@ -77,15 +77,15 @@ export class FairQueue {
     const { layer } = job.request;
     const { maxRunningTasks } = this.#parts.options();
     // A reload may have lowered a limit below the number of taken permits.
-    if (this.#places > maxRunningTasks || !this.#hasPlace(layer, 1)) return true;
+    if (this.#places > maxRunningTasks || !this.#hasPermit(layer, 1)) return true;
     const areAllTaken = this.#places >= maxRunningTasks;
     // While permits are left, only jobs of a layer that has reached its own limit wait.
-    if (!areAllTaken && this.#hasPlace(layer, 0)) return false;
+    if (!areAllTaken && this.#hasPermit(layer, 0)) return false;
     const nowMs = this.#parts.monotonicNow();
     for (const other of this.#turns.inOrder()) {
       const isOfLayer = other.request.layer === layer;
       if (other === job || (!areAllTaken && !isOfLayer)) continue;
-      if (this.#hasPlace(other.request.layer, isOfLayer ? 1 : 0) && this.#waiting(other, nowMs) !== undefined)
+      if (this.#hasPermit(other.request.layer, isOfLayer ? 1 : 0) && this.#waiting(other, nowMs) !== undefined)
         return true;
     }
     return false;
@@ -117,7 +117,7 @@ export class FairQueue {
     return waiting.find((task) => task.status === 1) ?? waiting[0];
   }
 
-  #hasPlace(layer: string, freed: 0 | 1): boolean {
+  #hasPermit(layer: string, freed: 0 | 1): boolean {
     const most = this.#parts.catalogue().layers.get(layer)?.jobs.maxTasks ?? Number.POSITIVE_INFINITY;
     return (this.#placesByLayer.get(layer) ?? 0) - freed < most;
   }

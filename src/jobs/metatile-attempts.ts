@@ -5,24 +5,24 @@ import type { RenderFailure, RenderOutcome } from "../render/render-order.ts";
 import { isOutage } from "../source/source.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { BatchSize } from "./batch-size.ts";
-import type { RoomWait, RoomWaitParts } from "./room-wait.ts";
 import type { SeedGuards } from "./seed-guard.ts";
 import { type TakenMetatile, tilesIn } from "./seed-metatile.ts";
 import type { SeedRenders } from "./seed-renders.ts";
 import type { SeedResults } from "./seed-results.ts";
+import type { SpaceWait, SpaceWaitParts } from "./space-wait.ts";
 import type { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
 import type { UpstreamOutage } from "./upstream-outage.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
-export interface MetatileAttemptsParts extends Pick<RoomWaitParts, "room" | "stop" | "monotonicNow" | "random"> {
+export interface MetatileAttemptsParts extends Pick<SpaceWaitParts, "room" | "stop" | "monotonicNow" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
   readonly renders: Pick<SeedRenders, "render">;
   readonly results: SeedResults;
   readonly guards: SeedGuards;
   readonly batchSize: (job: ActiveJob) => BatchSize;
-  readonly roomWait: RoomWait;
+  readonly spaceWait: SpaceWait;
   readonly storeWait: StoreWait;
   readonly outage: UpstreamOutage;
 }
@@ -98,7 +98,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     { wanted, outcome, reservation }: Rendered,
   ): Promise<"finished" | "again" | RenderFailure> {
-    const { results, guards, outage, storeWait, roomWait } = this.#parts;
+    const { results, guards, outage, storeWait, spaceWait: roomWait } = this.#parts;
     if (signal.aborted) {
       // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
       // this one only if no other task has taken it since.
@@ -176,7 +176,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     attempts: Attempts,
   ): Promise<Rendered | undefined> {
-    const { tiles, results, room, roomWait, stop, monotonicNow, renders, batchSize } = this.#parts;
+    const { tiles, results, room, spaceWait: roomWait, stop, monotonicNow, renders, batchSize } = this.#parts;
     const wanted = tiles.wanted(job, layer, metatile, metatile.isCounted);
     if (wanted === "none") {
       results.skipped(job, task, metatile);

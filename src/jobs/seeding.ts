@@ -11,12 +11,12 @@ import { BatchSize, MOST_TILES_IN_BATCH } from "./batch-size.ts";
 import { JobStop } from "./job-stop.ts";
 import type { JobStore } from "./job-store.ts";
 import { MetatileAttempts, type SeedStep } from "./metatile-attempts.ts";
-import { RoomWait } from "./room-wait.ts";
 import { SeedGuards } from "./seed-guard.ts";
 import { metatileOf, type WantedMetatile } from "./seed-metatile.ts";
 import { SeedRenders } from "./seed-renders.ts";
+import { expectedSize, type SeedReservations } from "./seed-reservations.ts";
 import { SeedResults } from "./seed-results.ts";
-import { expectedSize, type SeedRoom } from "./seed-room.ts";
+import { SpaceWait } from "./space-wait.ts";
 import { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
 import { UpstreamOutage } from "./upstream-outage.ts";
@@ -32,7 +32,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly options: () => JobOptions;
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
-  readonly room: SeedRoom;
+  readonly room: SeedReservations;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   /**
@@ -60,7 +60,7 @@ export class Seeding implements Work {
   readonly #stop: JobStop;
   readonly #renders: SeedRenders;
   readonly #results: SeedResults;
-  readonly #roomWait: RoomWait;
+  readonly #spaceWait: SpaceWait;
   readonly #attempts: MetatileAttempts;
   readonly #batchSizes = new WeakMap<ActiveJob, BatchSize>();
   /** For each reseed, a promise that resolves when no tile of an earlier render can be stored any more. */
@@ -72,14 +72,14 @@ export class Seeding implements Work {
     const tiles = new WantedTiles(parts);
     const renders = new SeedRenders({ ...parts, writers: parts.ledger.writers, tiles });
     const results = new SeedResults(parts);
-    const roomWait = new RoomWait({ ...parts, stop });
+    const spaceWait = new SpaceWait({ ...parts, stop });
     this.#attempts = new MetatileAttempts({
       ...parts,
       stop,
       tiles,
       renders,
       results,
-      roomWait,
+      spaceWait: spaceWait,
       guards: new SeedGuards(),
       storeWait: new StoreWait({ ...parts, stop }),
       outage: new UpstreamOutage({ ...parts, stop, renders }),
@@ -89,7 +89,7 @@ export class Seeding implements Work {
     this.#stop = stop;
     this.#renders = renders;
     this.#results = results;
-    this.#roomWait = roomWait;
+    this.#spaceWait = spaceWait;
   }
 
   #batchSize(job: ActiveJob): BatchSize {
@@ -179,10 +179,10 @@ export class Seeding implements Work {
     const { room } = this.#parts;
     const reservation = room.begin(job.request.layer);
     try {
-      const hasRoom = room.tryReserve(reservation, expectedSize(job, layer, batch));
-      if (!hasRoom) await this.#roomWait.forOneTile(job, reservation, signal);
+      const isReserved = room.tryReserve(reservation, expectedSize(job, layer, batch));
+      if (!isReserved) await this.#spaceWait.forOneTile(job, reservation, signal);
       // Without room for the whole batch, render one metatile: the next one may not fit.
-      const metatiles = hasRoom ? batch : batch.slice(0, 1);
+      const metatiles = isReserved ? batch : batch.slice(0, 1);
       const leave = { id: reservation.id, ...reservation.held };
       const outcomes = this.#stop.isDue(signal)
         ? []

@@ -1,10 +1,10 @@
 import { jittered, pauseAfterWait } from "../lib/back-off.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
-import { JOB_BACK_OFF, type RoomWaitParts } from "./room-wait.ts";
+import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 import { JobAborted } from "./work.ts";
 
-export interface StoreWaitParts extends Pick<RoomWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
   readonly store: Pick<TileStore, "check">;
 }
 

@@ -4,12 +4,12 @@ import { jittered, pauseAfterWait } from "../lib/back-off.ts";
 import type { RenderOutcome } from "../render/render-order.ts";
 import { isOutage } from "../source/source.ts";
 import type { ActiveJob } from "./active-job.ts";
-import { JOB_BACK_OFF, type RoomWaitParts } from "./room-wait.ts";
 import { type Metatile, metatileOf } from "./seed-metatile.ts";
 import type { SeedRenders } from "./seed-renders.ts";
+import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 import { JobAborted } from "./work.ts";
 
-export interface UpstreamOutageParts extends Pick<RoomWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+export interface UpstreamOutageParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
   readonly renders: Pick<SeedRenders, "render">;
 }
 

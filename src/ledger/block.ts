@@ -131,10 +131,10 @@ export class Block {
     const cell = cellOf(x, y);
     this.cellTiles[cell] = (this.cellTiles[cell] ?? 0) - 1;
     this.tiles--;
-    if (this.cellTiles[cell] === 0) this.#forget(cell);
+    if (this.cellTiles[cell] === 0) this.#clearCell(cell);
   }
 
-  #forget(cell: number): void {
+  #clearCell(cell: number): void {
     this.oldestMs[cell] = 0;
     this.lastUseMs[cell] = 0;
     this.frequency[cell] = 0;

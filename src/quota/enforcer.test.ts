@@ -9,7 +9,7 @@ import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Room } from "../store/tile-store.ts";
-import { DiskRoom } from "./disk-room.ts";
+import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -56,7 +56,7 @@ function quotaOf(
     floors: [],
     ...water,
   });
-  const disk = new DiskRoom({
+  const disk = new DiskSpaceMonitor({
     ask,
     blockBytes: 1,
     now: () => performance.now(),

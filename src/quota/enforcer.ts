@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Admission, Refused, StoredSize } from "../render/admission.ts";
 import type { Room } from "../store/tile-store.ts";
-import type { DiskRoom } from "./disk-room.ts";
+import type { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { type Limit, limitsOf } from "./limits.ts";
@@ -16,7 +16,7 @@ export interface EnforcerParts {
   readonly ledger: Ledger;
   readonly reservations: Reservations;
   readonly eviction: Eviction;
-  readonly disk: DiskRoom;
+  readonly disk: DiskSpaceMonitor;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
   /** ms by a clock that never steps: the period between clean-ups is a duration. */

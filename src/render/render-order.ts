@@ -120,17 +120,17 @@ export interface RenderGate {
    */
   renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]>;
   /**
-   * Starts a new generation of a layer and blocks the layer until `resume`: no render of the layer begins. Once
+   * Starts a new generation of a layer and blocks the layer until `unblock`: no render of the layer begins. Once
    * resolved, no tile of an earlier render can be stored any more, the ledger has all tiles that were written, and the
    * memory tiers hold no tile of the layer.
    */
-  pause(layer: string): Promise<void>;
-  resume(layer: string): void;
+  block(layer: string): Promise<void>;
+  unblock(layer: string): void;
   /**
    * Ends all batches. Once resolved, no batch that began before stores anything more, and the ledger has the tiles that
    * the batches stored.
    */
-  endRuns(): Promise<void>;
+  endBatches(): Promise<void>;
   /**
    * Starts a new generation of a layer and clears its memory tiers, without a wait for renderers. Only for a layer
    * without an in-flight render whose tiles are to be stored.

@@ -85,7 +85,7 @@ export class RendersForJobs {
     }
   }
 
-  /** See `RenderGate.endRuns`. */
+  /** See `RenderGate.endBatches`. */
   async endBatches(): Promise<void> {
     const renders = [...this.#parts.inFlight].filter(({ isOfBatch }) => isOfBatch);
     for (const { progress } of renders) progress.abort("the quota has changed");

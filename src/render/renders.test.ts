@@ -20,7 +20,7 @@ const ORDER: RenderOrder = {
 };
 
 /** Renders over one connection. The ledger answers when the test allows it, and the renderer stores what it may. */
-function drawsWith(
+function rendersWith(
   ledger: Pick<LedgerAccess, "open">,
   answered: Promise<void> = Promise.resolve(),
   renderMetatile?: Renderers["renderMetatile"],
@@ -81,7 +81,7 @@ const missed = { x: 0, y: 0, z: 0 };
 
 test("a user's render begins while its cells are opened, keeps nothing before they are, and closes them after it has told", async () => {
   let opened = (_reservation: Leave | undefined): void => undefined;
-  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const { renders, events } = rendersWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   opened(RESERVATION);
@@ -100,7 +100,7 @@ test("while a user waits for a connection no cells are opened, and none when the
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const { renders, events } = drawsWith({ open }, answered);
+  const { renders, events } = rendersWith({ open }, answered);
   const first = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   const gone = new AbortController();
@@ -114,7 +114,7 @@ test("while a user waits for a connection no cells are opened, and none when the
 
 test("a truncation that comes before the word of the cells leaves nothing of a render that has begun", async () => {
   let opened = (_reservation: Leave | undefined): void => undefined;
-  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const { renders, events } = rendersWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   renders.renew(LAYER);
@@ -129,7 +129,7 @@ test.each([
   ["that another reload leaves as it is is kept", [layerNamed(LAYER)], "kept"],
 ] as const)("a render of a layer %s", async (_, between, outcome) => {
   let opened = (_reservation: Leave | undefined): void => undefined;
-  const { renders, events } = drawsWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const { renders, events } = rendersWith({ open: () => new Promise((resolve) => (opened = resolve)) });
   const rendered = renders.renderForUser(ORDER, missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 0/0"]);
   renders.configure(between);
@@ -141,7 +141,7 @@ test.each([
 });
 
 test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
-  const { renders, events } = drawsWith({ open: async () => undefined });
+  const { renders, events } = rendersWith({ open: async () => undefined });
   expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
     kind: "rendered",
     tiles: [{}],
@@ -150,7 +150,7 @@ test("where nothing may be kept the user has the picture, and nobody takes it fo
 });
 
 test("of a render nothing is kept when the coordinator has ended; the user has the picture", async () => {
-  const { renders, events } = drawsWith({ open: () => Promise.reject(new Error("the coordinator has ended")) });
+  const { renders, events } = rendersWith({ open: () => Promise.reject(new Error("the coordinator has ended")) });
   expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
     kind: "rendered",
     tiles: [{}],
@@ -161,7 +161,7 @@ test("of a render nothing is kept when the coordinator has ended; the user has t
 
 test("who goes away while a render waits for a connection ends it, unless somebody else waits for it too", async () => {
   let answer = (): void => undefined;
-  const { renders, events } = drawsWith(
+  const { renders, events } = rendersWith(
     { open: async () => RESERVATION },
     new Promise((resolve) => {
       answer = resolve;
@@ -201,7 +201,7 @@ function stepwise() {
   const written = (x: number, y: number) => ({ x, y, z: 1, bytes: 1, replaced: undefined });
   let user: RenderClient | undefined;
   let end = (_result: RendererResult): void => undefined;
-  const { renders, events } = drawsWith(
+  const { renders, events } = rendersWith(
     { open: async () => RESERVATION },
     undefined,
     async (_order, _generation, requested) => {
@@ -289,7 +289,7 @@ test("a user who joins a job's render is answered when their tile is stored; the
 test("a user who joins a batch is answered when their tile is stored, before the end of the batch", async () => {
   let batch: BatchClient | undefined;
   let end = (_results: readonly RendererResult[]): void => undefined;
-  const { renders, events } = drawsWith(
+  const { renders, events } = rendersWith(
     { open: async () => RESERVATION },
     undefined,
     undefined,
@@ -368,9 +368,9 @@ test("who misses a tile after a truncation has a render of their own, whatever t
 });
 
 test("a render of a layer that is blocked holds no connection: other layers of its upstream are rendered", async () => {
-  const { renders, events } = drawsWith({ open: async () => RESERVATION });
+  const { renders, events } = rendersWith({ open: async () => RESERVATION });
   const other = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "b" }, rect: { ...ORDER.rect, z: 2 } };
-  await renders.pause(LAYER);
+  await renders.block(LAYER);
   const blocked = renders.renderForUser(ORDER, missed, "client", stays());
   const job = renders.render({ ...ORDER, rect: { ...ORDER.rect, z: 3 } }, stays());
   expect(await renders.renderForUser(other, missed, "client", stays())).toMatchObject({ kind: "rendered" });
@@ -379,7 +379,7 @@ test("a render of a layer that is blocked holds no connection: other layers of i
   const left = renders.renderForUser({ ...ORDER, rect: { ...ORDER.rect, z: 4 } }, missed, "client", gone.signal);
   gone.abort();
   expect(await left).toEqual({ kind: "cancelled" });
-  renders.resume(LAYER);
+  renders.unblock(LAYER);
   expect(await blocked).toMatchObject({ kind: "rendered" });
   expect(await job).toMatchObject({ kind: "stored" });
   expect(events).toContain("render 0/0");
@@ -390,7 +390,7 @@ test("a layer that is blocked while its render waits for a connection leaves the
   const held = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const { renders, events } = drawsWith({ open: async () => RESERVATION }, held);
+  const { renders, events } = rendersWith({ open: async () => RESERVATION }, held);
   const of = (layer: string, z: number) =>
     renders.renderForUser(
       { ...ORDER, tileSet: { ...ORDER.tileSet, layer }, rect: { ...ORDER.rect, z } },
@@ -402,17 +402,17 @@ test("a layer that is blocked while its render waits for a connection leaves the
   await expect.poll(() => events).toEqual(["render 2/0"]);
   const waiting = of(LAYER, 3);
   const behind = of("b", 4);
-  await renders.pause(LAYER);
+  await renders.block(LAYER);
   answer();
   expect(await holding).toMatchObject({ kind: "rendered" });
   expect(await behind).toMatchObject({ kind: "rendered" });
   expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 2/0", "render 4/0"]);
-  renders.resume(LAYER);
+  renders.unblock(LAYER);
   expect(await waiting).toMatchObject({ kind: "rendered" });
 });
 
 test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
-  const { renders } = drawsWith({ open: async () => RESERVATION });
+  const { renders } = rendersWith({ open: async () => RESERVATION });
   const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
   expect(await renders.renderForUser(order, missed, "client", stays())).toEqual({ kind: "layer_removed" });
 });
@@ -424,7 +424,7 @@ test("a question to an upstream ends with its client, while it waits for a conne
       sent.push(signal);
       signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
     });
-  const { renders } = drawsWith({ open: async () => RESERVATION }, undefined, undefined, ask);
+  const { renders } = rendersWith({ open: async () => RESERVATION }, undefined, undefined, ask);
   const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
   const clients = Array.from({ length: 3 }, () => new AbortController());
   const answers = clients.map(({ signal }) => renders.ask(layerNamed(LAYER), legend, "client", signal));
@@ -453,7 +453,7 @@ const ofLayer = (layer: string, z: number): RenderOrder => ({
 const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
 
 test("a user who waits for a connection gets the answer of a removed layer as soon as a reload removes the layer", async () => {
-  const { renders, events } = drawsWith({ open: async () => RESERVATION }, new Promise(() => {}));
+  const { renders, events } = rendersWith({ open: async () => RESERVATION }, new Promise(() => {}));
   void renders.renderForUser(ofLayer("b", 2), missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 2/0"]);
   const waiting = renders.renderForUser(ofLayer(LAYER, 3), missed, "client", stays());
@@ -467,8 +467,8 @@ test("a user who waits for a connection gets the answer of a removed layer as so
 });
 
 test("a user of a blocked layer gets the answer of a removed layer as soon as a reload removes the layer", async () => {
-  const { renders, events } = drawsWith({ open: async () => RESERVATION });
-  await renders.pause(LAYER);
+  const { renders, events } = rendersWith({ open: async () => RESERVATION });
+  await renders.block(LAYER);
   const waiting = renders.renderForUser(ORDER, missed, "client", stays());
   renders.configure(REMAINING);
   expect(await waiting).toEqual({ kind: "layer_removed" });
@@ -483,7 +483,7 @@ test.each([
   "a render that is $kind after its layer was removed answers its users as a removed layer",
   async (result) => {
     let end = (_result: RendererResult): void => undefined;
-    const { renders, events } = drawsWith({ open: async () => RESERVATION }, undefined, async ({ rect }) => {
+    const { renders, events } = rendersWith({ open: async () => RESERVATION }, undefined, async ({ rect }) => {
       events.push(`render ${rect.z}`);
       return new Promise<RendererResult>((resolve) => {
         end = resolve;
@@ -499,9 +499,9 @@ test.each([
   },
 );
 
-test("a question that ends after its layer was removed is answered as a removed layer", async () => {
+test("a query to the upstream that ends after its layer was removed is answered as a removed layer", async () => {
   let end = (): void => undefined;
-  const { renders } = drawsWith(
+  const { renders } = rendersWith(
     { open: async () => RESERVATION },
     undefined,
     undefined,
@@ -518,7 +518,7 @@ test("a question that ends after its layer was removed is answered as a removed 
 });
 
 test("a render of a job is answered as cancelled by its signal, and as removed by a reload", async () => {
-  const { renders, events } = drawsWith({ open: async () => RESERVATION }, new Promise(() => {}));
+  const { renders, events } = rendersWith({ open: async () => RESERVATION }, new Promise(() => {}));
   void renders.renderForUser(ofLayer("b", 2), missed, "client", stays());
   await expect.poll(() => events).toEqual(["render 2/0"]);
   const stop = new AbortController();

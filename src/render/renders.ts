@@ -97,7 +97,7 @@ export class Renders implements RenderGate, UserRenders {
     return this.#forJobs.renderBatch(orders, signal);
   }
 
-  endRuns(): Promise<void> {
+  endBatches(): Promise<void> {
     return this.#forJobs.endBatches();
   }
 
@@ -107,12 +107,12 @@ export class Renders implements RenderGate, UserRenders {
 
   // ---- for truncations and the quota
 
-  async pause(layer: string): Promise<void> {
+  async block(layer: string): Promise<void> {
     this.#layers.blocked.block(layer);
     await this.#parts.renderers.settle(layer, this.#startGenerationEmpty(layer));
   }
 
-  resume(layer: string): void {
+  unblock(layer: string): void {
     // The memory tiers may hold tiles that were read while the truncation moved them.
     this.#parts.memory.clear(layer);
     this.#layers.blocked.unblock(layer);

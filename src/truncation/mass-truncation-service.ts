@@ -22,7 +22,7 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
-  readonly gate: Pick<RenderGate, "pause" | "resume" | "expireBefore">;
+  readonly gate: Pick<RenderGate, "block" | "unblock" | "expireBefore">;
   /** Returns the seconds for which truncated tiles can be restored. 0: they are reclaimed at once. */
   readonly undoSeconds: () => number;
   /** Starts to reclaim truncated tiles in the background. */
@@ -177,7 +177,7 @@ export class MassTruncationService implements MassTruncationOperations {
    */
   async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
     const { truncations, gate, now } = this.#parts;
-    await gate.pause(layer);
+    await gate.block(layer);
     try {
       const made = this.#write(() =>
         truncations.add({
@@ -196,7 +196,7 @@ export class MassTruncationService implements MassTruncationOperations {
       this.#softened(layer);
       return made;
     } finally {
-      gate.resume(layer);
+      gate.unblock(layer);
     }
   }
 

@@ -25,9 +25,9 @@ const FORMATS = ["image/png", "image/jpeg"];
 const gate: RenderGate = {
   render: async () => ({ kind: "cancelled" }),
   renderBatch: async () => [],
-  endRuns: async () => {},
-  pause: async () => {},
-  resume: () => {},
+  endBatches: async () => {},
+  block: async () => {},
+  unblock: () => {},
   renew: () => {},
   overtake: async () => {},
   truncated: () => {},
@@ -198,8 +198,8 @@ test("a drop waits for those who are about to store in its layer, and for nobody
   mkdirSync(root);
   const at = open(root, {
     ...gate,
-    pause: async () => void steps.push("pause"),
-    resume: () => steps.push("resume"),
+    block: async () => void steps.push("pause"),
+    unblock: () => steps.push("resume"),
     renew: () => steps.push("renew"),
   });
   const truncateAll = (): Promise<void> =>

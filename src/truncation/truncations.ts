@@ -106,12 +106,12 @@ export class LedgerTruncations {
       // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
       // for open cells.
       const isWritten = this.#ledger.writers.isWritten(layer);
-      if (isWritten) await this.#gate.pause(layer);
+      if (isWritten) await this.#gate.block(layer);
       try {
         this.#drop(plan, record);
         this.#gate.truncated(layer);
       } finally {
-        if (isWritten) this.#gate.resume(layer);
+        if (isWritten) this.#gate.unblock(layer);
         else this.#gate.renew(layer);
       }
     });
@@ -142,7 +142,7 @@ export class LedgerTruncations {
   undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
       // Starts a new generation: a render that began before the undo is not stored over a restored tile.
-      await this.#gate.pause(layer);
+      await this.#gate.block(layer);
       let isBegun = false;
       try {
         const stretch = new Stretch(signal);
@@ -164,7 +164,7 @@ export class LedgerTruncations {
         isBegun = false;
         return undefined;
       } finally {
-        if (!isBegun) this.#gate.resume(layer);
+        if (!isBegun) this.#gate.unblock(layer);
       }
     });
   }

@@ -1,7 +1,7 @@
 import type { StoredSize } from "../render/admission.ts";
 import type { Room } from "../store/tile-store.ts";
 
-export interface DiskRoomParts {
+export interface DiskSpaceMonitorParts {
   /** Asks the file system for its room. The answer may take long, or never come. */
   readonly ask: () => Promise<Room>;
   /** The most bytes that the disk uses for one file beyond its content. */
@@ -31,8 +31,8 @@ const LONGEST_WAIT_MS = 1_000;
  * that are written meanwhile are subtracted from its last answer. A network file system that hangs delays only its own
  * request.
  */
-export class DiskRoom {
-  readonly #parts: DiskRoomParts;
+export class DiskSpaceMonitor {
+  readonly #parts: DiskSpaceMonitorParts;
   #reading: Reading | undefined;
   /** Written since the request of the last reading. */
   #since = { bytes: 0, files: 0 };
@@ -42,7 +42,7 @@ export class DiskRoom {
   #again: Promise<void> | undefined;
   #fault: string | undefined;
 
-  constructor(parts: DiskRoomParts) {
+  constructor(parts: DiskSpaceMonitorParts) {
     this.#parts = parts;
   }
 

@@ -5,7 +5,7 @@ import type { Admission, StoredSize } from "../render/admission.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 /** The part of the quota that seeds use. */
-export interface SeedRoom {
+export interface SeedReservations {
   /** Returns an empty reservation. The caller must release it. */
   begin(layer: string): Reservation;
   /** Reserves a size if it fits without an eviction. */

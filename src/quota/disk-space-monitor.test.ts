@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Room } from "../store/tile-store.ts";
-import { DiskRoom } from "./disk-room.ts";
+import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 
 const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });
 
@@ -9,7 +9,7 @@ function heldDisk() {
   const requested: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
   const sleeping: { ms: number; wake: () => void }[] = [];
   const clock = { ms: 0 };
-  const disk = new DiskRoom({
+  const disk = new DiskSpaceMonitor({
     ask: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
     blockBytes: 10,
     now: () => clock.ms,

@@ -5,11 +5,11 @@ import type { Reservation } from "../quota/reservations.ts";
 import type { Refused } from "../render/admission.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobStop } from "./job-stop.ts";
-import type { SeedRoom } from "./seed-room.ts";
+import type { SeedReservations } from "./seed-reservations.ts";
 import { JobAborted } from "./work.ts";
 
-export interface RoomWaitParts {
-  readonly room: SeedRoom;
+export interface SpaceWaitParts {
+  readonly room: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
   /** ms by the monotonic clock. */
@@ -22,12 +22,12 @@ export interface RoomWaitParts {
 export const JOB_BACK_OFF: BackOff = { firstMs: 500, longestMs: 15_000 };
 
 /** Waits until there is room for the tiles of a job. */
-export class RoomWait {
-  readonly #parts: RoomWaitParts;
+export class SpaceWait {
+  readonly #parts: SpaceWaitParts;
   /** Since when there has been no room for the tiles of a job, ms by the monotonic clock. */
   readonly #sinceMs = new WeakMap<ActiveJob, number>();
 
-  constructor(parts: RoomWaitParts) {
+  constructor(parts: SpaceWaitParts) {
     this.#parts = parts;
   }
 
