@@ -36,7 +36,7 @@ export interface JobEndingsParts {
   readonly log: Logger;
 }
 
-/** The killed jobs that are saved in one transaction. Each takes some 0.1 ms. */
+/** The most killed jobs whose ends are saved in one transaction. */
 const ENDED_AT_ONCE = 32;
 
 /** Chooses tasks to kill. */
@@ -47,6 +47,8 @@ export class JobEndings {
   readonly #parts: JobEndingsParts;
   /** Ends under way: the tasks have left the lists, but may still be working. */
   readonly #underWay = new Set<Promise<unknown>>();
+  /** The calls that wait until removed tasks of a job have stopped. A job ends only when there is none. */
+  readonly #stopping = new Map<ActiveJob, number>();
 
   constructor(parts: JobEndingsParts) {
     this.#parts = parts;
@@ -94,9 +96,9 @@ export class JobEndings {
     await this.#stop(chosen);
     let ended: ActiveJob[] = [];
     for (const job of jobs.keys()) {
-      if (job.tasks.length > 0 || job.outcome !== null) continue;
-      // Two kills may each have removed a part of the tasks.
-      if (!job.isEnding) job.beginEnd(reason, by);
+      if (!this.#mayEnd(job)) continue;
+      // Two kills may each have removed a part of the tasks. A task that was not killed may have done all their work.
+      if (!job.isEnding && job.tally.left > 0n) job.beginEnd(reason, by);
       this.#end(job);
       ended.push(job);
       if (ended.length < ENDED_AT_ONCE) continue;
@@ -178,20 +180,40 @@ export class JobEndings {
       .catch((error: unknown) =>
         this.#parts.log.error("the quota could not be enforced at the end of a job", { error: String(error) }),
       );
-    if (job.outcome !== null) return;
+    if (!this.#mayEnd(job)) return;
     this.#end(job);
     this.#parts.save([job]);
   }
 
   /**
-   * Removes tasks from their jobs, and waits until their loops have ended. No task begins, ends or is chosen again
-   * while the changes are being saved, because all tasks have left their jobs before.
+   * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
+   * jobs in one turn of the event loop, so no other call can choose one of them again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
-    for (const { job, task } of chosen) this.#remove(job, task, "aborted");
-    await this.#parts.saveInSlices();
-    for (const { task } of chosen) task.abort(new JobAborted("killed"));
-    await Promise.all(chosen.map(({ task }) => task.stopped));
+    const jobs = new Set(chosen.map(({ job }) => job));
+    for (const job of jobs) this.#stopping.set(job, (this.#stopping.get(job) ?? 0) + 1);
+    for (const { job, task } of chosen) {
+      this.#remove(job, task, "aborted");
+      task.abort(new JobAborted("killed"));
+    }
+    try {
+      await this.#parts.saveInSlices();
+      await Promise.all(chosen.map(({ task }) => task.stopped));
+    } finally {
+      for (const job of jobs) {
+        const left = (this.#stopping.get(job) ?? 1) - 1;
+        if (left === 0) this.#stopping.delete(job);
+        else this.#stopping.set(job, left);
+      }
+    }
+  }
+
+  /**
+   * Returns whether a job has neither ended nor a task that is at work. A task that another call has removed may still
+   * store tiles: the call that waits for that task ends the job.
+   */
+  #mayEnd(job: ActiveJob): boolean {
+    return job.outcome === null && job.tasks.length === 0 && !this.#stopping.has(job);
   }
 
   #remove(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
@@ -201,7 +223,7 @@ export class JobEndings {
   /** Ends a task that has found no more work, and the job if it was its last task. */
   taskDone(job: ActiveJob, task: Task): void {
     this.#remove(job, task, "done");
-    if (job.tasks.length === 0 && job.outcome === null) this.#end(job);
+    if (this.#mayEnd(job)) this.#end(job);
     this.#parts.save([job]);
   }
 

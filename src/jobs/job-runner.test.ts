@@ -354,3 +354,19 @@ test("a kill of all jobs saves no more in one transaction for more jobs, and spa
   };
   expect(await mostSaved(300)).toBe(await mostSaved(100));
 });
+
+test("a job whose tasks are killed one by one ends when the last of them has stopped", async () => {
+  const { work, begun, finishStep } = stubborn();
+  const { jobs, runner, submit } = live(work, 1);
+  const id = submit({ ...seed, threadCount: 2 });
+  await begun;
+  const ends: string[] = [];
+  const running = runner.endings.killScope("running", undefined, "ann").then(() => ends.push("running"));
+  const pending = runner.endings.killScope("pending", undefined, "bob").then(() => ends.push("pending"));
+  await turns();
+  expect(ends).toEqual([]);
+  expect(runner.active.view(id)).toMatchObject({ outcome: null });
+  finishStep();
+  await Promise.all([running, pending]);
+  expect(jobs.find(id)).toMatchObject({ progress: { outcome: "aborted" } });
+});

@@ -70,7 +70,7 @@ export const parseTimeZone = (name: string, field: string): Result<string, Refus
     ? ok(name)
     : refuse(badField(field, "a time zone of the IANA database, such as Europe/Zurich", name));
 
-/** The clocks of the time zones in use. To build one takes some fifty times as long as to read it. */
+/** The clocks of the time zones in use. A formatter is far more expensive to build than to use. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
